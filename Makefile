@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: MIT
+#
+# hyprof: one Makefile for the whole tree.  `make help` lists the targets.
+#
+# Everything built lies in build/<variant>/; nothing is written elsewhere.
+# Sources are found by wildcard: a new file in a folder below is built, a new
+# tests/unit/test_x.c is a test, a new tests/workloads/w_x.c is a workload.
+
+VERSION := 0.1.0
+SONAME  := libhyprof.so.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+# release | debug | asan | tsan | clang | fuzz
+VARIANT ?= release
+B       := build/$(VARIANT)
+
+# V=1 shows the commands, WERROR=1 makes a warning an error.
+V      ?= 0
+WERROR ?= 0
+
+# ---------------------------------------------------------------- compilers
+
+ifneq ($(filter clang fuzz,$(VARIANT)),)
+CC  := clang
+CXX := clang++
+else
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+endif
+AR := ar
+IS_CLANG := $(findstring clang,$(CC))
+
+WARN_BOTH   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wpointer-arith \
+               -Wundef -Wvla -Walloca -Wformat=2 -Wswitch-enum -Wnull-dereference -Wwrite-strings \
+               -Wdouble-promotion -Wunused-macros
+WARN_C_BOTH := -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+WARN_GCC    := -Wcast-align=strict -Wformat-signedness -Wimplicit-fallthrough=5 -Wduplicated-cond \
+               -Wduplicated-branches -Wlogical-op -Wstack-usage=16384
+WARN_C_GCC  := -Wjump-misses-init
+WARN_CLANG  := -Wcast-align -Wimplicit-fallthrough -Wthread-safety
+
+# gcc takes the conversions in the checks that the sanitizers insert for ours.
+WARN_NOT := $(if $(IS_CLANG),,$(if $(filter asan tsan,$(VARIANT)),-Wconversion -Wsign-conversion -Wnull-dereference))
+
+WARN    := $(filter-out $(WARN_NOT),$(WARN_BOTH)) $(if $(IS_CLANG),$(WARN_CLANG),$(WARN_GCC)) $(if $(filter 1,$(WERROR)),-Werror)
+WARN_C  := $(WARN) $(WARN_C_BOTH) $(if $(IS_CLANG),,$(WARN_C_GCC))
+WARN_CXX := $(filter-out -Wundef,$(WARN))
+
+MACHINE := $(shell uname -m)
+CFPROT  := $(if $(filter x86_64,$(MACHINE)),-fcf-protection)$(if $(filter aarch64,$(MACHINE)),-mbranch-protection=standard)
+HARD    := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection $(CFPROT) -fvisibility=hidden
+ASAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
+
+MODE_release := -O2 $(HARD)
+MODE_clang   := -O2 $(HARD)
+MODE_debug   := -O0 -fvisibility=hidden
+MODE_asan    := -O1 -fvisibility=hidden $(ASAN)
+MODE_tsan    := -O1 -fvisibility=hidden -fsanitize=thread
+MODE_fuzz    := -O1 -fvisibility=hidden -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+
+LINK_release := -Wl,-z,relro,-z,now
+LINK_clang   := $(LINK_release)
+LINK_asan    := $(ASAN)
+LINK_tsan    := -fsanitize=thread
+LINK_fuzz    := -fsanitize=address,undefined
+
+ifndef MODE_$(VARIANT)
+$(error VARIANT=$(VARIANT) is not one of release, debug, asan, tsan, clang, fuzz)
+endif
+
+# What the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
+DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
+C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
+CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
+LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
+LIBS       := -ldw -lelf -lzstd -ljansson -liberty -lm
+CHECK_LIBS  = $(shell pkg-config --libs check)
+CLIENT_INC := -Iinstrument/client/include
+
+# ------------------------------------------------------------------ sources
+
+LIB_FOLDERS := base format instrument symbolize sampler analyze
+LIB_SRC     := $(wildcard $(LIB_FOLDERS:%=%/*.c)) $(filter-out cli/main.c,$(wildcard cli/*.c))
+MAIN_SRC    := $(wildcard cli/main.c)
+CLIENT_SRC  := $(wildcard instrument/client/*.c)
+CLIENT_HDR  := $(wildcard instrument/client/include/hyprof/*)
+EXAMPLE_SRC := $(wildcard examples/*/*.c) # each folder is a program
+WORK_SRC    := $(wildcard tests/workloads/w_*.c)
+WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
+UNIT_SRC    := $(wildcard tests/unit/test_*.c)
+UNIT_AID    := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
+
+# The client's symbols are reachable by tests/unit only through the archive, never through hyprof itself.
+objects    = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
+objects_in = $(call objects,$(filter $(1)/%,$(EXAMPLE_SRC)))
+
+LIB_OBJ     := $(call objects,$(LIB_SRC))
+CLIENT_OBJ  := $(call objects,$(CLIENT_SRC))
+
+HYPROF      := $(if $(MAIN_SRC),$(B)/hyprof)
+INTERNAL    := $(B)/libhyprof_internal.a
+CLIENT_A    := $(if $(CLIENT_SRC),$(B)/libhyprof.a)
+CLIENT_SO   := $(if $(CLIENT_SRC),$(B)/libhyprof.so)
+EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
+WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
+UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
+FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
+BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
+
+# The unit tests that run threads against each other.
+TSAN_NAMES  := queue thread region client ring writer
+TSAN_TESTS  := $(sort $(foreach n,$(TSAN_NAMES),$(foreach t,$(UNIT_TESTS),$(if $(findstring $(n),$(notdir $(t))),$(t)))))
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+# Sub-makes (one a variant) use all processors unless the caller gave -j.
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.PHONY: all demo test check-asan check-tsan lint fuzz bench install uninstall clean help \
+        packages test-programs fuzz-programs bench-programs FORCE
+
+# ------------------------------------------------------------------ targets
+
+all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
+
+demo: ## install what is missing, build, record real programs and print their reports
+	$(Q)tests/install_packages.sh build
+	$(SUBMAKE) all
+	$(Q)examples/demo.sh $(B)
+
+test: ## install what is missing, build and run all tests
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) all test-programs
+	$(Q)tests/run_tests.sh $(B)
+
+check-asan: ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) VARIANT=asan all test-programs
+	$(Q)tests/run_tests.sh build/asan
+
+check-tsan: ## the unit tests that use threads, with ThreadSanitizer
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) VARIANT=tsan test-programs
+	$(Q)tests/run_tests.sh build/tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
+
+lint: ## formatting, static analysis and the rules of the tree
+	$(Q)tests/install_packages.sh build lint
+	$(Q)tests/lint/run_lint.sh
+
+FUZZ_SECONDS ?= 30
+fuzz: ## fuzz every decoder for FUZZ_SECONDS each (30), from the corpora in tests/fuzz
+	$(Q)tests/install_packages.sh build fuzz
+	$(SUBMAKE) VARIANT=fuzz fuzz-programs
+	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+bench: ## measure: what a zone costs, how fast records are merged and read
+	$(Q)tests/install_packages.sh build
+	$(SUBMAKE) all bench-programs
+	$(Q)tests/bench/run_bench.sh $(B)
+
+packages: ## install every Debian package that any target needs
+	$(Q)tests/install_packages.sh build test lint fuzz
+
+install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/include/hyprof'
+	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
+	install -m 644 $(B)/libhyprof.a '$(DESTDIR)$(PREFIX)/lib/libhyprof.a'
+	install -m 755 $(B)/libhyprof.so '$(DESTDIR)$(PREFIX)/lib/$(SONAME)'
+	ln -sf $(SONAME) '$(DESTDIR)$(PREFIX)/lib/libhyprof.so'
+	install -m 644 $(CLIENT_HDR) '$(DESTDIR)$(PREFIX)/include/hyprof/'
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
+	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
+
+uninstall: ## remove what install put there
+	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \
+	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
+	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
+	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
+	-rmdir '$(DESTDIR)$(PREFIX)/include/hyprof'
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## print this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+	@printf '\nV=1 shows commands; WERROR=1 makes warnings errors; VARIANT=release|debug|asan|tsan|clang\n'
+
+test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(CLIENT_SO)
+fuzz-programs: $(FUZZERS)
+bench-programs: $(BENCHES) $(WORKLOADS)
+
+# -------------------------------------------------------------------- rules
+
+# Other flags or another compiler build everything anew.
+FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS)
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
+
+# A missing header is reported once, with the command that installs it.
+HEADERS := libelf.h elfutils/libdw.h zstd.h xxhash.h jansson.h libiberty/demangle.h
+$(B)/headers: $(B)/flags
+	@for header in $(HEADERS); do \
+	        printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' $$header | \
+	                $(CC) -E -x c - -o /dev/null 2>/dev/null || \
+	        { echo "cannot build: the header <$$header> or the compiler $(CC) is missing;" \
+	               "'make packages' installs what hyprof needs" >&2; exit 1; }; \
+	done
+	@touch $@
+
+$(B)/obj/instrument/client/%.o: instrument/client/%.c $(B)/flags | $(B)/headers
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) -fPIC -MMD -MP -c $< -o $@
+
+$(B)/obj/%.o: %.c $(B)/flags | $(B)/headers
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(C_FLAGS) $(EXTRA_INC) -MMD -MP -c $< -o $@
+
+$(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(CXX_FLAGS) $(EXTRA_INC) -MMD -MP -c $< -o $@
+
+# Programs see the client as its users do; the library folders do not see it at all.
+$(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
+
+# Made anew each time: `ar` alone would keep the objects of deleted files.
+$(INTERNAL): $(LIB_OBJ) $(B)/flags
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(B)/libhyprof.a: $(CLIENT_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/libhyprof.so: $(CLIENT_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) $(LINK_FLAGS) $^ -o $@
+
+$(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK_FLAGS) $(filter %.o %.a,$^) $(LIBS) -o $@
+
+.SECONDEXPANSION:
+$(EXAMPLES): $(B)/%: $$(call objects_in,$$*) $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ -ldl -lm -o $@
+
+$(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(if $(wildcard tests/workloads/$*.cpp),$(CXX),$(CC)) $(LINK_FLAGS) $^ -lm -o $@
+
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) $(LIBS) -o $@
+
+# Fuzz targets: libFuzzer in the variant fuzz, elsewhere a program that replays the files it is given.
+ifeq ($(VARIANT),fuzz)
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(INTERNAL)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
+else
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(INTERNAL)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
+endif
+
+$(B)/bench/%: $(B)/obj/tests/bench/%.o $(INTERNAL) $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
+
+ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
+           $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC)
+.SECONDARY: $(call objects,$(ALL_SRC))
+-include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ITEMS 8
+
+int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_bytes)
+{
+        size_t grown = *capacity > SIZE_MAX / 2 ? wanted : *capacity * 2;
+        size_t n_bytes;
+        void *block;
+
+        if (wanted <= *capacity)
+                return 0;
+        if (grown < wanted)
+                grown = wanted;
+        if (grown < FIRST_ITEMS)
+                grown = FIRST_ITEMS;
+        if (__builtin_mul_overflow(grown, item_bytes, &n_bytes))
+                return -ENOMEM;
+
+        memcpy(&block, items, sizeof(block)); /* @items is a T **: every object pointer has this form */
+        block = realloc(block, n_bytes);
+        if (!block)
+                return -ENOMEM;
+        memcpy(items, &block, sizeof(block));
+        *capacity = grown;
+        return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base/byte_buffer.h - a growing buffer that encoders write into
+ *
+ * Way of the data:  every encoder -> [byte_buffer] -> chunk body -> file
+ *
+ * The counterpart of base/bytes.h: little endian, varints are unsigned LEB128.
+ * Sticky like it: when memory runs out, `failed` is set and later writes do
+ * nothing, so an encoder writes its fields in a row and looks once at the end.
+ * Zero-initialised is empty and valid.
+ */
+#ifndef BASE_BYTE_BUFFER_H
+#define BASE_BYTE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct byte_buffer {
+        uint8_t *data;     /* heap, owned; NULL while empty */
+        size_t used_bytes; /* written so far */
+        size_t capacity_bytes;
+        bool failed; /* out of memory: what follows was not written */
+};
+
+/* Frees what the buffer owns and makes it empty and valid. */
+void byte_buffer_deinit(struct byte_buffer *b);
+
+/* Forgets the contents and the failure, keeps the memory. */
+void byte_buffer_clear(struct byte_buffer *b);
+
+/* Makes room for @n more bytes.  Returns where they will lie, or NULL when out of memory (sticky). */
+uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n);
+
+void byte_buffer_add(struct byte_buffer *b, const void *data, size_t n);
+void byte_buffer_add_u16(struct byte_buffer *b, uint16_t v);
+void byte_buffer_add_u32(struct byte_buffer *b, uint32_t v);
+void byte_buffer_add_u64(struct byte_buffer *b, uint64_t v);
+void byte_buffer_add_varint_slow(struct byte_buffer *b, uint64_t v);
+
+static inline void byte_buffer_add_u8(struct byte_buffer *b, uint8_t v)
+{
+        uint8_t *at = b->used_bytes < b->capacity_bytes ? b->data + b->used_bytes : byte_buffer_reserve(b, 1);
+
+        if (!at)
+                return;
+        *at = v;
+        b->used_bytes++;
+}
+
+/* One byte in the usual case, hence inline. */
+static inline void byte_buffer_add_varint(struct byte_buffer *b, uint64_t v)
+{
+        if (v < 0x80)
+                byte_buffer_add_u8(b, (uint8_t)v);
+        else
+                byte_buffer_add_varint_slow(b, v);
+}
+
+#endif /* BASE_BYTE_BUFFER_H */

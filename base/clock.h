@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base/clock.h - the one clock of a trace
+ *
+ * Way of the data:  kernel -> [clock] -> sampler, cli
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_S  UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_US UINT64_C(1000)
+
+/* Nanoseconds of CLOCK_MONOTONIC_RAW: never set, never slewed.  About 20 ns. */
+static inline uint64_t clock_raw_ns(void)
+{
+        struct timespec t;
+
+        (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t); /* cannot fail for this clock */
+        return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+#endif /* BASE_CLOCK_H */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/intern.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define FIRST_SLOTS 64
+
+void intern_init(struct intern *t, size_t item_bytes, uint32_t n_items_max)
+{
+        assert(n_items_max <= INTERN_ITEMS_MAX);
+        *t = (struct intern){
+                .item_bytes = item_bytes,
+                .n_items_max = n_items_max ? n_items_max : INTERN_ITEMS_MAX,
+        };
+}
+
+void intern_deinit(struct intern *t)
+{
+        free(t->items);
+        free(t->ends);
+        free(t->slots);
+        intern_init(t, t->item_bytes, t->n_items_max);
+}
+
+const void *intern_get(const struct intern *t, uint32_t id, size_t *ret_bytes)
+{
+        size_t begin;
+
+        assert(id >= 1 && id <= t->n_items);
+        if (t->item_bytes != 0) {
+                if (ret_bytes)
+                        *ret_bytes = t->item_bytes;
+                return t->items + (id - 1) * t->item_bytes;
+        }
+        begin = id == 1 ? 0 : t->ends[id - 2];
+        if (ret_bytes)
+                *ret_bytes = t->ends[id - 1] - begin;
+        return t->items + begin;
+}
+
+static uint64_t hash_of(const void *bytes, size_t n_bytes)
+{
+        return XXH3_64bits(bytes, n_bytes);
+}
+
+/* The slot that holds an equal item, or the empty one where it belongs. */
+static uint32_t *slot_of(const struct intern *t, const void *bytes, size_t n_bytes)
+{
+        size_t mask = t->n_slots - 1;
+        size_t at = (size_t)hash_of(bytes, n_bytes) & mask;
+
+        while (t->slots[at] != 0) {
+                size_t known_bytes;
+                const void *known = intern_get(t, t->slots[at], &known_bytes);
+
+                if (known_bytes == n_bytes && (n_bytes == 0 || memcmp(known, bytes, n_bytes) == 0))
+                        break;
+                at = (at + 1) & mask;
+        }
+        return &t->slots[at];
+}
+
+/* Brings the hash table up to date; it is at most half full afterwards, with one item more. */
+static int hash_all(struct intern *t)
+{
+        size_t wanted = t->n_slots ? t->n_slots : FIRST_SLOTS;
+
+        while (wanted / 2 < (size_t)t->n_items + 1)
+                wanted *= 2;
+        if (wanted != t->n_slots) {
+                uint32_t *slots = calloc(wanted, sizeof(*slots));
+
+                if (!slots)
+                        return -ENOMEM;
+                free(t->slots);
+                t->slots = slots;
+                t->n_slots = wanted;
+                t->n_hashed = 0;
+        }
+        while (t->n_hashed < t->n_items) {
+                size_t n_bytes;
+                const void *bytes = intern_get(t, t->n_hashed + 1, &n_bytes);
+
+                *slot_of(t, bytes, n_bytes) = t->n_hashed + 1;
+                t->n_hashed++;
+        }
+        return 0;
+}
+
+uint32_t intern_find(const struct intern *t, const void *bytes, size_t n_bytes)
+{
+        return t->n_slots ? *slot_of(t, bytes, n_bytes) : 0;
+}
+
+int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
+{
+        size_t used;
+        int r;
+
+        assert(t->item_bytes == 0 || t->item_bytes == n_bytes);
+        if (t->n_items >= t->n_items_max || __builtin_add_overflow(t->items_used_bytes, n_bytes, &used))
+                return -EOVERFLOW;
+        r = array_reserve(&t->items, &t->items_capacity_bytes, used, 1);
+        if (r < 0)
+                return r;
+        if (t->item_bytes == 0) {
+                r = array_reserve(&t->ends, &t->ends_capacity, (size_t)t->n_items + 1, sizeof(*t->ends));
+                if (r < 0)
+                        return r;
+                t->ends[t->n_items] = used;
+        }
+        if (n_bytes > 0)
+                memcpy(t->items + t->items_used_bytes, bytes, n_bytes);
+        t->items_used_bytes = used;
+        t->n_items++;
+        return 0;
+}
+
+int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id)
+{
+        uint32_t *slot;
+        int r = 0;
+
+        if (t->n_hashed < t->n_items || t->n_slots / 2 < (size_t)t->n_items + 1)
+                r = hash_all(t);
+        if (r < 0)
+                return r;
+
+        slot = slot_of(t, bytes, n_bytes);
+        if (*slot != 0) {
+                *ret_id = *slot;
+                return 0;
+        }
+        r = intern_append(t, bytes, n_bytes);
+        if (r < 0)
+                return r;
+        *slot = t->n_items;
+        t->n_hashed = t->n_items;
+        *ret_id = t->n_items;
+        return 1;
+}

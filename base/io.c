@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/io.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define READ_STEP_BYTES 65536
+
+int io_write_all(int fd, const void *data, size_t n, struct error *err)
+{
+        const uint8_t *at = data;
+
+        while (n > 0) {
+                ssize_t done = write(fd, at, n);
+
+                if (done < 0 && errno == EINTR)
+                        continue;
+                if (done < 0)
+                        return error_errno(err, "write of %zu bytes", n);
+                at += done;
+                n -= (size_t)done;
+        }
+        return 0;
+}
+
+int io_read_full(int fd, void *data, size_t n, size_t *ret_bytes, struct error *err)
+{
+        uint8_t *at = data;
+        size_t done = 0;
+
+        while (done < n) {
+                ssize_t got = read(fd, at + done, n - done);
+
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return error_errno(err, "read of %zu bytes", n - done);
+                if (got == 0)
+                        break;
+                done += (size_t)got;
+        }
+        *ret_bytes = done;
+        return 0;
+}
+
+int io_pread_full(int fd, void *data, size_t n, uint64_t offset, size_t *ret_bytes, struct error *err)
+{
+        uint8_t *at = data;
+        size_t done = 0;
+
+        while (done < n) {
+                ssize_t got = pread(fd, at + done, n - done, (off_t)(offset + done));
+
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return error_errno(err, "read of %zu bytes at %zu", n - done, (size_t)offset + done);
+                if (got == 0)
+                        break;
+                done += (size_t)got;
+        }
+        *ret_bytes = done;
+        return 0;
+}
+
+int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buffer *ret_text,
+                 struct error *err)
+{
+        int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        size_t begin_bytes = ret_text->used_bytes;
+        size_t got;
+        int r = 0;
+
+        if (fd < 0)
+                return error_errno(err, "%s", path);
+
+        do {
+                uint8_t *at = byte_buffer_reserve(ret_text, READ_STEP_BYTES);
+
+                if (!at) {
+                        r = error_set(err, -ENOMEM, "%s: no memory", path);
+                        break;
+                }
+                r = io_read_full(fd, at, READ_STEP_BYTES - 1, &got, err);
+                if (r < 0) {
+                        r = error_prefix(err, r, "%s", path);
+                        break;
+                }
+                at[got] = '\0';
+                ret_text->used_bytes += got;
+                if (ret_text->used_bytes - begin_bytes > max_bytes) {
+                        r = error_set(err, -EFBIG, "%s: longer than %zu bytes", path, max_bytes);
+                        break;
+                }
+        } while (got > 0);
+
+        io_close(&fd);
+        return r;
+}
+
+void io_close(int *fd)
+{
+        if (*fd >= 0)
+                (void)close(*fd);
+        *fd = -1;
+}
