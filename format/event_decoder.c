@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/event_decoder.h"
+
+#include "base/error.h"
+#include "format/trace_column.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static void set_column(struct event_decoder *d, const struct trace_column_entry *entry)
+{
+        uint64_t op = entry->column / TRACE_COLUMNS_PER_OP;
+        uint64_t operand = entry->column % TRACE_COLUMNS_PER_OP;
+
+        if (entry->column == TRACE_COLUMN_OP)
+                d->ops = entry->bytes;
+        else if (entry->column == TRACE_COLUMN_TIME)
+                d->times = entry->bytes;
+        else if (op < TRACE_OP_COUNT && operand < TRACE_OPERANDS_MAX)
+                d->operands[op][operand] = entry->bytes;
+}
+
+int event_decoder_init(struct event_decoder *d, const struct trace_dictionary *dictionary,
+                       const uint8_t *body, size_t body_bytes, struct error *err)
+{
+        struct byte_reader in = byte_reader_of(body, body_bytes);
+        uint64_t n_runs = bytes_varint(&in);
+        struct byte_reader runs = in;
+        struct trace_column_entry entry;
+        struct trace_column_list list;
+        int r;
+
+        memset(d, 0, sizeof(*d));
+        for (uint64_t i = 0; i < n_runs && !in.short_read; i++) {
+                (void)bytes_varint(&in); /* thread */
+                (void)bytes_varint(&in); /* events */
+                (void)bytes_varint(&in); /* first time */
+        }
+        if (in.short_read)
+                return error_set(err, -EBADMSG, "table of %" PRIu64 " runs is cut off", n_runs);
+
+        d->dictionary = dictionary;
+        d->runs = runs;
+        d->n_runs_left = n_runs;
+        r = trace_column_list_init(&list, in, err);
+        if (r < 0)
+                return r;
+        while ((r = trace_column_list_next(&list, &entry, err)) == 1)
+                set_column(d, &entry);
+        return r;
+}
+
+int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, struct error *err)
+{
+        struct trace_event skipped;
+        uint64_t thread, n_events;
+        int r;
+
+        while ((r = event_decoder_next(d, &skipped, err)) == 1)
+                ;
+        if (r < 0)
+                return r;
+        if (d->n_runs_left == 0)
+                return 0;
+
+        thread = bytes_varint(&d->runs);
+        n_events = bytes_varint(&d->runs);
+        d->now_ns = trace_column_next(&d->runs, TRACE_ENCODING_DELTA, &d->run_first_ns);
+        if (thread < 1 || thread > trace_dictionary_count(d->dictionary, TRACE_TABLE_THREADS))
+                return error_set(err, -EBADMSG, "run of thread %" PRIu64 ", which does not exist", thread);
+        if (n_events > d->ops.left)
+                return error_set(err, -EBADMSG, "run of %" PRIu64 " events, %zu are there", n_events,
+                                 d->ops.left);
+        d->n_runs_left--;
+        d->n_events_left = (uint32_t)n_events;
+        *ret_run = (struct event_run){ .thread = (uint32_t)thread, .n_events = (uint32_t)n_events };
+        return 1;
+}
+
+static int decode_operand(struct event_decoder *d, uint8_t op, uint32_t i,
+                          const struct trace_operand *operand, uint64_t *ret_value, struct error *err)
+{
+        struct byte_reader *column = &d->operands[op][i];
+        uint64_t value = trace_column_next(column, operand->encoding, &d->previous[op][i]);
+        uint64_t limit = UINT64_MAX;
+
+        if (operand->reference != TRACE_REFERENCE_NONE)
+                limit = trace_dictionary_count(d->dictionary, (enum trace_table)operand->table);
+        if (column->short_read)
+                return error_set(err, -EBADMSG, "event %u: %s is cut off", op, operand->name);
+        if (value > limit || (value == 0 && operand->reference == TRACE_REFERENCE_REQUIRED))
+                return error_set(err, -EBADMSG, "event %u: %s is %" PRIu64 ", at most %" PRIu64, op,
+                                 operand->name, value, limit);
+        *ret_value = value;
+        return 0;
+}
+
+int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, struct error *err)
+{
+        while (d->n_events_left > 0) {
+                uint8_t op = bytes_u8(&d->ops);
+                uint64_t delta_ns = bytes_varint(&d->times);
+                const struct trace_op_schema *schema = trace_op_schema_find(op);
+
+                if (d->ops.short_read || d->times.short_read ||
+                    __builtin_add_overflow(d->now_ns, delta_ns, &d->now_ns))
+                        return error_set(err, -EBADMSG, "run: an event is cut off or its time is impossible");
+                d->n_events_left--;
+                if (!schema) {
+                        /* Its operands lie in columns of its own, so nothing else is disturbed. */
+                        d->n_unknown_ops++;
+                        continue;
+                }
+                ret_event->op = op;
+                ret_event->time_ns = d->now_ns;
+                for (uint32_t i = 0; i < schema->n_operands; i++) {
+                        int r = decode_operand(d, op, i, &schema->operands[i], &ret_event->operand[i], err);
+
+                        if (r < 0)
+                                return r;
+                }
+                return 1;
+        }
+        return 0;
+}

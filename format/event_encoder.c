@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/event_encoder.h"
+
+#include "format/trace_column.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+void event_encoder_init(struct event_encoder *e)
+{
+        memset(e, 0, sizeof(*e));
+}
+
+void event_encoder_deinit(struct event_encoder *e)
+{
+        byte_buffer_deinit(&e->runs);
+        byte_buffer_deinit(&e->ops);
+        byte_buffer_deinit(&e->times);
+        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
+                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
+                        byte_buffer_deinit(&e->operands[op][i]);
+}
+
+void event_encoder_begin_run(struct event_encoder *e, uint32_t thread)
+{
+        assert(thread != 0 && e->run_thread == 0);
+        e->run_thread = thread;
+        e->run_n_events = 0;
+}
+
+void event_encoder_add(struct event_encoder *e, const struct trace_event *event)
+{
+        const struct trace_op_schema *schema = trace_op_schema_find(event->op);
+
+        assert(schema && e->run_thread != 0);
+        if (e->run_n_events == 0) {
+                e->run_first_ns = event->time_ns;
+                e->last_ns = event->time_ns;
+                if (e->n_events == 0 || event->time_ns < e->chunk_first_ns)
+                        e->chunk_first_ns = event->time_ns;
+        }
+        assert(event->time_ns >= e->last_ns);
+
+        byte_buffer_add_u8(&e->ops, (uint8_t)event->op);
+        byte_buffer_add_varint(&e->times, event->time_ns - e->last_ns);
+        for (uint32_t i = 0; i < schema->n_operands; i++)
+                trace_column_add(&e->operands[event->op][i], schema->operands[i].encoding,
+                                 &e->previous[event->op][i], event->operand[i]);
+        e->last_ns = event->time_ns;
+        e->run_n_events++;
+        e->n_events++;
+}
+
+void event_encoder_end_run(struct event_encoder *e)
+{
+        assert(e->run_thread != 0);
+        if (e->run_n_events > 0) {
+                byte_buffer_add_varint(&e->runs, e->run_thread);
+                byte_buffer_add_varint(&e->runs, e->run_n_events);
+                trace_column_add(&e->runs, TRACE_ENCODING_DELTA, &e->previous_first_ns, e->run_first_ns);
+                e->n_runs++;
+                if (e->last_ns > e->chunk_last_ns)
+                        e->chunk_last_ns = e->last_ns;
+        }
+        e->run_thread = 0;
+}
+
+size_t event_encoder_count_bytes(const struct event_encoder *e)
+{
+        size_t n = e->runs.used_bytes + e->ops.used_bytes + e->times.used_bytes;
+
+        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
+                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
+                        n += e->operands[op][i].used_bytes;
+        return n;
+}
+
+/* Calls with every column that holds something: twice the same walk, for the list and for the bytes. */
+static void put_column(struct byte_buffer *body, uint32_t id, const struct byte_buffer *column, bool list)
+{
+        if (column->used_bytes == 0)
+                return;
+        if (list) {
+                byte_buffer_add_varint(body, id);
+                byte_buffer_add_varint(body, column->used_bytes);
+        } else {
+                byte_buffer_add(body, column->data, column->used_bytes);
+        }
+}
+
+static void put_columns(const struct event_encoder *e, struct byte_buffer *body, bool list)
+{
+        put_column(body, TRACE_COLUMN_OP, &e->ops, list);
+        put_column(body, TRACE_COLUMN_TIME, &e->times, list);
+        for (uint32_t op = 0; op < TRACE_OP_COUNT; op++)
+                for (uint32_t i = 0; i < TRACE_OPERANDS_MAX; i++)
+                        put_column(body, op * TRACE_COLUMNS_PER_OP + i, &e->operands[op][i], list);
+}
+
+static uint32_t count_columns(const struct event_encoder *e)
+{
+        uint32_t n = 2; /* op and time */
+
+        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
+                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
+                        n += e->operands[op][i].used_bytes > 0;
+        return n;
+}
+
+static bool any_failed(const struct event_encoder *e)
+{
+        bool failed = e->runs.failed || e->ops.failed || e->times.failed;
+
+        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
+                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
+                        failed = failed || e->operands[op][i].failed;
+        return failed;
+}
+
+static void clear(struct event_encoder *e)
+{
+        byte_buffer_clear(&e->runs);
+        byte_buffer_clear(&e->ops);
+        byte_buffer_clear(&e->times);
+        for (size_t op = 0; op < TRACE_OP_COUNT; op++)
+                for (size_t i = 0; i < TRACE_OPERANDS_MAX; i++)
+                        byte_buffer_clear(&e->operands[op][i]);
+        memset(e->previous, 0, sizeof(e->previous));
+        e->previous_first_ns = 0;
+        e->n_runs = 0;
+        e->n_events = 0;
+        e->chunk_first_ns = 0;
+        e->chunk_last_ns = 0;
+}
+
+int event_encoder_take(struct event_encoder *e, struct byte_buffer *body, uint64_t *ret_first_ns,
+                       uint64_t *ret_last_ns, uint32_t *ret_n_events)
+{
+        bool failed = any_failed(e);
+
+        assert(e->run_thread == 0);
+        *ret_first_ns = e->chunk_first_ns;
+        *ret_last_ns = e->chunk_last_ns;
+        *ret_n_events = e->n_events;
+        if (e->n_events > 0 && !failed) {
+                byte_buffer_add_varint(body, e->n_runs);
+                byte_buffer_add(body, e->runs.data, e->runs.used_bytes);
+                byte_buffer_add_varint(body, count_columns(e));
+                put_columns(e, body, true);
+                put_columns(e, body, false);
+        }
+        clear(e);
+        return failed || body->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/trace_dictionary.h"
+
+#include "base/byte_buffer.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/trace_column.h"
+#include "format/trace_schema.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define ROW_BYTES_MAX    64
+#define FIELDS_MAX       8
+#define ROWS_PER_BODY    (UINT32_C(1) << 18) /* keeps a body of numbers far below the limit */
+#define STRING_BYTES_MAX (TRACE_CHUNK_RAW_MAX - (UINT32_C(1) << 16))
+
+/* The two columns of the table STRINGS. */
+enum { STRING_COLUMN_LENGTHS = 1, STRING_COLUMN_BYTES = 2 };
+
+static size_t index_of(enum trace_table table)
+{
+        assert(table >= TRACE_TABLE_FIRST && table < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT);
+        return (size_t)table - TRACE_TABLE_FIRST;
+}
+
+void trace_dictionary_init(struct trace_dictionary *d, uint32_t n_rows_max)
+{
+        memset(d, 0, sizeof(*d));
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                intern_init(&d->tables[i], trace_schema_find((uint32_t)i + TRACE_TABLE_FIRST)->row_bytes,
+                            n_rows_max);
+}
+
+void trace_dictionary_deinit(struct trace_dictionary *d)
+{
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                intern_deinit(&d->tables[i]);
+}
+
+int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, const void *row,
+                         uint32_t *ret_id)
+{
+        struct intern *t = &d->tables[index_of(table)];
+        const struct trace_schema *schema = trace_schema_find(table);
+        int r;
+
+        assert(table != TRACE_TABLE_STRINGS);
+        if (schema->interned) {
+                r = intern_add(t, row, schema->row_bytes, ret_id);
+                return r < 0 ? r : 0;
+        }
+        r = intern_append(t, row, schema->row_bytes);
+        if (r == 0)
+                *ret_id = t->n_items;
+        return r;
+}
+
+int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
+                                uint32_t *ret_id)
+{
+        int r;
+
+        if (text_bytes > STRING_BYTES_MAX)
+                return -EOVERFLOW;
+        r = intern_add(&d->tables[index_of(TRACE_TABLE_STRINGS)], text, text_bytes, ret_id);
+        return r < 0 ? r : 0;
+}
+
+uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table)
+{
+        return d->tables[index_of(table)].n_items;
+}
+
+const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id)
+{
+        return intern_get(&d->tables[index_of(table)], id, NULL);
+}
+
+const char *trace_dictionary_string(const struct trace_dictionary *d, uint32_t id, size_t *ret_bytes)
+{
+        if (id == 0) {
+                *ret_bytes = 0;
+                return "";
+        }
+        return intern_get(&d->tables[index_of(TRACE_TABLE_STRINGS)], id, ret_bytes);
+}
+
+/* ---- encoding ------------------------------------------------------------------------------------------ */
+
+static void add_column_list(struct byte_buffer *body, const struct byte_buffer *columns, const uint32_t *ids,
+                            uint32_t n_columns)
+{
+        byte_buffer_add_varint(body, n_columns);
+        for (uint32_t i = 0; i < n_columns; i++) {
+                byte_buffer_add_varint(body, ids[i]);
+                byte_buffer_add_varint(body, columns[i].used_bytes);
+        }
+        for (uint32_t i = 0; i < n_columns; i++)
+                byte_buffer_add(body, columns[i].data, columns[i].used_bytes);
+}
+
+static uint32_t encode_strings(const struct intern *t, uint32_t first_id, struct byte_buffer columns[2])
+{
+        uint32_t n = 0;
+
+        while (first_id + n <= t->n_items && n < ROWS_PER_BODY) {
+                size_t n_bytes;
+                const void *bytes = intern_get(t, first_id + n, &n_bytes);
+
+                if (n > 0 && columns[1].used_bytes + n_bytes > STRING_BYTES_MAX / 2)
+                        break;
+                byte_buffer_add_varint(&columns[0], n_bytes);
+                byte_buffer_add(&columns[1], bytes, n_bytes);
+                n++;
+        }
+        return n;
+}
+
+static uint32_t encode_rows(const struct intern *t, uint32_t first_id, const struct trace_schema *schema,
+                            struct byte_buffer *columns)
+{
+        uint32_t n = t->n_items - first_id + 1;
+
+        if (n > ROWS_PER_BODY)
+                n = ROWS_PER_BODY;
+        for (uint32_t f = 0; f < schema->n_fields; f++) {
+                const struct trace_field *field = &schema->fields[f];
+                uint64_t previous = 0;
+
+                for (uint32_t i = 0; i < n; i++)
+                        trace_column_add(&columns[f], field->encoding, &previous,
+                                         trace_field_get(field, intern_get(t, first_id + i, NULL)));
+        }
+        return n;
+}
+
+int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, struct byte_buffer *body,
+                            uint32_t *ret_n_rows)
+{
+        const struct trace_schema *schema = trace_schema_find(table);
+        struct intern *t = &d->tables[index_of(table)];
+        uint32_t first_id = d->n_encoded[index_of(table)] + 1;
+        struct byte_buffer columns[FIELDS_MAX] = { { .data = NULL } };
+        uint32_t ids[FIELDS_MAX] = { STRING_COLUMN_LENGTHS, STRING_COLUMN_BYTES };
+        uint32_t n_columns = table == TRACE_TABLE_STRINGS ? 2 : schema->n_fields;
+        bool failed = false;
+        uint32_t n;
+
+        if (first_id > t->n_items) {
+                *ret_n_rows = 0;
+                return 0;
+        }
+        if (table == TRACE_TABLE_STRINGS) {
+                n = encode_strings(t, first_id, columns);
+        } else {
+                n = encode_rows(t, first_id, schema, columns);
+                for (uint32_t f = 0; f < schema->n_fields; f++)
+                        ids[f] = schema->fields[f].column;
+        }
+        byte_buffer_add_varint(body, first_id);
+        byte_buffer_add_varint(body, n);
+        add_column_list(body, columns, ids, n_columns);
+
+        for (uint32_t f = 0; f < n_columns; f++) {
+                failed = failed || columns[f].failed;
+                byte_buffer_deinit(&columns[f]);
+        }
+        if (failed || body->failed)
+                return -ENOMEM;
+        d->n_encoded[index_of(table)] += n;
+        *ret_n_rows = n;
+        return 0;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------------------ */
+
+/* What one body brings, while it is taken in. */
+struct incoming {
+        const struct trace_schema *schema;
+        uint32_t first_id;
+        uint32_t n_rows;
+        struct byte_reader columns[FIELDS_MAX];
+        bool seen[FIELDS_MAX];
+};
+
+static int find_columns(struct incoming *in, struct trace_column_list *list, struct error *err)
+{
+        uint32_t n_known = in->schema->n_fields ? in->schema->n_fields : 2;
+        struct trace_column_entry entry;
+        int r;
+
+        while ((r = trace_column_list_next(list, &entry, err)) == 1) {
+                if (entry.column < 1 || entry.column > n_known)
+                        continue;
+                if (in->seen[entry.column - 1])
+                        return error_set(err, -EBADMSG, "column %" PRIu64 " comes twice", entry.column);
+                in->columns[entry.column - 1] = entry.bytes;
+                in->seen[entry.column - 1] = true;
+        }
+        if (r < 0)
+                return r;
+        /* Every column of version 1.0 is there: so the bytes of a body bound the number of its rows. */
+        for (uint32_t i = 0; i < n_known; i++)
+                if (!in->seen[i])
+                        return error_set(err, -EBADMSG, "column %" PRIu32 " is missing", i + 1);
+        return 0;
+}
+
+static int check_value(const struct trace_dictionary *d, const struct trace_field *field, uint64_t value,
+                       uint32_t id, struct error *err)
+{
+        uint64_t limit = trace_field_max(field);
+
+        switch ((enum trace_reference)field->reference) {
+        case TRACE_REFERENCE_NONE:
+                break;
+        case TRACE_REFERENCE_REQUIRED:
+        case TRACE_REFERENCE_OPTIONAL:
+                limit = trace_dictionary_count(d, (enum trace_table)field->table);
+                break;
+        case TRACE_REFERENCE_EARLIER:
+                limit = id - 1;
+                break;
+        }
+        if (value > limit || (value == 0 && field->reference == TRACE_REFERENCE_REQUIRED))
+                return error_set(err, -EBADMSG, "row %" PRIu32 ": %s is %" PRIu64 ", at most %" PRIu64, id,
+                                 field->name, value, limit);
+        return 0;
+}
+
+static int decode_row(struct trace_dictionary *d, struct incoming *in, uint64_t *previous, uint32_t id,
+                      struct error *err)
+{
+        _Alignas(8) uint8_t row[ROW_BYTES_MAX] = { 0 };
+
+        for (uint32_t f = 0; f < in->schema->n_fields; f++) {
+                const struct trace_field *field = &in->schema->fields[f];
+                uint64_t value = trace_column_next(&in->columns[f], field->encoding, &previous[f]);
+                int r;
+
+                if (in->columns[f].short_read)
+                        return error_set(err, -EBADMSG, "row %" PRIu32 ": %s is cut off", id, field->name);
+                r = check_value(d, field, value, id, err);
+                if (r < 0)
+                        return r;
+                trace_field_set(field, row, value);
+        }
+        return intern_append(&d->tables[index_of(in->schema->table)], row, in->schema->row_bytes);
+}
+
+static int decode_string(struct trace_dictionary *d, struct incoming *in, uint32_t id, struct error *err)
+{
+        uint64_t n_bytes = bytes_varint(&in->columns[STRING_COLUMN_LENGTHS - 1]);
+        const uint8_t *bytes = bytes_take(&in->columns[STRING_COLUMN_BYTES - 1], n_bytes);
+
+        if (in->columns[STRING_COLUMN_LENGTHS - 1].short_read || !bytes)
+                return error_set(err, -EBADMSG, "string %" PRIu32 " is cut off", id);
+        return intern_append(&d->tables[index_of(TRACE_TABLE_STRINGS)], bytes, n_bytes);
+}
+
+static int decode_rows(struct trace_dictionary *d, struct incoming *in, struct error *err)
+{
+        uint64_t previous[FIELDS_MAX] = { 0 };
+        int r = 0;
+
+        for (uint32_t i = 0; i < in->n_rows && r == 0; i++) {
+                if (in->schema->table == TRACE_TABLE_STRINGS)
+                        r = decode_string(d, in, in->first_id + i, err);
+                else
+                        r = decode_row(d, in, previous, in->first_id + i, err);
+        }
+        if (r == -ENOMEM || r == -EOVERFLOW)
+                return error_set(err, r, "no room for %" PRIu32 " rows", in->n_rows);
+        return r;
+}
+
+/* Takes rows away again that a body brought before it turned out to be malformed. */
+static void forget_rows(struct intern *t, uint32_t n_items, size_t items_used_bytes)
+{
+        t->n_items = n_items;
+        t->items_used_bytes = items_used_bytes;
+}
+
+int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, const uint8_t *body,
+                            size_t body_bytes, uint32_t *ret_first_id, uint32_t *ret_n_rows,
+                            struct error *err)
+{
+        struct intern *t = &d->tables[index_of(table)];
+        struct byte_reader in_bytes = byte_reader_of(body, body_bytes);
+        struct incoming in = { .schema = trace_schema_find(table) };
+        uint32_t n_items = t->n_items;
+        size_t items_used_bytes = t->items_used_bytes;
+        uint64_t first_id = bytes_varint(&in_bytes);
+        uint64_t n_rows = bytes_varint(&in_bytes);
+        struct trace_column_list list;
+        int r;
+
+        if (in_bytes.short_read)
+                return error_set(err, -EBADMSG, "table %s: cut off", in.schema->name);
+        if (first_id != (uint64_t)n_items + 1 || n_rows > body_bytes)
+                return error_set(err, -EBADMSG, "table %s: %" PRIu64 " rows from %" PRIu64 " after %" PRIu32,
+                                 in.schema->name, n_rows, first_id, n_items);
+        in.first_id = (uint32_t)first_id;
+        in.n_rows = (uint32_t)n_rows;
+
+        r = trace_column_list_init(&list, in_bytes, err);
+        if (r == 0)
+                r = find_columns(&in, &list, err);
+        if (r == 0)
+                r = decode_rows(d, &in, err);
+        if (r < 0) {
+                forget_rows(t, n_items, items_used_bytes);
+                return error_prefix(err, r, "table %s", in.schema->name);
+        }
+        *ret_first_id = in.first_id;
+        *ret_n_rows = in.n_rows;
+        return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * format/trace_dictionary.h - all tables of one trace
+ *
+ * Way of the data:  sampler -> [trace_dictionary] -> table chunks -> file
+ *                   file -> table chunks -> [trace_dictionary] -> symbolize, analyze
+ *
+ * Writing: rows go in through the _add functions; equal rows get equal ids.
+ * From time to time trace_dictionary_encode() turns what is new into chunk
+ * bodies, so that every chunk refers only to rows that stand before it.
+ * Reading: trace_dictionary_decode() takes those bodies in and checks every id
+ * in them, so that whoever holds a dictionary may follow its ids.
+ *
+ * Owns everything in it.  Not thread-safe.
+ */
+#ifndef FORMAT_TRACE_DICTIONARY_H
+#define FORMAT_TRACE_DICTIONARY_H
+
+#include "base/intern.h"
+#include "format/trace_rows.h"
+#include "format/trace_spec.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct byte_buffer;
+struct error;
+
+struct trace_dictionary {
+        struct intern tables[TRACE_TABLE_COUNT]; /* by table id - TRACE_TABLE_FIRST */
+        uint32_t n_encoded[TRACE_TABLE_COUNT];   /* rows that were written already */
+};
+
+/* @n_rows_max: limit for each table, for a recorder's bounded memory; 0 = none but INTERN_ITEMS_MAX. */
+void trace_dictionary_init(struct trace_dictionary *d, uint32_t n_rows_max);
+void trace_dictionary_deinit(struct trace_dictionary *d);
+
+/*
+ * trace_dictionary_add() - the id of a row, new or known
+ * @row:  the table's struct from format/trace_rows.h, copied
+ * Tables of occurrences (META, SYMBOLS, LOSSES, NOTICES, CLOCKS) take equal rows again.
+ * Returns 0, -ENOMEM, or -EOVERFLOW when the table is full.
+ */
+int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, const void *row,
+                         uint32_t *ret_id);
+
+/* The same for the table STRINGS. */
+int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
+                                uint32_t *ret_id);
+
+/* How many rows the table has; ids are 1 .. this. */
+uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table);
+
+/* Row @id of a table, 1 .. count; borrowed, valid until something is added to that table. */
+const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id);
+
+/* The string @id: its bytes are not NUL-terminated and may hold anything.  @id 0 is the empty string. */
+const char *trace_dictionary_string(const struct trace_dictionary *d, uint32_t id, size_t *ret_bytes);
+
+/*
+ * trace_dictionary_encode() - the rows of a table that were not encoded yet, as a chunk body
+ * @body:        appended to
+ * @ret_n_rows:  how many; with 0 nothing was appended
+ * Returns 0 or -ENOMEM.  At most about TRACE_CHUNK_RAW_MAX bytes at once: call again until 0 rows come.
+ */
+int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, struct byte_buffer *body,
+                            uint32_t *ret_n_rows);
+
+/*
+ * trace_dictionary_decode() - take in the body of a table chunk
+ * @ret_first_id, @ret_n_rows:  the rows it brought
+ * Returns 0, -EBADMSG (malformed, an id that does not exist, or rows out of order), -ENOMEM;
+ * on failure the dictionary is as before.
+ */
+int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, const uint8_t *body,
+                            size_t body_bytes, uint32_t *ret_first_id, uint32_t *ret_n_rows,
+                            struct error *err);
+
+#endif /* FORMAT_TRACE_DICTIONARY_H */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/trace_dump.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/event_decoder.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "format/trace_schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* What a struct trace_item borrows may be anything: only printable ASCII goes out as it is. */
+static void put_quoted(FILE *out, const char *text, size_t n_bytes)
+{
+        (void)fputc('"', out);
+        for (size_t i = 0; i < n_bytes; i++) {
+                unsigned char c = (unsigned char)text[i];
+
+                if (c == '"' || c == '\\')
+                        (void)fprintf(out, "\\%c", c);
+                else if (c >= 0x20 && c < 0x7f)
+                        (void)fputc(c, out);
+                else
+                        (void)fprintf(out, "\\x%02x", c);
+        }
+        (void)fputc('"', out);
+}
+
+static void put_row(FILE *out, const struct trace_dictionary *d, const struct trace_schema *schema,
+                    uint32_t id)
+{
+        const void *row;
+
+        (void)fprintf(out, "%s id=%" PRIu32, schema->name, id);
+        if (schema->table == TRACE_TABLE_STRINGS) {
+                size_t n_bytes;
+                const char *text = trace_dictionary_string(d, id, &n_bytes);
+
+                (void)fprintf(out, " text=");
+                put_quoted(out, text, n_bytes);
+        } else {
+                row = trace_dictionary_row(d, schema->table, id);
+                for (uint32_t i = 0; i < schema->n_fields; i++) {
+                        const struct trace_field *field = &schema->fields[i];
+                        uint64_t value = trace_field_get(field, row);
+
+                        if (field->show == TRACE_SHOW_HEX)
+                                (void)fprintf(out, " %s=0x%" PRIx64, field->name, value);
+                        else
+                                (void)fprintf(out, " %s=%" PRIu64, field->name, value);
+                }
+        }
+        (void)fputc('\n', out);
+}
+
+static void put_event(FILE *out, uint32_t thread, const struct trace_event *event)
+{
+        const struct trace_op_schema *schema = trace_op_schema_find(event->op);
+
+        (void)fprintf(out, "%s thread=%" PRIu32 " time_ns=%" PRIu64, schema->name, thread, event->time_ns);
+        for (uint32_t i = 0; i < schema->n_operands; i++) {
+                double number;
+
+                (void)fprintf(out, " %s=", schema->operands[i].name);
+                if (event->op == TRACE_OP_PLOT_I64 && i == 1) {
+                        (void)fprintf(out, "%" PRId64, event->plot_i64.value);
+                } else if (event->op == TRACE_OP_PLOT_F64 && i == 1) {
+                        memcpy(&number, &event->plot_f64.bits, sizeof(number));
+                        (void)fprintf(out, "%.17g", number);
+                } else {
+                        (void)fprintf(out, "%" PRIu64, event->operand[i]);
+                }
+        }
+        (void)fputc('\n', out);
+}
+
+static int put_events(FILE *out, const struct trace_dictionary *d, const struct trace_item *item,
+                      struct error *err)
+{
+        struct event_decoder decoder;
+        struct trace_event event;
+        struct event_run run;
+        int r = event_decoder_init(&decoder, d, item->body, item->body_bytes, err);
+
+        if (r < 0)
+                return r;
+        while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
+                (void)fprintf(out, "run thread=%" PRIu32 " events=%" PRIu32 "\n", run.thread, run.n_events);
+                while ((r = event_decoder_next(&decoder, &event, err)) == 1)
+                        put_event(out, run.thread, &event);
+                if (r < 0)
+                        return r;
+        }
+        if (decoder.n_unknown_ops > 0)
+                (void)fprintf(out, "unknown_events count=%" PRIu64 "\n", decoder.n_unknown_ops);
+        return r;
+}
+
+static void put_index(FILE *out, const struct trace_item *item)
+{
+        struct byte_reader in = byte_reader_of(item->body, item->body_bytes);
+
+        while (in.left > 0 && !in.short_read) {
+                uint64_t kind = bytes_varint(&in);
+                uint64_t offset = bytes_varint(&in);
+                uint64_t n_items = bytes_varint(&in);
+                uint64_t first_ns = bytes_varint(&in);
+                uint64_t span_ns = bytes_varint(&in);
+
+                if (!in.short_read)
+                        (void)fprintf(out,
+                                      "index kind=%" PRIu64 " offset=%" PRIu64 " items=%" PRIu64
+                                      " first_ns=%" PRIu64 " span_ns=%" PRIu64 "\n",
+                                      kind, offset, n_items, first_ns, span_ns);
+        }
+}
+
+static int put_item(FILE *out, const struct trace_dictionary *d, const struct trace_item *item,
+                    struct error *err)
+{
+        const struct trace_schema *schema = trace_schema_find(item->header.kind);
+
+        (void)fprintf(out,
+                      "chunk offset=%" PRIu64 " kind=%u codec=%u stored_bytes=%" PRIu32 " raw_bytes=%" PRIu32
+                      " items=%" PRIu32 " first_ns=%" PRIu64 " last_ns=%" PRIu64 "\n",
+                      item->file_offset_bytes, item->header.kind, item->header.codec,
+                      item->header.stored_bytes, item->header.raw_bytes, item->header.n_items,
+                      item->header.first_ns, item->header.last_ns);
+        if (schema) {
+                for (uint32_t i = 0; i < item->n_rows; i++)
+                        put_row(out, d, schema, item->first_row + i);
+        } else if (item->header.kind == TRACE_CHUNK_EVENTS) {
+                return put_events(out, d, item, err);
+        } else if (item->header.kind == TRACE_CHUNK_INDEX) {
+                put_index(out, item);
+        }
+        return 0;
+}
+
+int trace_dump_write(struct trace_reader *reader, FILE *out, struct error *err)
+{
+        struct trace_item item;
+        int r;
+
+        while ((r = trace_reader_next(reader, &item, err)) == 1) {
+                r = put_item(out, trace_reader_dictionary(reader), &item, err);
+                if (r < 0)
+                        return error_prefix(err, r, "chunk at byte %" PRIu64, item.file_offset_bytes);
+                if (ferror(out))
+                        return 0; /* the caller looks */
+        }
+        return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * format/trace_dump.h - any trace as text, a line a record
+ *
+ * Way of the data:  trace_reader -> [trace_dump] -> `hyprof dump`
+ */
+#ifndef FORMAT_TRACE_DUMP_H
+#define FORMAT_TRACE_DUMP_H
+
+#include <stdio.h>
+
+struct error;
+struct trace_reader;
+
+/*
+ * trace_dump_write() - everything that @reader still has, as lines "kind name=value ..."
+ * @out:  written to; the caller looks at ferror()
+ * Strings are quoted, with control characters and bytes over 0x7e as \xNN.
+ * Returns 0, -errno of the reader, -EBADMSG for a malformed chunk.
+ */
+int trace_dump_write(struct trace_reader *reader, FILE *out, struct error *err);
+
+#endif /* FORMAT_TRACE_DUMP_H */

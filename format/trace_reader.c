@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/trace_reader.h"
+
+#include "base/byte_buffer.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct trace_reader {
+        int fd;
+        bool owns_fd;            /* false for standard input */
+        char *path;              /* for words */
+        uint64_t at_bytes;       /* where the next chunk starts */
+        uint64_t index_at_bytes; /* of the last INDEX chunk seen */
+        enum trace_ending ending;
+        struct error why;          /* words of the ending */
+        struct byte_buffer stored; /* body of one chunk as it is in the file */
+        struct byte_buffer raw;    /* unpacked */
+        struct trace_dictionary dictionary;
+};
+
+/* Ends reading for good; returns 0, the "no more" of trace_reader_next(). */
+static int end(struct trace_reader *r, enum trace_ending ending)
+{
+        r->ending = ending;
+        return 0;
+}
+
+/* The bytes after an INDEX chunk: a trailer and nothing else. */
+static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t n_bytes)
+{
+        struct byte_reader in = byte_reader_of(bytes, n_bytes);
+        uint64_t index_at = bytes_u64(&in);
+        uint32_t magic = bytes_u32(&in);
+
+        if (in.short_read) {
+                (void)error_set(&r->why, -ENODATA, "cut off at byte %" PRIu64 ", in the trailer",
+                                r->at_bytes + n_bytes);
+                return end(r, TRACE_ENDING_CUT_OFF);
+        }
+        if (magic != TRACE_TRAILER_MAGIC || index_at != r->index_at_bytes || in.left > 0) {
+                (void)error_set(&r->why, -EBADMSG, "damaged at byte %" PRIu64 ": malformed trailer",
+                                r->at_bytes);
+                return end(r, TRACE_ENDING_DAMAGED);
+        }
+        return end(r, TRACE_ENDING_WHOLE);
+}
+
+static int end_cut_off(struct trace_reader *r, size_t n_more)
+{
+        if (n_more == 0)
+                (void)error_set(&r->why, -ENODATA, "cut off at byte %" PRIu64 ", before the index",
+                                r->at_bytes);
+        else
+                (void)error_set(&r->why, -ENODATA,
+                                "cut off at byte %" PRIu64 ", in the chunk that starts at %" PRIu64,
+                                r->at_bytes + n_more, r->at_bytes);
+        return end(r, TRACE_ENDING_CUT_OFF);
+}
+
+static int end_damaged(struct trace_reader *r, const struct error *cause)
+{
+        (void)error_set(&r->why, -EBADMSG, "damaged in the chunk at byte %" PRIu64 ": %s", r->at_bytes,
+                        cause->text);
+        return end(r, TRACE_ENDING_DAMAGED);
+}
+
+/* Reads header and body of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
+static int read_chunk(struct trace_reader *r, uint8_t *header_bytes, struct trace_chunk_header *ret_header,
+                      struct error *err)
+{
+        struct error cause = ERROR_NONE;
+        size_t got, body_got;
+        uint8_t *body;
+        int result = io_read_full(r->fd, header_bytes, TRACE_CHUNK_HEADER_BYTES, &got, err);
+
+        if (result < 0)
+                return error_prefix(err, result, "%s", r->path);
+        if (r->index_at_bytes > 0)
+                return end_after_index(r, header_bytes, got);
+        if (got == 0)
+                return end_cut_off(r, 0);
+
+        result = trace_chunk_decode_header(header_bytes, got, ret_header, &cause);
+        if (result == -ENODATA)
+                return end_cut_off(r, got);
+        if (result < 0)
+                return end_damaged(r, &cause);
+
+        byte_buffer_clear(&r->stored);
+        body = byte_buffer_reserve(&r->stored, ret_header->stored_bytes);
+        if (!body)
+                return error_set(err, -ENOMEM, "%s: no memory for a chunk", r->path);
+        result = io_read_full(r->fd, body, ret_header->stored_bytes, &body_got, err);
+        if (result < 0)
+                return error_prefix(err, result, "%s", r->path);
+        if (body_got < ret_header->stored_bytes)
+                return end_cut_off(r, got + body_got);
+        return 1;
+}
+
+static int check_version(const struct trace_reader *r, struct error *err)
+{
+        struct byte_reader in = byte_reader_of(r->raw.data, r->raw.used_bytes);
+        uint16_t major = bytes_u16(&in);
+        uint16_t minor = bytes_u16(&in);
+
+        if (in.short_read)
+                return error_set(err, -EBADMSG, "%s: not a hyprof trace", r->path);
+        if (major != TRACE_VERSION_MAJOR)
+                return error_set(err, -ENOTSUP, "%s: trace version %u.%u, this hyprof reads version %d",
+                                 r->path, major, minor, TRACE_VERSION_MAJOR);
+        return 0;
+}
+
+int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struct error *err)
+{
+        uint8_t header_bytes[TRACE_CHUNK_HEADER_BYTES];
+        struct trace_item item = { .file_offset_bytes = r->at_bytes };
+        struct error cause = ERROR_NONE;
+        int result;
+
+        if (r->ending != TRACE_ENDING_OPEN)
+                return 0;
+        result = read_chunk(r, header_bytes, &item.header, err);
+        if (result <= 0)
+                return result;
+
+        result = trace_chunk_decode_body(&item.header, header_bytes, r->stored.data, &r->raw, &cause);
+        if (result == 0 && trace_schema_find(item.header.kind))
+                result = trace_dictionary_decode(&r->dictionary, (enum trace_table)item.header.kind,
+                                                 r->raw.data, r->raw.used_bytes, &item.first_row,
+                                                 &item.n_rows, &cause);
+        if (result == -ENOMEM)
+                return error_set(err, -ENOMEM, "%s: %s", r->path, cause.text);
+        if (result < 0)
+                return end_damaged(r, &cause);
+
+        if (item.header.kind == TRACE_CHUNK_INDEX)
+                r->index_at_bytes = r->at_bytes;
+        item.body = r->raw.data;
+        item.body_bytes = r->raw.used_bytes;
+        r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)item.header.stored_bytes;
+        *ret_item = item;
+        return 1;
+}
+
+static int read_first_chunk(struct trace_reader *r, struct error *err)
+{
+        struct trace_item item;
+        int result = trace_reader_next(r, &item, err);
+
+        if (result < 0)
+                return result;
+        if (result == 0 && r->ending == TRACE_ENDING_CUT_OFF)
+                return error_set(err, -ENODATA, "%s: not a whole hyprof trace: %s", r->path, r->why.text);
+        if (result == 0 || item.header.kind != TRACE_CHUNK_FILE)
+                return error_set(err, -EBADMSG, "%s: not a hyprof trace", r->path);
+        return check_version(r, err);
+}
+
+int trace_reader_open(const char *path, struct trace_reader **ret_reader, struct error *err)
+{
+        struct trace_reader *r = calloc(1, sizeof(*r));
+        int result;
+
+        if (!r)
+                return error_set(err, -ENOMEM, "%s: no memory", path);
+        r->fd = -1;
+        trace_dictionary_init(&r->dictionary, 0);
+        r->path = strdup(path);
+        if (!r->path) {
+                result = error_set(err, -ENOMEM, "%s: no memory", path);
+                goto fail;
+        }
+
+        r->owns_fd = strcmp(path, "-") != 0;
+        r->fd = r->owns_fd ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
+        if (r->fd < 0) {
+                result = error_errno(err, "%s", path);
+                goto fail;
+        }
+        result = read_first_chunk(r, err);
+        if (result < 0)
+                goto fail;
+        *ret_reader = r;
+        return 0;
+
+fail:
+        trace_reader_close(r);
+        return result;
+}
+
+void trace_reader_close(struct trace_reader *r)
+{
+        if (!r)
+                return;
+        if (r->owns_fd)
+                io_close(&r->fd);
+        byte_buffer_deinit(&r->stored);
+        byte_buffer_deinit(&r->raw);
+        trace_dictionary_deinit(&r->dictionary);
+        free(r->path);
+        free(r);
+}
+
+const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *r)
+{
+        return &r->dictionary;
+}
+
+enum trace_ending trace_reader_ending(const struct trace_reader *r, const char **ret_words,
+                                      uint64_t *ret_bytes)
+{
+        if (ret_words)
+                *ret_words = r->why.text;
+        if (ret_bytes)
+                *ret_bytes = r->at_bytes;
+        return r->ending;
+}

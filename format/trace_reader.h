@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * format/trace_reader.h - chunks out of a file or a pipe, in order, checked
+ *
+ * Way of the data:  file -> [trace_reader] -> event_decoder, trace_dictionary -> analyze
+ *
+ * A trace that ends early (a crash, a full disk) is read up to its last whole
+ * chunk.  That is no error of trace_reader_next(): it returns 0, and
+ * trace_reader_ending() says what happened.  Not thread-safe.
+ */
+#ifndef FORMAT_TRACE_READER_H
+#define FORMAT_TRACE_READER_H
+
+#include "format/trace_chunk.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct trace_dictionary;
+struct trace_reader;
+
+/* One chunk; everything in it is borrowed until the next call. */
+struct trace_item {
+        struct trace_chunk_header header;
+        uint64_t file_offset_bytes; /* of the header */
+        const uint8_t *body;        /* unpacked */
+        size_t body_bytes;
+        uint32_t first_row, n_rows; /* of a table chunk: what it added to the dictionary */
+};
+
+enum trace_ending {
+        TRACE_ENDING_OPEN,    /* not at the end yet */
+        TRACE_ENDING_WHOLE,   /* index and trailer were there */
+        TRACE_ENDING_CUT_OFF, /* the bytes stop before the index */
+        TRACE_ENDING_DAMAGED, /* a chunk is malformed or fails its checksum; nothing after it was read */
+};
+
+/*
+ * trace_reader_open() - open a trace and read its FILE chunk
+ * @path:  "-" for standard input
+ * Returns 0, -errno of open(2), -EBADMSG (no trace), -ENODATA (cut off before the first chunk ends),
+ * -ENOTSUP (another major version).
+ */
+int trace_reader_open(const char *path, struct trace_reader **ret_reader, struct error *err);
+void trace_reader_close(struct trace_reader *reader);
+
+/*
+ * trace_reader_next() - the next chunk, of whatever kind; tables are taken into the dictionary
+ * Returns 1, 0 at the end of what can be read, or -errno for a failed read and -ENOMEM.
+ */
+int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);
+
+/* All rows of the chunks so far; borrowed, lives as long as the reader. */
+const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *reader);
+
+/*
+ * trace_reader_ending() - how the trace ended
+ * @ret_words:   what is wrong, for people; "" for a whole trace; borrowed, may be NULL
+ * @ret_bytes:   where the last whole chunk ends; may be NULL
+ */
+enum trace_ending trace_reader_ending(const struct trace_reader *reader, const char **ret_words,
+                                      uint64_t *ret_bytes);
+
+#endif /* FORMAT_TRACE_READER_H */

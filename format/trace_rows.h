@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * format/trace_rows.h - one struct a table: what the rows of a trace hold
+ *
+ * Way of the data:  sampler -> [trace_rows] in trace_dictionary -> file -> the same -> analyze
+ * Specification:    docs/trace-format.md, "Tables"
+ *
+ * A row is named by its id: its place in its table, counted from 1; 0 means
+ * "none".  A member that is called like a table holds an id of that table, and
+ * one marked "string" an id of the table STRINGS; the reader has checked that
+ * such ids exist.  No struct has padding: rows are compared as bytes.
+ */
+#ifndef FORMAT_TRACE_ROWS_H
+#define FORMAT_TRACE_ROWS_H
+
+#include <stdint.h>
+
+struct trace_meta {
+        uint32_t key;   /* string, e.g. "command"; the keys are listed in the specification */
+        uint32_t value; /* string */
+};
+
+struct trace_process {
+        uint32_t pid;      /* in the recorder's PID namespace */
+        uint32_t parent;   /* process; 0 = not recorded */
+        uint64_t start_ns; /* first seen; tells reused PIDs apart */
+};
+
+struct trace_thread {
+        uint32_t process;
+        uint32_t tid; /* in the recorder's PID namespace */
+        uint64_t start_ns;
+};
+
+struct trace_module {
+        uint32_t path;     /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon" */
+        uint32_t build_id; /* string of raw bytes; 0 = unknown */
+        uint32_t kind;     /* enum trace_module_kind */
+        uint32_t process;  /* for ANONYMOUS: whose memory; else 0 */
+        uint64_t device;   /* st_dev, 0 = unknown: the kernel tells either this or the build-id */
+        uint64_t inode;
+};
+
+struct trace_mapping {
+        uint64_t start_avma; /* first address in the process */
+        uint64_t length_bytes;
+        uint64_t file_offset_bytes; /* of the byte at `start_avma` */
+        uint64_t time_ns;           /* valid from here, until a later mapping covers it */
+        uint32_t process;
+        uint32_t module;
+};
+
+struct trace_frame {
+        uint64_t offset; /* FILE, VDSO: byte in the file; KERNEL, ANONYMOUS, no module: address */
+        uint32_t module; /* 0 = an address outside of every known mapping */
+        uint32_t flags;  /* TRACE_FRAME_* */
+};
+
+#define TRACE_FRAME_RETURN_ADDRESS UINT32_C(1) /* the call is the instruction before `offset` */
+
+struct trace_stack {
+        uint32_t parent; /* stack of the caller; 0 = this frame is the thread's root */
+        uint32_t frame;  /* innermost frame */
+};
+
+struct trace_location {
+        uint32_t name;     /* string: of the zone */
+        uint32_t function; /* string */
+        uint32_t file;     /* string */
+        uint32_t line;     /* 0 = unknown */
+        uint32_t color;    /* 0xRRGGBB; 0 = none chosen */
+};
+
+struct trace_zone_path {
+        uint32_t parent;   /* zone path of the enclosing zone; 0 = outermost */
+        uint32_t location; /* of the innermost zone */
+};
+
+struct trace_sample_event {
+        uint32_t name;   /* string, as the user wrote it: "cycles:u" */
+        uint32_t type;   /* perf_event_attr.type */
+        uint64_t config; /* perf_event_attr.config */
+        uint64_t rate;   /* Hz or events per sample, see `mode` */
+        uint32_t mode;   /* enum trace_sample_mode */
+        uint32_t unit;   /* string: of the samples' weight, "ns", "cycles", "events" */
+};
+
+/* The rows of one frame follow each other, the innermost inlined function first; a later group replaces an earlier. */
+struct trace_symbol {
+        uint32_t frame;
+        uint32_t function; /* string, demangled; 0 = unknown */
+        uint32_t file;     /* string; 0 = unknown */
+        uint32_t line;     /* 0 = unknown */
+        uint32_t column;   /* 0 = unknown */
+        uint32_t flags;    /* TRACE_SYMBOL_* */
+};
+
+#define TRACE_SYMBOL_INLINED    UINT32_C(1) /* inlined into the function of the next row */
+#define TRACE_SYMBOL_STALE_FILE UINT32_C(2) /* the file there is another one now; not believed, no name */
+
+struct trace_loss {
+        uint32_t reason; /* enum trace_loss_reason */
+        uint32_t thread; /* 0 = not one thread's */
+        uint64_t count;
+        uint64_t time_ns; /* when it was noticed */
+};
+
+struct trace_notice {
+        uint32_t notice; /* enum trace_notice_id */
+        uint32_t detail; /* string: the reason and the remedy on this machine; 0 = none */
+};
+
+struct trace_clock {
+        uint64_t ticks;    /* of the client region's clock */
+        uint64_t raw_ns;   /* CLOCK_MONOTONIC_RAW at the same instant */
+        uint32_t kind;     /* enum trace_clock_kind */
+        uint32_t error_ns; /* the pair was read within this time */
+};
+
+#endif /* FORMAT_TRACE_ROWS_H */

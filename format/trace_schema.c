@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/trace_schema.h"
+
+#include "format/trace_rows.h"
+
+#include <string.h>
+
+/* The casts state what the assertions below prove: every offset and width is small. */
+#define FIELD(type, id, member, ...)                                                                     \
+        {                                                                                                \
+                .name = #member, .column = (id), .offset_bytes = (uint8_t)offsetof(struct type, member), \
+                .width_bytes = (uint8_t)sizeof(((struct type *)0)->member), __VA_ARGS__                  \
+        }
+#define DELTA        .encoding = TRACE_ENCODING_DELTA
+#define HEX          .show = TRACE_SHOW_HEX
+#define OPTIONAL(to) .reference = TRACE_REFERENCE_OPTIONAL, .table = TRACE_TABLE_##to
+#define REQUIRED(to) .reference = TRACE_REFERENCE_REQUIRED, .table = TRACE_TABLE_##to
+#define EARLIER(to)  .reference = TRACE_REFERENCE_EARLIER, .table = TRACE_TABLE_##to
+#define PLAIN        .encoding = TRACE_ENCODING_VARINT
+
+static const struct trace_field meta_fields[] = {
+        FIELD(trace_meta, 1, key, REQUIRED(STRINGS)),
+        FIELD(trace_meta, 2, value, OPTIONAL(STRINGS)),
+};
+static const struct trace_field process_fields[] = {
+        FIELD(trace_process, 1, pid, DELTA),
+        FIELD(trace_process, 2, parent, EARLIER(PROCESSES)),
+        FIELD(trace_process, 3, start_ns, DELTA),
+};
+static const struct trace_field thread_fields[] = {
+        FIELD(trace_thread, 1, process, REQUIRED(PROCESSES)),
+        FIELD(trace_thread, 2, tid, DELTA),
+        FIELD(trace_thread, 3, start_ns, DELTA),
+};
+static const struct trace_field module_fields[] = {
+        FIELD(trace_module, 1, path, OPTIONAL(STRINGS)),
+        FIELD(trace_module, 2, build_id, OPTIONAL(STRINGS)),
+        FIELD(trace_module, 3, kind, PLAIN),
+        FIELD(trace_module, 4, process, OPTIONAL(PROCESSES)),
+        FIELD(trace_module, 5, device, HEX),
+        FIELD(trace_module, 6, inode, PLAIN),
+};
+static const struct trace_field mapping_fields[] = {
+        FIELD(trace_mapping, 1, start_avma, DELTA, HEX),
+        FIELD(trace_mapping, 2, length_bytes, HEX),
+        FIELD(trace_mapping, 3, file_offset_bytes, HEX),
+        FIELD(trace_mapping, 4, time_ns, DELTA),
+        FIELD(trace_mapping, 5, process, REQUIRED(PROCESSES)),
+        FIELD(trace_mapping, 6, module, REQUIRED(MODULES)),
+};
+static const struct trace_field frame_fields[] = {
+        FIELD(trace_frame, 1, offset, DELTA, HEX),
+        FIELD(trace_frame, 2, module, OPTIONAL(MODULES)),
+        FIELD(trace_frame, 3, flags, HEX),
+};
+static const struct trace_field stack_fields[] = {
+        FIELD(trace_stack, 1, parent, DELTA, EARLIER(STACKS)),
+        FIELD(trace_stack, 2, frame, DELTA, REQUIRED(FRAMES)),
+};
+static const struct trace_field location_fields[] = {
+        FIELD(trace_location, 1, name, OPTIONAL(STRINGS)),
+        FIELD(trace_location, 2, function, OPTIONAL(STRINGS)),
+        FIELD(trace_location, 3, file, OPTIONAL(STRINGS)),
+        FIELD(trace_location, 4, line, PLAIN),
+        FIELD(trace_location, 5, color, HEX),
+};
+static const struct trace_field zone_path_fields[] = {
+        FIELD(trace_zone_path, 1, parent, EARLIER(ZONE_PATHS)),
+        FIELD(trace_zone_path, 2, location, REQUIRED(LOCATIONS)),
+};
+static const struct trace_field sample_event_fields[] = {
+        FIELD(trace_sample_event, 1, name, OPTIONAL(STRINGS)),
+        FIELD(trace_sample_event, 2, type, PLAIN),
+        FIELD(trace_sample_event, 3, config, HEX),
+        FIELD(trace_sample_event, 4, rate, PLAIN),
+        FIELD(trace_sample_event, 5, mode, PLAIN),
+        FIELD(trace_sample_event, 6, unit, OPTIONAL(STRINGS)),
+};
+static const struct trace_field symbol_fields[] = {
+        FIELD(trace_symbol, 1, frame, DELTA, REQUIRED(FRAMES)),
+        FIELD(trace_symbol, 2, function, DELTA, OPTIONAL(STRINGS)),
+        FIELD(trace_symbol, 3, file, DELTA, OPTIONAL(STRINGS)),
+        FIELD(trace_symbol, 4, line, DELTA),
+        FIELD(trace_symbol, 5, column, PLAIN),
+        FIELD(trace_symbol, 6, flags, HEX),
+};
+static const struct trace_field loss_fields[] = {
+        FIELD(trace_loss, 1, reason, PLAIN),
+        FIELD(trace_loss, 2, thread, OPTIONAL(THREADS)),
+        FIELD(trace_loss, 3, count, PLAIN),
+        FIELD(trace_loss, 4, time_ns, DELTA),
+};
+static const struct trace_field notice_fields[] = {
+        FIELD(trace_notice, 1, notice, PLAIN),
+        FIELD(trace_notice, 2, detail, OPTIONAL(STRINGS)),
+};
+static const struct trace_field clock_fields[] = {
+        FIELD(trace_clock, 1, ticks, DELTA),
+        FIELD(trace_clock, 2, raw_ns, DELTA),
+        FIELD(trace_clock, 3, kind, PLAIN),
+        FIELD(trace_clock, 4, error_ns, PLAIN),
+};
+
+#define SCHEMA(id, text, type, list, is_interned)                                                         \
+        {                                                                                                 \
+                .name = (text), .table = TRACE_TABLE_##id, .row_bytes = sizeof(struct type),              \
+                .interned = (is_interned), .n_fields = sizeof(list) / sizeof((list)[0]), .fields = (list) \
+        }
+
+/* In the order of the ids. */
+static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
+        { .name = "string", .table = TRACE_TABLE_STRINGS, .interned = true },
+        SCHEMA(META, "meta", trace_meta, meta_fields, false),
+        SCHEMA(PROCESSES, "process", trace_process, process_fields, true),
+        SCHEMA(THREADS, "thread", trace_thread, thread_fields, true),
+        SCHEMA(MODULES, "module", trace_module, module_fields, true),
+        SCHEMA(MAPPINGS, "mapping", trace_mapping, mapping_fields, true),
+        SCHEMA(FRAMES, "frame", trace_frame, frame_fields, true),
+        SCHEMA(STACKS, "stack", trace_stack, stack_fields, true),
+        SCHEMA(LOCATIONS, "location", trace_location, location_fields, true),
+        SCHEMA(ZONE_PATHS, "zone_path", trace_zone_path, zone_path_fields, true),
+        SCHEMA(SAMPLE_EVENTS, "sample_event", trace_sample_event, sample_event_fields, true),
+        SCHEMA(SYMBOLS, "symbol", trace_symbol, symbol_fields, false),
+        SCHEMA(LOSSES, "loss", trace_loss, loss_fields, false),
+        SCHEMA(NOTICES, "notice", trace_notice, notice_fields, false),
+        SCHEMA(CLOCKS, "clock", trace_clock, clock_fields, false),
+};
+
+/* Rows are compared and hashed as bytes, so there must be no padding in them. */
+_Static_assert(sizeof(struct trace_process) == 16, "padding");
+_Static_assert(sizeof(struct trace_thread) == 16, "padding");
+_Static_assert(sizeof(struct trace_module) == 32, "padding");
+_Static_assert(sizeof(struct trace_mapping) == 40, "padding");
+_Static_assert(sizeof(struct trace_frame) == 16, "padding");
+_Static_assert(sizeof(struct trace_stack) == 8, "padding");
+_Static_assert(sizeof(struct trace_location) == 20, "padding");
+_Static_assert(sizeof(struct trace_zone_path) == 8, "padding");
+_Static_assert(sizeof(struct trace_sample_event) == 32, "padding");
+_Static_assert(sizeof(struct trace_symbol) == 24, "padding");
+_Static_assert(sizeof(struct trace_loss) == 24, "padding");
+_Static_assert(sizeof(struct trace_clock) == 24, "padding");
+
+const struct trace_schema *trace_schema_find(uint32_t table)
+{
+        if (table < TRACE_TABLE_FIRST || table >= TRACE_TABLE_FIRST + TRACE_TABLE_COUNT)
+                return NULL;
+        return &schemas[table - TRACE_TABLE_FIRST];
+}
+
+uint64_t trace_field_get(const struct trace_field *field, const void *row)
+{
+        const uint8_t *at = (const uint8_t *)row + field->offset_bytes;
+        uint32_t narrow;
+        uint64_t wide;
+
+        if (field->width_bytes == sizeof(narrow)) {
+                memcpy(&narrow, at, sizeof(narrow));
+                return narrow;
+        }
+        memcpy(&wide, at, sizeof(wide));
+        return wide;
+}
+
+void trace_field_set(const struct trace_field *field, void *row, uint64_t value)
+{
+        uint8_t *at = (uint8_t *)row + field->offset_bytes;
+        uint32_t narrow = (uint32_t)value;
+
+        if (field->width_bytes == sizeof(narrow))
+                memcpy(at, &narrow, sizeof(narrow));
+        else
+                memcpy(at, &value, sizeof(value));
+}
+
+uint64_t trace_field_max(const struct trace_field *field)
+{
+        return field->width_bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
+}

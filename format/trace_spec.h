@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * format/trace_spec.h - the numbers of docs/trace-format.md and nothing else
+ *
+ * Way of the data:  [trace_spec] is spoken on both sides of the file
+ *
+ * Ids in this file are part of the trace format: they are never reused and
+ * never change their meaning.  tests/lint/spec_sync.sh compares them with the
+ * document.
+ */
+#ifndef FORMAT_TRACE_SPEC_H
+#define FORMAT_TRACE_SPEC_H
+
+#include <stdint.h>
+
+#define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
+#define TRACE_VERSION_MINOR 0 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+
+#define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
+#define TRACE_CHUNK_HEADER_BYTES 48
+#define TRACE_CHUNK_RAW_MAX      (UINT32_C(1) << 26)  /* bytes of a body, stored or unpacked */
+#define TRACE_TRAILER_MAGIC      UINT32_C(0x45505948) /* "HYPE": last four bytes of a whole trace */
+#define TRACE_TRAILER_BYTES      12
+
+/* X(id, NAME) */
+#define TRACE_CODECS(X) \
+        X(0, RAW)       \
+        X(1, ZSTD)
+
+enum trace_codec {
+#define X(id, name) TRACE_CODEC_##name = (id),
+        TRACE_CODECS(X)
+#undef X
+};
+
+/* Chunks that are not tables: X(id, NAME) */
+#define TRACE_CHUNK_KINDS(X) \
+        X(1, FILE)           \
+        X(2, EVENTS)         \
+        X(3, INDEX)
+
+/* Tables, each a chunk kind of its own: X(id, NAME, name in text) */
+#define TRACE_TABLES(X)                      \
+        X(16, STRINGS, "string")             \
+        X(17, META, "meta")                  \
+        X(18, PROCESSES, "process")          \
+        X(19, THREADS, "thread")             \
+        X(20, MODULES, "module")             \
+        X(21, MAPPINGS, "mapping")           \
+        X(22, FRAMES, "frame")               \
+        X(23, STACKS, "stack")               \
+        X(24, LOCATIONS, "location")         \
+        X(25, ZONE_PATHS, "zone_path")       \
+        X(26, SAMPLE_EVENTS, "sample_event") \
+        X(27, SYMBOLS, "symbol")             \
+        X(28, LOSSES, "loss")                \
+        X(29, NOTICES, "notice")             \
+        X(30, CLOCKS, "clock")
+
+#define TRACE_TABLE_FIRST 16
+#define TRACE_TABLE_COUNT 15
+
+enum trace_chunk_kind {
+#define X(id, name) TRACE_CHUNK_##name = (id),
+        TRACE_CHUNK_KINDS(X)
+#undef X
+};
+
+enum trace_table {
+#define X(id, name, text) TRACE_TABLE_##name = (id),
+        TRACE_TABLES(X)
+#undef X
+};
+
+/* What can happen in a thread's stream; operands are listed in format/trace_event.c: X(id, NAME, name in text) */
+#define TRACE_OPS(X)                      \
+        X(1, ZONE_BEGIN, "zone_begin")    \
+        X(2, ZONE_END, "zone_end")        \
+        X(3, SAMPLE, "sample")            \
+        X(4, SWITCH_OUT, "switch_out")    \
+        X(5, SWITCH_IN, "switch_in")      \
+        X(6, MESSAGE, "message")          \
+        X(7, PLOT_I64, "plot_i64")        \
+        X(8, PLOT_F64, "plot_f64")        \
+        X(9, FRAME_MARK, "frame_mark")    \
+        X(10, THREAD_NAME, "thread_name") \
+        X(11, THREAD_EXIT, "thread_exit")
+
+#define TRACE_OP_COUNT       12 /* ids below this are known */
+#define TRACE_OPERANDS_MAX   5
+#define TRACE_COLUMN_OP      0 /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
+#define TRACE_COLUMN_TIME    1
+#define TRACE_COLUMNS_PER_OP 8
+
+enum trace_op {
+#define X(id, name, text) TRACE_OP_##name = (id),
+        TRACE_OPS(X)
+#undef X
+};
+
+/* struct trace_module.kind: X(id, NAME) */
+#define TRACE_MODULE_KINDS(X) \
+        X(1, FILE)            \
+        X(2, VDSO)            \
+        X(3, KERNEL)          \
+        X(4, ANONYMOUS)
+
+enum trace_module_kind {
+#define X(id, name) TRACE_MODULE_##name = (id),
+        TRACE_MODULE_KINDS(X)
+#undef X
+};
+
+/* struct trace_sample_event.mode: what its `rate` counts */
+enum trace_sample_mode {
+        TRACE_SAMPLE_MODE_FREQUENCY_HZ = 1,
+        TRACE_SAMPLE_MODE_PERIOD = 2,
+};
+
+/* struct trace_clock.kind: what the ticks of a client region are */
+enum trace_clock_kind {
+        TRACE_CLOCK_MONOTONIC_RAW = 1,
+        TRACE_CLOCK_TSC = 2,
+        TRACE_CLOCK_CNTVCT = 3,
+        TRACE_CLOCK_RDTIME = 4,
+};
+
+/* Why something is missing: X(id, NAME, "words for the report"), counted in the table LOSSES */
+#define TRACE_LOSS_REASONS(X)                                                                          \
+        X(1, KERNEL_RING_FULL, "kernel records lost: the kernel's ring was full")                      \
+        X(2, CLIENT_RING_FULL, "events dropped by the program: a thread's ring was full")              \
+        X(3, CLIENT_NO_RING, "events dropped by the program: no ring left for a thread")               \
+        X(4, CLIENT_GARBAGE, "bytes skipped in a client ring: not valid events")                       \
+        X(5, CLIENT_GONE, "client regions lost: the process ended before its region could be opened")  \
+        X(6, ZONE_UNBALANCED, "zone ends without a beginning, left out")                               \
+        X(7, ZONE_TOO_DEEP, "zones nested deeper than the recorder follows")                           \
+        X(8, STACK_TABLE_FULL, "callstacks cut: the table of distinct callstacks was full")            \
+        X(9, STACK_TOO_DEEP, "callstacks cut: deeper than the kernel records")                         \
+        X(10, THROTTLED, "sampling throttled by the kernel, times")                                    \
+        X(11, RECORD_GARBAGE, "kernel records that could not be read")                                 \
+        X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full") \
+        X(13, CLOCK_CORRECTED, "events moved forward in time to keep their thread's order")            \
+        X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged or of another ABI version") \
+        X(15, CLIENT_LATE, "client events merged later than the samples of their time: memory limit reached")
+
+#define TRACE_LOSS_COUNT 16 /* ids below this are known */
+
+enum trace_loss_reason {
+#define X(id, name, words) TRACE_LOSS_##name = (id),
+        TRACE_LOSS_REASONS(X)
+#undef X
+};
+
+/* What this recording could not have from the start: X(id, NAME, "words for the report") */
+#define TRACE_NOTICE_IDS(X)                                                                              \
+        X(1, NO_HARDWARE_COUNTERS,                                                                       \
+          "no hardware counters on this machine: sampled by cpu-clock instead of cycles")                \
+        X(2, NO_KERNEL_STACKS, "no kernel callstacks: not permitted")                                    \
+        X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses") \
+        X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                 \
+        X(5, SHORT_CHILDREN, "children that live shorter than one sampling period are not sampled")      \
+        X(6, NO_CONTEXT_SWITCHES, "no context switches: on-CPU shares are unknown")                      \
+        X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                             \
+        X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                        \
+        X(9, FRAME_POINTERS_ONLY,                                                                        \
+          "callstacks by frame pointers: callers of code built without them are missing")
+
+#define TRACE_NOTICE_COUNT 10
+
+enum trace_notice_id {
+#define X(id, name, words) TRACE_NOTICE_##name = (id),
+        TRACE_NOTICE_IDS(X)
+#undef X
+};
+
+#endif /* FORMAT_TRACE_SPEC_H */

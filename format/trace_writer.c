@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/trace_writer.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ZSTD_LEVEL 3 /* zstd's default: 500 MB/s and more, so that the recorder stays small */
+
+struct trace_writer {
+        int fd;
+        bool regular;             /* can be cut back after a failed write */
+        off_t begin;              /* where the trace starts in a regular file */
+        uint64_t n_bytes;         /* of whole chunks */
+        struct byte_buffer out;   /* one chunk on its way */
+        struct byte_buffer index; /* entries of the INDEX chunk */
+        uint32_t n_index;
+        struct error failure; /* code 0 while all is well */
+};
+
+static int write_chunk(struct trace_writer *w, struct trace_chunk_header *header, const uint8_t *raw,
+                       size_t raw_bytes, struct error *err)
+{
+        int r;
+
+        byte_buffer_clear(&w->out);
+        r = trace_chunk_encode(header, raw, raw_bytes, ZSTD_LEVEL, &w->out, err);
+        if (r == 0)
+                r = io_write_all(w->fd, w->out.data, w->out.used_bytes, err);
+        if (r < 0 && w->regular)
+                (void)!ftruncate(
+                        w->fd, w->begin + (off_t)w->n_bytes); /* else the reader finds the last whole chunk */
+        return r;
+}
+
+static void add_to_index(struct trace_writer *w, const struct trace_chunk_header *header)
+{
+        byte_buffer_add_varint(&w->index, header->kind);
+        byte_buffer_add_varint(&w->index, w->n_bytes);
+        byte_buffer_add_varint(&w->index, header->n_items);
+        byte_buffer_add_varint(&w->index, header->first_ns);
+        byte_buffer_add_varint(&w->index, header->last_ns - header->first_ns);
+        w->n_index++;
+}
+
+int trace_writer_put(struct trace_writer *w, struct trace_chunk_header header, const uint8_t *raw,
+                     size_t raw_bytes, struct error *err)
+{
+        int r;
+
+        if (w->failure.code < 0)
+                return error_set(err, w->failure.code, "%s", w->failure.text);
+
+        r = write_chunk(w, &header, raw, raw_bytes, &w->failure);
+        if (r < 0)
+                return error_set(err, r, "%s", w->failure.text);
+        add_to_index(w, &header);
+        w->n_bytes += w->out.used_bytes;
+        return 0;
+}
+
+int trace_writer_put_tables(struct trace_writer *w, struct trace_dictionary *dictionary, struct error *err)
+{
+        struct byte_buffer body = { .data = NULL };
+        int r = 0;
+
+        for (uint32_t table = TRACE_TABLE_FIRST; table < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT && r == 0;) {
+                uint32_t n_rows;
+
+                byte_buffer_clear(&body);
+                r = trace_dictionary_encode(dictionary, (enum trace_table)table, &body, &n_rows);
+                if (r < 0) {
+                        (void)error_set(err, r, "table %s: no memory", trace_schema_find(table)->name);
+                } else if (n_rows == 0) {
+                        table++;
+                } else {
+                        struct trace_chunk_header header = { .kind = (uint16_t)table, .n_items = n_rows };
+
+                        r = trace_writer_put(w, header, body.data, body.used_bytes, err);
+                }
+        }
+        byte_buffer_deinit(&body);
+        return r;
+}
+
+static int put_file_chunk(struct trace_writer *w, struct error *err)
+{
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_FILE };
+        struct byte_buffer body = { .data = NULL };
+        int r;
+
+        byte_buffer_add_u16(&body, TRACE_VERSION_MAJOR);
+        byte_buffer_add_u16(&body, TRACE_VERSION_MINOR);
+        if (body.failed)
+                r = error_set(err, -ENOMEM, "no memory for the first chunk");
+        else
+                r = trace_writer_put(w, header, body.data, body.used_bytes, err);
+        byte_buffer_deinit(&body);
+        return r;
+}
+
+int trace_writer_reopen(int fd, struct trace_writer **ret_writer, struct error *err)
+{
+        struct trace_writer *w = calloc(1, sizeof(*w));
+        struct stat st;
+
+        if (!w)
+                return error_set(err, -ENOMEM, "no memory for the trace writer");
+        w->fd = fd;
+        w->begin = lseek(fd, 0, SEEK_CUR);
+        w->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && w->begin >= 0;
+        *ret_writer = w;
+        return 0;
+}
+
+void trace_writer_adopt(struct trace_writer *w, const struct trace_chunk_header *header)
+{
+        uint64_t n_bytes = TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
+
+        add_to_index(w, header);
+        w->n_bytes += n_bytes;
+        w->begin -= (off_t)n_bytes; /* where the trace starts, seen from where it goes on */
+}
+
+int trace_writer_new(int fd, struct trace_writer **ret_writer, struct error *err)
+{
+        struct trace_writer *w;
+        int r = trace_writer_reopen(fd, &w, err);
+
+        if (r < 0)
+                return r;
+        r = put_file_chunk(w, err);
+        if (r < 0) {
+                trace_writer_free(w);
+                return r;
+        }
+        *ret_writer = w;
+        return 0;
+}
+
+void trace_writer_free(struct trace_writer *w)
+{
+        if (!w)
+                return;
+        byte_buffer_deinit(&w->out);
+        byte_buffer_deinit(&w->index);
+        free(w);
+}
+
+int trace_writer_finish(struct trace_writer *w, struct error *err)
+{
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_INDEX, .n_items = w->n_index };
+        uint64_t index_at = w->n_bytes;
+        int r;
+
+        if (w->index.failed)
+                return error_set(err, -ENOMEM, "no memory for the index");
+        r = trace_writer_put(w, header, w->index.data, w->index.used_bytes, err);
+        if (r < 0)
+                return r;
+
+        byte_buffer_clear(&w->out);
+        byte_buffer_add_u64(&w->out, index_at);
+        byte_buffer_add_u32(&w->out, TRACE_TRAILER_MAGIC);
+        if (w->out.failed)
+                return error_set(err, -ENOMEM, "no memory for the trailer");
+        r = io_write_all(w->fd, w->out.data, w->out.used_bytes, err);
+        if (r == 0)
+                w->n_bytes += w->out.used_bytes;
+        return r;
+}
+
+uint64_t trace_writer_count_bytes(const struct trace_writer *w)
+{
+        return w->n_bytes;
+}
