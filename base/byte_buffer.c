@@ -27,7 +27,7 @@ uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n)
 
         if (b->failed || __builtin_add_overflow(b->used_bytes, n, &wanted))
                 goto fail;
-        if (wanted <= b->capacity_bytes)
+        if (b->data && wanted <= b->capacity_bytes)
                 return b->data + b->used_bytes;
 
         while (grown < wanted)
