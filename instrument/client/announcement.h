@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/announcement.h - hand the region to the recorder that started this program
+ *
+ * Way of the data:  client -> [announcement] -> region_inbox
+ * Specification:    docs/client-abi.md, "How a recorder finds a region"
+ *
+ * The kernel tells a recorder of the region's mapping, but a program may have
+ * ended before the recorder can open it.  A descriptor on its way through a
+ * socket outlives its sender.
+ */
+#ifndef INSTRUMENT_CLIENT_ANNOUNCEMENT_H
+#define INSTRUMENT_CLIENT_ANNOUNCEMENT_H
+
+#define ANNOUNCEMENT_ADDRESS_BYTES 64
+
+/*
+ * announcement_send() - send a descriptor to a listening socket
+ * @address:  "@name" for an abstract address of AF_UNIX; "" = nobody waits, nothing is done
+ * @fd:       stays the caller's
+ * Never blocks and never fails audibly: without it the recorder looks for the region itself.
+ * Async-signal-safe.  Four system calls.
+ */
+void announcement_send(const char *address, int fd);
+
+#endif /* INSTRUMENT_CLIENT_ANNOUNCEMENT_H */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "instrument/client/client.h"
+
+#include "instrument/client/announcement.h"
+#include "instrument/client/include/hyprof/hyprof.h"
+#include "instrument/client/thread_ring.h"
+#include "instrument/client/ticks.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the rings are little endian");
+_Static_assert(sizeof(struct client_abi_header) == 256, "ABI");
+_Static_assert(sizeof(struct client_abi_slot) == 256, "ABI");
+_Static_assert(sizeof(struct client_abi_location) == 64, "ABI");
+_Static_assert(offsetof(struct client_abi_header, control_word) == HYPROF_CONTROL_AT_ * sizeof(uint32_t),
+               "ABI");
+_Static_assert(CLIENT_ABI_HEADER_ROOM_BYTES == HYPROF_CONTROL_WORDS_ * sizeof(uint32_t), "ABI");
+_Static_assert(HYPROF_FAMILY_ZONES_ == CLIENT_ABI_FAMILY_ZONES, "ABI");
+_Static_assert(HYPROF_FAMILY_FRAMES_ == CLIENT_ABI_FAMILY_FRAMES, "ABI");
+_Static_assert(HYPROF_FAMILY_MESSAGES_ == CLIENT_ABI_FAMILY_MESSAGES, "ABI");
+_Static_assert(HYPROF_FAMILY_PLOTS_ == CLIENT_ABI_FAMILY_PLOTS, "ABI");
+_Static_assert(HYPROF_FAMILY_ANY_ == CLIENT_ABI_FAMILIES, "ABI");
+
+/* Zero until the region's first page is mapped over it, so that instrumentation may run before us. */
+uint32_t hyprof_control[HYPROF_CONTROL_WORDS_] __attribute__((aligned(CLIENT_ABI_HEADER_ROOM_BYTES)));
+
+struct client client_self;
+
+uint32_t client_control_word(void)
+{
+        return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_], __ATOMIC_RELAXED);
+}
+
+/*
+ * The control word of a new region: recording already, if the environment asks
+ * for it.  A child counts on from its parent's session, so that a zone which
+ * was open at the fork is never taken for one of the child's own.
+ */
+static struct region_options options_for(uint32_t parent_session)
+{
+        uint32_t session_max = UINT32_MAX >> CLIENT_ABI_SESSION_SHIFT;
+        uint32_t families = client_self.settings.families;
+        uint32_t session = parent_session;
+
+        if (families)
+                session = parent_session < session_max ? parent_session + 1 : 1;
+        return (struct region_options){
+                .ring_bytes = client_self.settings.ring_bytes,
+                .clock_kind = client_self.clock_kind,
+                .control_word = session << CLIENT_ABI_SESSION_SHIFT | families,
+        };
+}
+
+/* Keeps the forking thread from writing until it is known which process it is in. */
+static void before_fork(void)
+{
+        struct thread_ring *t = &thread_ring_self;
+
+        t->state_at_fork = __atomic_load_n(&t->state, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->state, THREAD_RING_FORKING, __ATOMIC_RELAXED);
+}
+
+static void after_fork_in_parent(void)
+{
+        struct thread_ring *t = &thread_ring_self;
+
+        __atomic_store_n(&t->state, t->state_at_fork, __ATOMIC_RELAXED);
+}
+
+/*
+ * The child gets a region of its own before it can write into its parent's.
+ * If fork() was called from a signal handler that interrupted an event, that
+ * event will still be written when the handler returns: where the parent's
+ * region was, there must be harmless memory then.
+ */
+static void after_fork_in_child(void)
+{
+        struct thread_ring *t = &thread_ring_self;
+        struct region_memory parent = client_self.region;
+        struct region_options options = options_for(client_control_word() >> CLIENT_ABI_SESSION_SHIFT);
+        int saved_errno = errno;
+
+        client_self.generation++;
+        if (region_memory_create(&client_self.region, &options, hyprof_control) == 0) {
+                region_memory_copy_locations(&client_self.region, &parent);
+                announcement_send(client_self.settings.recorder, client_self.region.fd);
+        } else {
+                client_self.region = (struct region_memory){ .base = NULL };
+                (void)region_memory_blank_control(hyprof_control);
+        }
+
+        if (t->state_at_fork == THREAD_RING_BUSY) {
+                (void)region_memory_cover(&parent);
+                __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
+        } else {
+                region_memory_destroy(&parent);
+                t->slot = NULL;
+                t->session = 0;
+                t->n_open = 0;
+                __atomic_store_n(&t->state,
+                                 t->state_at_fork == THREAD_RING_ENDED ? THREAD_RING_ENDED : THREAD_RING_NEW,
+                                 __ATOMIC_RELAXED);
+        }
+        errno = saved_errno;
+}
+
+/* Early among the constructors, so that those of the program are recorded as well. */
+__attribute__((constructor(101))) static void begin(void)
+{
+        struct region_options options;
+        int saved_errno = errno;
+
+        client_self.settings = client_settings_read();
+        client_self.clock_kind = ticks_choose_kind();
+        options = options_for(0);
+
+        if (pthread_key_create(&client_self.thread_key, thread_ring_end) == 0 &&
+            region_memory_create(&client_self.region, &options, hyprof_control) == 0) {
+                announcement_send(client_self.settings.recorder, client_self.region.fd);
+                (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+        }
+        errno = saved_errno;
+}

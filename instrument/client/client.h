@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/client.h - the client library's state in this process
+ *
+ * Way of the data:  program -> events -> [client] -> region_memory -> recorder
+ *
+ * A constructor makes the region; it stays until the process ends.  If anything
+ * fails on the way, there is none, the control page stays zero and the program
+ * runs as if nobody ever recorded.
+ */
+#ifndef INSTRUMENT_CLIENT_CLIENT_H
+#define INSTRUMENT_CLIENT_CLIENT_H
+
+#include "instrument/client/client_settings.h"
+#include "instrument/client/region_memory.h"
+#include "instrument/client_abi.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLIENT_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define CLIENT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Written by the constructor and by fork handlers, when there is one thread or nobody else can look. */
+struct client {
+        struct region_memory region;
+        struct client_settings settings;
+        uint32_t clock_kind;      /* enum client_abi_clock */
+        uint32_t generation;      /* of the region: +1 for each fork on the way from the first process */
+        pthread_key_t thread_key; /* its destructor gives a thread's slot back */
+};
+
+extern struct client client_self;
+
+/* What the recorder wants at this moment.  A hint until the thread's ring agrees with it. */
+uint32_t client_control_word(void);
+
+#endif /* INSTRUMENT_CLIENT_CLIENT_H */

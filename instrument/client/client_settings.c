@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "instrument/client/client_settings.h"
+
+#include "instrument/client/region_memory.h"
+#include "instrument/client_abi.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+        const char *name;
+        uint32_t families;
+} family_names[] = {
+        { "all", CLIENT_ABI_FAMILIES },         { "zones", CLIENT_ABI_FAMILY_ZONES },
+        { "frames", CLIENT_ABI_FAMILY_FRAMES }, { "messages", CLIENT_ABI_FAMILY_MESSAGES },
+        { "plots", CLIENT_ABI_FAMILY_PLOTS },   { "memory", CLIENT_ABI_FAMILY_MEMORY },
+        { "locks", CLIENT_ABI_FAMILY_LOCKS },   { "devices", CLIENT_ABI_FAMILY_DEVICES },
+};
+
+/* A decimal number and nothing else, at most @max; else 0.  (strtoull() would touch errno and take signs.) */
+static uint64_t parse_number(const char *text, uint64_t max)
+{
+        uint64_t v = 0;
+
+        if (*text == '\0')
+                return 0;
+        for (; *text; text++) {
+                if (*text < '0' || *text > '9')
+                        return 0;
+                v = v * 10 + (uint64_t)(*text - '0');
+                if (v > max)
+                        return 0;
+        }
+        return v;
+}
+
+static uint32_t find_family(const char *name, size_t n)
+{
+        for (size_t i = 0; i < sizeof(family_names) / sizeof(family_names[0]); i++)
+                if (strlen(family_names[i].name) == n && memcmp(family_names[i].name, name, n) == 0)
+                        return family_names[i].families;
+        return 0;
+}
+
+uint32_t client_settings_parse_families(const char *text)
+{
+        uint32_t families;
+
+        if (!text)
+                return 0;
+        families = (uint32_t)parse_number(text, CLIENT_ABI_FAMILIES);
+        while (*text) {
+                size_t n = strcspn(text, ",");
+
+                families |= find_family(text, n);
+                text += n;
+                text += *text == ',';
+        }
+        return families ? families | CLIENT_ABI_FAMILY_ALWAYS : 0;
+}
+
+uint64_t client_settings_parse_ring_bytes(const char *text)
+{
+        uint64_t v = text ? parse_number(text, REGION_MEMORY_RING_BYTES_MAX) : 0;
+
+        return v >= REGION_MEMORY_RING_BYTES_MIN && (v & (v - 1)) == 0 ? v : 0;
+}
+
+struct client_settings client_settings_read(void)
+{
+        const char *full = secure_getenv("HYPROF_FULL");
+        const char *recorder = secure_getenv("HYPROF_RECORDER");
+        uint64_t ring_bytes = client_settings_parse_ring_bytes(secure_getenv("HYPROF_RING"));
+
+        struct client_settings settings = {
+                .families = client_settings_parse_families(secure_getenv("HYPROF_RECORD")),
+                .ring_bytes = ring_bytes ? ring_bytes : REGION_MEMORY_RING_BYTES,
+                .wait_when_full = full && strcmp(full, "wait") == 0,
+        };
+
+        if (recorder && strlen(recorder) < sizeof(settings.recorder))
+                memcpy(settings.recorder, recorder, strlen(recorder) + 1);
+        return settings;
+}

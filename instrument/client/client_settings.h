@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/client_settings.h - what the environment asks of the client
+ *
+ * Way of the data:  environment -> [client_settings] -> client
+ */
+#ifndef INSTRUMENT_CLIENT_CLIENT_SETTINGS_H
+#define INSTRUMENT_CLIENT_CLIENT_SETTINGS_H
+
+#include "instrument/client/announcement.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct client_settings {
+        /*
+         * HYPROF_RECORD: record from the first instruction, before any recorder has come.
+         * "all", names separated by commas (zones, frames, messages, plots, memory, locks,
+         * devices), or a decimal mask of CLIENT_ABI_FAMILY_*.  0 = wait for a recorder.
+         */
+        uint32_t families;
+        uint64_t ring_bytes; /* HYPROF_RING: bytes of each thread's ring, a power of two; else the default */
+        char recorder
+                [ANNOUNCEMENT_ADDRESS_BYTES]; /* HYPROF_RECORDER: where the region is handed in; "" = nowhere */
+        bool wait_when_full; /* HYPROF_FULL=wait: wait for the recorder instead of dropping events */
+};
+
+/* Reads the environment, which a program with raised privileges does not trust; nonsense is passed over. */
+struct client_settings client_settings_read(void);
+
+/* The parts, for their tests: 0 for what makes no sense.  @text may be NULL. */
+uint32_t client_settings_parse_families(const char *text);
+uint64_t client_settings_parse_ring_bytes(const char *text);
+
+#endif /* INSTRUMENT_CLIENT_CLIENT_SETTINGS_H */

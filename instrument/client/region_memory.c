@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "instrument/client/region_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A program under a limit on its address space keeps nearly all of it. */
+#define SHARE_OF_ADDRESS_SPACE 8
+
+/* Fills in the layout for @n_slots; every area begins on a page of any size. */
+static struct client_abi_header layout(const struct region_options *options, uint32_t n_slots)
+{
+        struct client_abi_header h = {
+                .magic = CLIENT_ABI_MAGIC,
+                .abi_major = CLIENT_ABI_MAJOR,
+                .abi_minor = CLIENT_ABI_MINOR,
+                .header_bytes = sizeof(struct client_abi_header),
+                .pid = (uint32_t)getpid(),
+                .clock_kind = options->clock_kind,
+                .slots_offset = CLIENT_ABI_HEADER_ROOM_BYTES,
+                .slot_bytes = sizeof(struct client_abi_slot),
+                .n_slots = n_slots,
+                .location_bytes = sizeof(struct client_abi_location),
+                .n_locations_max = REGION_MEMORY_LOCATIONS_MAX,
+                .strings_bytes = REGION_MEMORY_STRINGS_BYTES,
+                .ring_bytes = options->ring_bytes,
+                .control_word = options->control_word,
+        };
+        uint64_t slots_bytes = (uint64_t)n_slots * h.slot_bytes;
+        uint64_t page_mask = CLIENT_ABI_HEADER_ROOM_BYTES - 1;
+
+        h.locations_offset = h.slots_offset + ((slots_bytes + page_mask) & ~page_mask);
+        h.strings_offset = h.locations_offset + (uint64_t)h.n_locations_max * h.location_bytes;
+        h.rings_offset = h.strings_offset + h.strings_bytes;
+        h.region_bytes = h.rings_offset + n_slots * h.ring_bytes;
+        return h;
+}
+
+/* The largest region that no limit of this process forbids. */
+static uint64_t room_bytes(void)
+{
+        struct rlimit file, space;
+        uint64_t room = SIZE_MAX / SHARE_OF_ADDRESS_SPACE;
+
+        /* Beyond this one, ftruncate() would not only fail but raise SIGXFSZ. */
+        if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY && file.rlim_cur < room)
+                room = file.rlim_cur;
+        if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+            space.rlim_cur / SHARE_OF_ADDRESS_SPACE < room)
+                room = space.rlim_cur / SHARE_OF_ADDRESS_SPACE;
+        return room;
+}
+
+/* Returns a sealed memfd that begins with @h, or -errno. */
+static int open_memfd(const struct client_abi_header *h)
+{
+        int fd = memfd_create(CLIENT_ABI_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        int code;
+
+        if (fd < 0)
+                return -errno;
+        if (ftruncate(fd, (off_t)h->region_bytes) < 0)
+                goto fail;
+        if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+                goto fail;
+        if (pwrite(fd, h, sizeof(*h), 0) != (ssize_t)sizeof(*h))
+                goto fail;
+        return fd;
+
+fail:
+        code = errno > 0 ? -errno : -EIO;
+        (void)close(fd);
+        return code;
+}
+
+/* Maps what @fd holds.  The recorder may open the region as soon as the first mmap() is done. */
+static int map(struct region_memory *m, int fd, const struct client_abi_header *h, void *control_page)
+{
+        struct stat st;
+        uint8_t *base;
+        int code;
+
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        base = mmap(NULL, (size_t)h->region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+        if (base == MAP_FAILED)
+                return -errno;
+        if (mmap(control_page, CLIENT_ABI_HEADER_ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                 fd, 0) == MAP_FAILED) {
+                code = -errno;
+                (void)munmap(base, (size_t)h->region_bytes);
+                return code;
+        }
+        /* Gigabytes of mostly nothing in a core file help nobody. */
+        (void)madvise(base, (size_t)h->region_bytes, MADV_DONTDUMP);
+
+        *m = (struct region_memory){
+                .base = base,
+                .bytes = (size_t)h->region_bytes,
+                .header = (struct client_abi_header *)(void *)base,
+                .slots = (struct client_abi_slot *)(void *)(base + h->slots_offset),
+                .locations = (struct client_abi_location *)(void *)(base + h->locations_offset),
+                .strings = base + h->strings_offset,
+                .rings = base + h->rings_offset,
+                .ring_bytes = h->ring_bytes,
+                .n_slots = h->n_slots,
+                .fd = fd,
+                .fd_device = st.st_dev,
+                .fd_inode = st.st_ino,
+        };
+        return 0;
+}
+
+int region_memory_create(struct region_memory *m, const struct region_options *options, void *control_page)
+{
+        uint64_t room = room_bytes();
+        int r = -EFBIG;
+
+        /* Built with an alignment that the loader did not honour, or a page larger than we know. */
+        if ((uintptr_t)control_page % (uintptr_t)sysconf(_SC_PAGESIZE) != 0 ||
+            sysconf(_SC_PAGESIZE) > CLIENT_ABI_HEADER_ROOM_BYTES)
+                return -EINVAL;
+
+        for (uint32_t n_slots = REGION_MEMORY_SLOTS_MAX; n_slots >= REGION_MEMORY_SLOTS_MIN; n_slots /= 2) {
+                struct client_abi_header h = layout(options, n_slots);
+                int fd;
+
+                if (h.region_bytes > room)
+                        continue;
+                fd = open_memfd(&h);
+                if (fd < 0)
+                        return fd;
+                r = map(m, fd, &h, control_page);
+                if (r == 0)
+                        return 0;
+                (void)close(fd);
+                if (r != -ENOMEM)
+                        return r;
+        }
+        return r;
+}
+
+/*
+ * Other threads of the parent may be adding to @from at this moment.  What this
+ * process refers to was complete before it was forked; the rest is copied in
+ * whatever state it is and never looked at.  The count is read first, then the
+ * entries, then the strings, so that no copied entry lacks its strings.
+ */
+void region_memory_copy_locations(struct region_memory *m, const struct region_memory *from)
+{
+        uint32_t n = __atomic_load_n(&from->header->n_locations, __ATOMIC_ACQUIRE);
+        uint64_t strings_bytes;
+
+        /* A recorder may write into the header as well: its numbers are checked even here. */
+        if (n > REGION_MEMORY_LOCATIONS_MAX)
+                n = REGION_MEMORY_LOCATIONS_MAX;
+        memcpy(m->locations, from->locations, n * sizeof(*m->locations));
+        strings_bytes = __atomic_load_n(&from->header->strings_used_bytes, __ATOMIC_ACQUIRE);
+        if (strings_bytes > REGION_MEMORY_STRINGS_BYTES)
+                strings_bytes = REGION_MEMORY_STRINGS_BYTES;
+        memcpy(m->strings, from->strings, (size_t)strings_bytes);
+        __atomic_store_n(&m->header->strings_used_bytes, strings_bytes, __ATOMIC_RELAXED);
+        __atomic_store_n(&m->header->n_locations, n, __ATOMIC_RELEASE);
+}
+
+/* Closes the descriptor, unless the program closed it already and uses the number for something else. */
+static void close_own_fd(struct region_memory *m)
+{
+        struct stat st;
+
+        if (fstat(m->fd, &st) == 0 && st.st_dev == m->fd_device && st.st_ino == m->fd_inode)
+                (void)close(m->fd);
+        m->fd = -1;
+}
+
+void region_memory_destroy(struct region_memory *m)
+{
+        if (!m->base)
+                return;
+        close_own_fd(m);
+        (void)munmap(m->base, m->bytes);
+        m->base = NULL;
+}
+
+int region_memory_cover(struct region_memory *m)
+{
+        void *covered = mmap(m->base, m->bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+
+        close_own_fd(m);
+        return covered == MAP_FAILED ? -errno : 0;
+}
+
+int region_memory_blank_control(void *control_page)
+{
+        void *blank = mmap(control_page, CLIENT_ABI_HEADER_ROOM_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+        return blank == MAP_FAILED ? -errno : 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/region_memory.h - makes the memory that is shared with a recorder
+ *
+ * Way of the data:  client -> [region_memory] -> memfd -> client_region
+ * Specification:    docs/client-abi.md, "Layout"
+ */
+#ifndef INSTRUMENT_CLIENT_REGION_MEMORY_H
+#define INSTRUMENT_CLIENT_REGION_MEMORY_H
+
+#include "instrument/client_abi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define REGION_MEMORY_SLOTS_MAX      4096
+#define REGION_MEMORY_SLOTS_MIN      16
+#define REGION_MEMORY_LOCATIONS_MAX  (UINT32_C(1) << 18)
+#define REGION_MEMORY_STRINGS_BYTES  (UINT64_C(32) << 20)
+#define REGION_MEMORY_RING_BYTES     (UINT64_C(1) << 20)
+#define REGION_MEMORY_RING_BYTES_MIN (UINT64_C(1) << 12)
+#define REGION_MEMORY_RING_BYTES_MAX (UINT64_C(1) << 28)
+
+struct region_memory {
+        uint8_t *base; /* of the whole region; NULL = there is none */
+        size_t bytes;
+        struct client_abi_header *header; /* these point into it */
+        struct client_abi_slot *slots;
+        struct client_abi_location *locations; /* the one with id 1 */
+        uint8_t *strings;
+        uint8_t *rings;
+        uint64_t ring_bytes;
+        uint32_t n_slots;
+
+        int fd;          /* kept open, so that a recorder of the same user finds it in /proc/PID/fd */
+        dev_t fd_device; /* which file it was: the program may have closed it and reused the number */
+        ino_t fd_inode;
+};
+
+/* What a new region is to hold. */
+struct region_options {
+        uint64_t ring_bytes;   /* a power of two between the limits above */
+        uint32_t clock_kind;   /* enum client_abi_clock */
+        uint32_t control_word; /* to begin with */
+};
+
+/*
+ * region_memory_create() - makes a region and puts its first page over @control_page
+ * @m:             filled on success, else untouched
+ * @control_page:  CLIENT_ABI_HEADER_ROOM_BYTES at a page boundary, whose contents are lost
+ *
+ * Nothing is visible to a recorder before the header is complete.  Takes fewer
+ * slots where limits on file size or address space are tight.  Costs about ten
+ * system calls and one page of memory; the rest appears as it is used.  Never
+ * raises a signal.  Returns 0 or -errno.
+ */
+int region_memory_create(struct region_memory *m, const struct region_options *options, void *control_page);
+
+/* Copies what @from knows of locations into @m, which is new: ids and strings stay what they were. */
+void region_memory_copy_locations(struct region_memory *m, const struct region_memory *from);
+
+/* Unmaps and closes; the page over the control page stays. */
+void region_memory_destroy(struct region_memory *m);
+
+/*
+ * region_memory_cover() - closes, and puts private memory where the region was
+ *
+ * For a caller that may still store into it.  Returns 0 or -errno.
+ */
+int region_memory_cover(struct region_memory *m);
+
+/* Puts zeros over @control_page: nobody records.  Returns 0 or -errno. */
+int region_memory_blank_control(void *control_page);
+
+#endif /* INSTRUMENT_CLIENT_REGION_MEMORY_H */

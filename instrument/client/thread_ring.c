@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a zone that was begun can always be ended
+ *
+ * A recorder that sees begins without ends, or ends without begins, shows
+ * nonsense.  So a begin is only written if room is left for its own end and for
+ * those of all zones that are open already, and nothing else may use that room.
+ * An end takes two words at most (its own and a TIME before it).  limit_bytes
+ * is where the ring would be full, less these reserves; an end gives its
+ * reserve back and then fits below the limit, without looking at the tail.
+ *
+ * Why signal handlers do no harm
+ *
+ * A handler may interrupt the thread between any two instructions of an event.
+ * `state` is BUSY from the first to the last of them, and a handler that finds
+ * it so drops its own event.  The handler runs on the same thread, so that the
+ * compiler's order is all that matters: signal fences, no barriers.
+ */
+#include "instrument/client/thread_ring.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define N_DESTRUCTOR_RUNS     (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#define N_YIELDS_BEFORE_SLEEP 16
+#define WAIT_NS               50000
+
+_Thread_local struct thread_ring thread_ring_self;
+
+static uint64_t *loss_counter(struct client_abi_slot *slot, enum thread_ring_loss kind)
+{
+        switch (kind) {
+        case THREAD_RING_LOSS_ZONE:
+                return &slot->n_dropped_zones;
+        case THREAD_RING_LOSS_MESSAGE:
+                return &slot->n_dropped_messages;
+        case THREAD_RING_LOSS_PLOT:
+                return &slot->n_dropped_plots;
+        case THREAD_RING_LOSS_FRAME:
+                return &slot->n_dropped_frames;
+        case THREAD_RING_LOSS_OTHER:
+                break;
+        }
+        return &slot->n_dropped_other;
+}
+
+/* Atomic additions: a handler may come between the load and the store of a plain one. */
+void thread_ring_count_loss(struct thread_ring *t, enum thread_ring_loss kind)
+{
+        if (t->slot && t->generation == client_self.generation)
+                (void)__atomic_fetch_add(loss_counter(t->slot, kind), 1, __ATOMIC_RELAXED);
+        else if (client_self.region.base)
+                (void)__atomic_fetch_add(&client_self.region.header->n_dropped_no_ring, 1, __ATOMIC_RELAXED);
+}
+
+/* Raises the number of slots that a recorder looks at to @n at least. */
+static void raise_slots_used(uint32_t n)
+{
+        uint32_t *used = &client_self.region.header->n_slots_used;
+        uint32_t seen = __atomic_load_n(used, __ATOMIC_RELAXED);
+
+        while (seen < n &&
+               !__atomic_compare_exchange_n(used, &seen, n, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+                ;
+}
+
+/*
+ * Takes the first free slot, so that a program with many short threads uses few.
+ * What an earlier owner wrote may still be unread; we go on behind it.
+ */
+static bool take_slot(struct thread_ring *t)
+{
+        const struct region_memory *region = &client_self.region;
+        uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+        for (uint32_t i = 0; i < region->n_slots; i++) {
+                struct client_abi_slot *slot = &region->slots[i];
+                uint32_t nobody = 0;
+
+                if (__atomic_load_n(&slot->taken, __ATOMIC_RELAXED) != 0)
+                        continue;
+                /* Acquire pairs with the release in thread_ring_end(): the earlier owner's head is seen. */
+                if (!__atomic_compare_exchange_n(&slot->taken, &nobody, tid, false, __ATOMIC_ACQUIRE,
+                                                 __ATOMIC_RELAXED))
+                        continue;
+                raise_slots_used(i + 1);
+                t->slot = slot;
+                t->generation = client_self.generation;
+                t->bytes = region->rings + i * region->ring_bytes;
+                t->mask = region->ring_bytes - 1;
+                t->head_bytes = slot->head_bytes & ~(uint64_t)(CLIENT_ABI_WORD_BYTES - 1);
+                t->limit_bytes = 0;
+                t->session = 0;
+                (void)pthread_setspecific(client_self.thread_key, t);
+                return true;
+        }
+        return false;
+}
+
+/* Opens a session in the ring: whose events these are, from which time on, and that no zone is open. */
+static bool begin_session(struct thread_ring *t, uint32_t session)
+{
+        uint64_t ticks = ticks_read(client_self.clock_kind);
+        uint64_t name_room = t->name_bytes ? THREAD_RING_EVENT_BYTES + THREAD_RING_NAME_BYTES : 0;
+
+        t->n_open = 0;
+        t->session = 0;
+        t->limit_bytes = 0;
+        if (!thread_ring_find_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES + name_room))
+                return false;
+
+        t->ticks_high = ~(uint32_t)(ticks >> 32); /* makes the next event write a TIME */
+        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_THREAD, 0);
+        thread_ring_put_word(t, (uint32_t)syscall(SYS_gettid));
+        if (t->name_bytes) {
+                thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_THREAD_NAME, t->name_bytes);
+                thread_ring_put_bytes(t, t->name, t->name_bytes);
+        }
+        t->session = session;
+        thread_ring_publish(t);
+        return true;
+}
+
+bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
+{
+        uint32_t state = __atomic_load_n(&t->state, __ATOMIC_RELAXED);
+        uint32_t session = word >> CLIENT_ABI_SESSION_SHIFT;
+        int saved_errno = errno;
+        bool ready;
+
+        if (!(word & CLIENT_ABI_FAMILIES) || session == 0)
+                return false; /* the recording ended since the caller looked */
+        if (state == THREAD_RING_FORKING)
+                return false;
+        if (state == THREAD_RING_BUSY || state == THREAD_RING_ENDED) {
+                thread_ring_count_loss(t, kind);
+                return false;
+        }
+
+        __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        ready = (t->slot && t->generation == client_self.generation) || take_slot(t);
+        if (ready && t->session != session) /* else only the families changed */
+                ready = begin_session(t, session);
+        if (!ready) {
+                thread_ring_count_loss(t, kind);
+                thread_ring_leave(t, state);
+        }
+        errno = saved_errno;
+        return ready;
+}
+
+/* True as long as waiting makes sense: the same recording goes on and its recorder lives. */
+static bool recorder_lives(uint32_t word)
+{
+        uint32_t pid = __atomic_load_n(&client_self.region.header->recorder_pid, __ATOMIC_RELAXED);
+
+        if (client_control_word() != word || pid == 0 || pid > INT_MAX)
+                return false;
+        return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+/* Learns how far the recorder has read. */
+static bool look_for_room(struct thread_ring *t, uint64_t n_bytes)
+{
+        /* Pairs with the release of the tail in client_region_drain(): it has read what we will overwrite. */
+        uint64_t tail = __atomic_load_n(&t->slot->tail_bytes, __ATOMIC_ACQUIRE);
+
+        t->limit_bytes = tail + t->mask + 1 - t->n_open * THREAD_RING_EVENT_BYTES;
+        return t->head_bytes + n_bytes <= t->limit_bytes;
+}
+
+bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
+{
+        const struct timespec pause = { .tv_nsec = WAIT_NS };
+        uint32_t word = client_control_word();
+        int saved_errno = errno;
+        bool found = look_for_room(t, n_bytes);
+
+        if (found || !client_self.settings.wait_when_full || n_bytes > t->mask)
+                return found;
+
+        for (unsigned n = 0; !found && recorder_lives(word); n++) {
+                if (n < N_YIELDS_BEFORE_SLEEP)
+                        (void)sched_yield();
+                else
+                        (void)nanosleep(&pause, NULL);
+                found = look_for_room(t, n_bytes);
+        }
+        errno = saved_errno;
+        return found;
+}
+
+void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n)
+{
+        const uint8_t *at = data;
+        uint64_t last = 0;
+
+        for (; n >= CLIENT_ABI_WORD_BYTES; n -= CLIENT_ABI_WORD_BYTES, at += CLIENT_ABI_WORD_BYTES) {
+                uint64_t word;
+
+                memcpy(&word, at, sizeof(word));
+                thread_ring_put_word(t, word);
+        }
+        if (n == 0)
+                return;
+        memcpy(&last, at, n);
+        thread_ring_put_word(t, last);
+}
+
+/*
+ * Destructors of other keys, which may run after this one, still record: the
+ * slot is given back in the last but one of the rounds that POSIX promises.
+ * The last one belongs to the sanitizers, which end the thread for themselves
+ * then and must not be called after that.
+ */
+void thread_ring_end(void *thread_ring)
+{
+        struct thread_ring *t = thread_ring;
+
+        if (++t->n_destructor_runs < N_DESTRUCTOR_RUNS &&
+            pthread_setspecific(client_self.thread_key, t) == 0)
+                return;
+
+        __atomic_store_n(&t->state, THREAD_RING_ENDED, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        /* Pairs with the acquire in take_slot(). */
+        if (t->slot && t->generation == client_self.generation)
+                __atomic_store_n(&t->slot->taken, 0, __ATOMIC_RELEASE);
+        t->slot = NULL;
+}

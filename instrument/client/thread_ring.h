@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/thread_ring.h - the calling thread's ring, where its events go
+ *
+ * Way of the data:  events -> [thread_ring] -> region -> client_region
+ * Specification:    docs/client-abi.md, "Rings"
+ *
+ *      if (thread_ring_enter(t, word, kind)) {
+ *              if (thread_ring_has_room(t, n)) {
+ *                      thread_ring_put_event(t, ...);
+ *                      thread_ring_publish(t);
+ *              }
+ *              thread_ring_leave(t, word);
+ *      }
+ *
+ * One producer, the thread; one consumer, the recorder.  Signal handlers of the
+ * thread are kept out between enter and leave: their events are dropped and
+ * counted.  The functions that every event runs through are inline.
+ */
+#ifndef INSTRUMENT_CLIENT_THREAD_RING_H
+#define INSTRUMENT_CLIENT_THREAD_RING_H
+
+#include "instrument/client/client.h"
+#include "instrument/client/ticks.h"
+#include "instrument/client_abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define THREAD_RING_NAME_BYTES 64
+
+/*
+ * What the thread is doing: one of these, or else the control word that its
+ * ring is in step with.  Those have a session number and are above 255.
+ */
+enum thread_ring_state {
+        THREAD_RING_NEW = 0,     /* no session yet */
+        THREAD_RING_BUSY = 1,    /* between enter and leave */
+        THREAD_RING_FORKING = 2, /* between the fork handlers: the region is about to change */
+        THREAD_RING_ENDED = 3,   /* the slot was given back for good */
+};
+
+enum thread_ring_loss {
+        THREAD_RING_LOSS_ZONE,
+        THREAD_RING_LOSS_MESSAGE,
+        THREAD_RING_LOSS_PLOT,
+        THREAD_RING_LOSS_FRAME,
+        THREAD_RING_LOSS_OTHER,
+};
+
+/* Bytes of an event with its possible CLIENT_ABI_EVENT_TIME; what an open zone keeps free for its end. */
+#define THREAD_RING_EVENT_BYTES UINT64_C(16)
+
+struct thread_ring {
+        uint32_t state;               /* see above; shared with signal handlers of the thread */
+        uint32_t session;             /* what the ring's last THREAD event opened; 0 = none */
+        uint32_t ticks_high;          /* of the last TIME event */
+        uint32_t n_open;              /* zones recorded and not ended in this session */
+        uint64_t head_bytes;          /* ever written */
+        uint64_t limit_bytes;         /* the head may go up to this; less by EVENT_BYTES for each open zone */
+        uint64_t mask;                /* ring bytes - 1 */
+        uint8_t *bytes;               /* the ring */
+        struct client_abi_slot *slot; /* NULL = none taken */
+
+        uint32_t generation;        /* of the region that `slot` is in */
+        uint32_t n_destructor_runs; /* of the thread key's destructor */
+        uint32_t state_at_fork;
+        uint32_t name_bytes;
+        char name[THREAD_RING_NAME_BYTES]; /* repeated at the begin of each session */
+};
+
+/* initial-exec: reached without a call, so without the allocation that a first access otherwise may need. */
+extern _Thread_local struct thread_ring thread_ring_self __attribute__((tls_model("initial-exec")));
+
+/* The rare halves of the inline functions below. */
+bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind);
+bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes);
+
+/* Counts an event that is not recorded. */
+void thread_ring_count_loss(struct thread_ring *t, enum thread_ring_loss kind);
+
+/* Puts @n bytes, rounded up to whole words with zeros. */
+void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n);
+
+/* Destructor of client_self.thread_key. */
+void thread_ring_end(void *thread_ring);
+
+/*
+ * thread_ring_enter() - the thread begins to write
+ * @word:  client_control_word() of just now
+ * @kind:  what is lost if it cannot
+ * Returns true, and then thread_ring_leave() must follow; false if nothing may be written.
+ */
+static inline bool thread_ring_enter(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
+{
+        if (CLIENT_UNLIKELY(__atomic_load_n(&t->state, __ATOMIC_RELAXED) != word))
+                return thread_ring_enter_slow(t, word, kind);
+        __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        return true;
+}
+
+static inline void thread_ring_leave(struct thread_ring *t, uint32_t word)
+{
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        __atomic_store_n(&t->state, word, __ATOMIC_RELAXED);
+}
+
+/* True if @n_bytes fit without touching what open zones need; may wait for it if the settings say so. */
+static inline bool thread_ring_has_room(struct thread_ring *t, uint64_t n_bytes)
+{
+        return CLIENT_LIKELY(t->head_bytes + n_bytes <= t->limit_bytes) || thread_ring_find_room(t, n_bytes);
+}
+
+/* Puts one word; nobody sees it before thread_ring_publish(). */
+static inline void thread_ring_put_word(struct thread_ring *t, uint64_t word)
+{
+        *(uint64_t *)(void *)(t->bytes + (t->head_bytes & t->mask)) = word;
+        t->head_bytes += CLIENT_ABI_WORD_BYTES;
+}
+
+static inline uint64_t thread_ring_pack(uint64_t ticks_low, uint32_t argument, enum client_abi_event event)
+{
+        return (ticks_low & UINT32_MAX) | (uint64_t)argument << CLIENT_ABI_ARG_SHIFT |
+               (uint64_t)event << CLIENT_ABI_EVENT_SHIFT;
+}
+
+/* Puts an event's first word, and before it the high half of its time stamp if that is news. */
+static inline void thread_ring_put_event(struct thread_ring *t, uint64_t ticks, enum client_abi_event event,
+                                         uint32_t argument)
+{
+        if (CLIENT_UNLIKELY(ticks >> 32 != t->ticks_high)) {
+                t->ticks_high = (uint32_t)(ticks >> 32);
+                thread_ring_put_word(t, thread_ring_pack(t->ticks_high, 0, CLIENT_ABI_EVENT_TIME));
+        }
+        thread_ring_put_word(t, thread_ring_pack(ticks, argument, event));
+}
+
+/* Pairs with the acquire of the head in client_region_drain(): the recorder sees the words, whole. */
+static inline void thread_ring_publish(struct thread_ring *t)
+{
+        __atomic_store_n(&t->slot->head_bytes, t->head_bytes, __ATOMIC_RELEASE);
+}
+
+#endif /* INSTRUMENT_CLIENT_THREAD_RING_H */

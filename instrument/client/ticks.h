@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/ticks.h - the time stamps of events
+ *
+ * Way of the data:  counter of the CPU, or kernel -> [ticks] -> events -> ring
+ *
+ * The CPU's own counter where the kernel itself trusts it as its clock, else
+ * CLOCK_MONOTONIC_RAW.  One small header for each architecture says how the
+ * counter is read and what the kernel calls it.
+ */
+#ifndef INSTRUMENT_CLIENT_TICKS_H
+#define INSTRUMENT_CLIENT_TICKS_H
+
+#if defined(__x86_64__)
+#include "instrument/client/ticks_x86_64.h"
+#elif defined(__aarch64__)
+#include "instrument/client/ticks_aarch64.h"
+#elif defined(__riscv) && __riscv_xlen == 64
+#include "instrument/client/ticks_riscv64.h"
+#else
+#include "instrument/client/ticks_generic.h"
+#endif
+
+#include <stdint.h>
+#include <time.h>
+
+/* What ticks_read() is to be called with in this process: an enum client_abi_clock.  Reads a file; keeps errno. */
+uint32_t ticks_choose_kind(void);
+
+static inline uint64_t ticks_kernel_ns(void)
+{
+        struct timespec t;
+
+        (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t); /* cannot fail for this clock */
+        return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* Now, in the ticks of @kind.  Async-signal-safe. */
+static inline uint64_t ticks_read(uint32_t kind)
+{
+        return __builtin_expect(kind == TICKS_COUNTER_KIND, 1) ? ticks_counter() : ticks_kernel_ns();
+}
+
+#endif /* INSTRUMENT_CLIENT_TICKS_H */

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a hostile program can do to us through its region, and what not
+ *
+ *   shrink the file, so that a load faults    refused at open: the seal against it is demanded, and huge
+ *                                             pages, which fault when none are left, are refused as well
+ *   lie about the layout                      copied once, every number checked, used from the copy alone
+ *   move the head while we read               each index is read once into a local; ours (the tail) are never
+ *                                             read back, only stored for the program to see
+ *   change ring bytes, locations or strings   copied by pread(2) into private memory before they are judged
+ *   make us allocate without end              the limits in client_region.h
+ *
+ * What remains: the program can lie about itself, in its own part of the trace.
+ */
+#include "instrument/client_region.h"
+
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "base/io.h"
+#include "instrument/client_abi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* Our side of one slot. */
+struct slot_state {
+        uint64_t tail_bytes;      /* read so far */
+        struct client_drops base; /* the counters when we came */
+        bool is_broken;           /* its indices were impossible */
+};
+
+struct client_region {
+        int fd;
+        struct client_abi_header header; /* the checked copy: its constant part only */
+        uint8_t *map;                    /* header and slots, shared with the program */
+        size_t map_bytes;
+        struct slot_state *slots; /* header.n_slots of them */
+        uint64_t no_ring_base;
+        bool is_enabled;
+
+        struct intern location_ids;        /* ids that were asked for; items of 4 bytes */
+        struct client_location *locations; /* in the order of location_ids */
+        size_t locations_capacity;
+        uint64_t text_bytes; /* of all their strings */
+};
+
+static struct client_abi_header *shared_header(const struct client_region *region)
+{
+        return (struct client_abi_header *)(void *)region->map;
+}
+
+static struct client_abi_slot *shared_slot(const struct client_region *region, uint32_t slot)
+{
+        const struct client_abi_header *h = &region->header;
+
+        return (struct client_abi_slot *)(void *)(region->map + h->slots_offset +
+                                                  (uint64_t)slot * h->slot_bytes);
+}
+
+/* True if @n entries of @entry_bytes at @offset lie within the region, behind the header's room. */
+static bool fits(const struct client_abi_header *h, uint64_t offset, uint64_t n, uint64_t entry_bytes)
+{
+        uint64_t bytes, end;
+
+        if (__builtin_mul_overflow(n, entry_bytes, &bytes) || __builtin_add_overflow(offset, bytes, &end))
+                return false;
+        return offset >= CLIENT_ABI_HEADER_ROOM_BYTES && end <= h->region_bytes;
+}
+
+static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, struct error *err)
+{
+        if (h->region_bytes > file_bytes || h->region_bytes > INT64_MAX)
+                return error_set(err, -EBADMSG, "client region: %llu bytes in a file of %llu",
+                                 (unsigned long long)h->region_bytes, (unsigned long long)file_bytes);
+        if (h->n_slots == 0 || h->n_slots > CLIENT_REGION_SLOTS_MAX ||
+            h->slot_bytes < sizeof(struct client_abi_slot) || h->slot_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
+            h->slot_bytes % CLIENT_ABI_WORD_BYTES != 0 || h->slots_offset % CLIENT_ABI_WORD_BYTES != 0 ||
+            !fits(h, h->slots_offset, h->n_slots, h->slot_bytes) ||
+            h->slots_offset + (uint64_t)h->n_slots * h->slot_bytes > CLIENT_REGION_MAPPED_MAX)
+                return error_set(err, -EBADMSG, "client region: %u slots of %u bytes at %llu", h->n_slots,
+                                 h->slot_bytes, (unsigned long long)h->slots_offset);
+        if (h->n_locations_max > CLIENT_ABI_ARG_MAX ||
+            h->location_bytes < sizeof(struct client_abi_location) ||
+            h->location_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
+            !fits(h, h->locations_offset, h->n_locations_max, h->location_bytes))
+                return error_set(err, -EBADMSG, "client region: %u locations of %u bytes at %llu",
+                                 h->n_locations_max, h->location_bytes,
+                                 (unsigned long long)h->locations_offset);
+        if (!fits(h, h->strings_offset, h->strings_bytes, 1))
+                return error_set(err, -EBADMSG, "client region: %llu bytes of strings at %llu",
+                                 (unsigned long long)h->strings_bytes, (unsigned long long)h->strings_offset);
+        if (h->ring_bytes < CLIENT_ABI_WORD_BYTES || (h->ring_bytes & (h->ring_bytes - 1)) != 0 ||
+            h->ring_bytes > CLIENT_REGION_RING_BYTES_MAX ||
+            !fits(h, h->rings_offset, h->n_slots, h->ring_bytes))
+                return error_set(err, -EBADMSG, "client region: rings of %llu bytes at %llu",
+                                 (unsigned long long)h->ring_bytes, (unsigned long long)h->rings_offset);
+        return 0;
+}
+
+/* Is this a file that cannot make a load of ours fault?  Gives its size. */
+static int check_file(int fd, uint64_t *ret_file_bytes, struct error *err)
+{
+        struct statfs fs;
+        struct stat st;
+        int seals = fcntl(fd, F_GET_SEALS);
+
+        if (seals < 0 || !(seals & F_SEAL_SHRINK))
+                return error_set(err, -EPERM, "client region: not a memfd that is sealed against shrinking");
+        if (fstatfs(fd, &fs) < 0 || fstat(fd, &st) < 0)
+                return error_errno(err, "client region: stat");
+        if (fs.f_type != TMPFS_MAGIC)
+                return error_set(err, -EPERM, "client region: not in ordinary memory");
+        *ret_file_bytes = (uint64_t)st.st_size;
+        return 0;
+}
+
+static int read_header(int fd, struct client_abi_header *ret_header, struct error *err)
+{
+        struct client_abi_header h;
+        uint64_t file_bytes = 0;
+        size_t got = 0;
+        int r = check_file(fd, &file_bytes, err);
+
+        if (r < 0)
+                return r;
+        r = io_pread_full(fd, &h, sizeof(h), 0, &got, err);
+        if (r < 0)
+                return r;
+        if (got < sizeof(h) || h.magic != CLIENT_ABI_MAGIC)
+                return error_set(err, -EBADMSG, "client region: no header");
+        if (h.abi_major != CLIENT_ABI_MAJOR)
+                return error_set(err, -ENOTSUP, "client region: ABI version %u.%u, this hyprof knows %d.x",
+                                 h.abi_major, h.abi_minor, CLIENT_ABI_MAJOR);
+        if (h.header_bytes < sizeof(h))
+                return error_set(err, -EBADMSG, "client region: header of %u bytes", h.header_bytes);
+        if (h.clock_kind < CLIENT_ABI_CLOCK_MONOTONIC_RAW || h.clock_kind > CLIENT_ABI_CLOCK_RDTIME)
+                return error_set(err, -ENOTSUP, "client region: unknown clock %u", h.clock_kind);
+        r = check_layout(&h, file_bytes, err);
+        if (r < 0)
+                return r;
+        *ret_header = h;
+        return 0;
+}
+
+uint32_t client_region_count_slots(const struct client_region *region)
+{
+        /* Pairs with the client's release when it first takes a slot. */
+        uint32_t n = __atomic_load_n(&shared_header(region)->n_slots_used, __ATOMIC_ACQUIRE);
+
+        return n < region->header.n_slots ? n : region->header.n_slots;
+}
+
+static struct client_drops read_drops(const struct client_region *region, uint32_t slot)
+{
+        const struct client_abi_slot *s = shared_slot(region, slot);
+
+        return (struct client_drops){
+                .n_zones = __atomic_load_n(&s->n_dropped_zones, __ATOMIC_RELAXED),
+                .n_messages = __atomic_load_n(&s->n_dropped_messages, __ATOMIC_RELAXED),
+                .n_plots = __atomic_load_n(&s->n_dropped_plots, __ATOMIC_RELAXED),
+                .n_frames = __atomic_load_n(&s->n_dropped_frames, __ATOMIC_RELAXED),
+                .n_other = __atomic_load_n(&s->n_dropped_other, __ATOMIC_RELAXED),
+        };
+}
+
+static uint64_t read_drops_no_ring(const struct client_region *region)
+{
+        return __atomic_load_n(&shared_header(region)->n_dropped_no_ring, __ATOMIC_RELAXED);
+}
+
+/* True for a client that records since its start and that no recorder has had yet. */
+static bool is_self_started(uint32_t control_word, uint32_t recorder_pid)
+{
+        return recorder_pid == 0 && (control_word & CLIENT_ABI_FAMILIES) != 0 &&
+               control_word >> CLIENT_ABI_SESSION_SHIFT != 0;
+}
+
+/* What was dropped before we came is not our loss, unless what was recorded then is ours too. */
+static void remember_drops(struct client_region *region)
+{
+        const struct client_abi_header *h = shared_header(region);
+        uint32_t n = client_region_count_slots(region);
+
+        if (is_self_started(__atomic_load_n(&h->control_word, __ATOMIC_RELAXED),
+                            __atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED)))
+                return;
+        for (uint32_t i = 0; i < n; i++)
+                region->slots[i].base = read_drops(region, i);
+        region->no_ring_base = read_drops_no_ring(region);
+}
+
+int client_region_open(int fd, struct client_region **ret_region, struct error *err)
+{
+        struct client_abi_header h;
+        struct client_region *region;
+        void *map;
+        int r = read_header(fd, &h, err);
+
+        if (r < 0)
+                return r;
+        region = calloc(1, sizeof(*region));
+        if (!region)
+                return error_set(err, -ENOMEM, "client region: no memory");
+        region->fd = -1; /* the caller's until all is well */
+        region->header = h;
+        intern_init(&region->location_ids, sizeof(uint32_t), 0);
+
+        region->slots = calloc(h.n_slots, sizeof(*region->slots));
+        if (!region->slots) {
+                r = error_set(err, -ENOMEM, "client region: no memory for %u slots", h.n_slots);
+                goto fail;
+        }
+        region->map_bytes = (size_t)(h.slots_offset + (uint64_t)h.n_slots * h.slot_bytes);
+        map = mmap(NULL, region->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+        if (map == MAP_FAILED) {
+                r = error_errno(err, "client region: mmap of %zu bytes", region->map_bytes);
+                goto fail;
+        }
+        region->map = map;
+        remember_drops(region);
+        region->fd = fd;
+        *ret_region = region;
+        return 0;
+
+fail:
+        client_region_close(region);
+        return r;
+}
+
+void client_region_close(struct client_region *region)
+{
+        if (!region)
+                return;
+        client_region_disable(region);
+        if (region->map)
+                (void)munmap(region->map, region->map_bytes);
+        for (uint32_t i = 0; i < region->location_ids.n_items; i++)
+                free((void *)(uintptr_t)region->locations[i].name); /* one block holds all three strings */
+        free(region->locations);
+        intern_deinit(&region->location_ids);
+        free(region->slots);
+        io_close(&region->fd);
+        free(region);
+}
+
+uint32_t client_region_pid(const struct client_region *region)
+{
+        return region->header.pid;
+}
+
+uint32_t client_region_clock_kind(const struct client_region *region)
+{
+        return region->header.clock_kind;
+}
+
+static bool is_other_alive(uint32_t pid)
+{
+        if (pid == 0 || pid > INT_MAX || (pid_t)pid == getpid())
+                return false;
+        return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+/* A self-started session is read from where nobody has read yet. */
+static void adopt_bytes(struct client_region *region)
+{
+        for (uint32_t i = 0; i < region->header.n_slots; i++)
+                region->slots[i].tail_bytes = 0;
+        for (uint32_t i = 0, n = client_region_count_slots(region); i < n; i++)
+                region->slots[i].tail_bytes = __atomic_load_n(&shared_slot(region, i)->tail_bytes,
+                                                              __ATOMIC_RELAXED);
+}
+
+/* What an earlier recording left behind is nobody's any more. */
+static void skip_old_bytes(struct client_region *region)
+{
+        for (uint32_t i = 0, n = client_region_count_slots(region); i < n; i++) {
+                struct client_abi_slot *s = shared_slot(region, i);
+                uint64_t head = __atomic_load_n(&s->head_bytes, __ATOMIC_ACQUIRE);
+
+                region->slots[i].tail_bytes = head;
+                __atomic_store_n(&s->tail_bytes, head, __ATOMIC_RELEASE);
+        }
+}
+
+static uint32_t next_session(uint32_t session)
+{
+        return session < UINT32_MAX >> CLIENT_ABI_SESSION_SHIFT ? session + 1 : 1;
+}
+
+int client_region_enable(struct client_region *region, uint32_t families, struct error *err)
+{
+        struct client_abi_header *h = shared_header(region);
+        uint32_t owner = __atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED);
+        uint32_t self = (uint32_t)getpid();
+        uint32_t word, session;
+
+        if (is_other_alive(owner) || !__atomic_compare_exchange_n(&h->recorder_pid, &owner, self, false,
+                                                                  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                return error_set(err, -EBUSY, "process %u is being recorded by process %u",
+                                 region->header.pid, owner);
+
+        word = __atomic_load_n(&h->control_word, __ATOMIC_RELAXED);
+        session = word >> CLIENT_ABI_SESSION_SHIFT;
+        if (is_self_started(word, owner)) {
+                adopt_bytes(region);
+        } else {
+                /* Stop first: a recorder that died left the program recording. */
+                __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT, __ATOMIC_RELAXED);
+                skip_old_bytes(region);
+                session = next_session(session);
+        }
+        families = (families & CLIENT_ABI_FAMILIES) | CLIENT_ABI_FAMILY_ALWAYS;
+        /* Release: whoever sees the new session also sees the tails from which there is room. */
+        __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT | families, __ATOMIC_RELEASE);
+        region->is_enabled = true;
+        return 0;
+}
+
+void client_region_disable(struct client_region *region)
+{
+        struct client_abi_header *h;
+        uint32_t self = (uint32_t)getpid();
+
+        if (!region->is_enabled)
+                return;
+        region->is_enabled = false;
+        h = shared_header(region);
+        if (__atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED) != self)
+                return; /* somebody took it over: it is theirs */
+        (void)__atomic_and_fetch(&h->control_word, ~CLIENT_ABI_FAMILIES, __ATOMIC_RELAXED);
+        (void)__atomic_compare_exchange_n(&h->recorder_pid, &self, 0, false, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED);
+}
+
+/* Copies @n ring bytes from @from_bytes on, in one piece or two, to @to. */
+static int copy_ring(const struct client_region *region, uint32_t slot, uint64_t from_bytes, uint8_t *to,
+                     size_t n, struct error *err)
+{
+        const struct client_abi_header *h = &region->header;
+        uint64_t ring_offset = h->rings_offset + slot * h->ring_bytes;
+        uint64_t at = from_bytes & (h->ring_bytes - 1);
+        size_t first = n < h->ring_bytes - at ? n : (size_t)(h->ring_bytes - at);
+        size_t got_first = 0, got_rest = 0;
+        int r = io_pread_full(region->fd, to, first, ring_offset + at, &got_first, err);
+
+        if (r == 0 && n > first)
+                r = io_pread_full(region->fd, to + first, n - first, ring_offset, &got_rest, err);
+        if (r < 0)
+                return r;
+        if (got_first + got_rest != n)
+                return error_set(err, -EBADMSG, "client region: ring %u ends early", slot);
+        return 0;
+}
+
+int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t max_bytes,
+                            struct byte_buffer *pending, struct error *err)
+{
+        struct slot_state *state = &region->slots[slot];
+        struct client_abi_slot *s = shared_slot(region, slot);
+        uint8_t *to;
+        uint64_t head, n;
+        int r;
+
+        if (state->is_broken)
+                return 0;
+        /* Pairs with the release in thread_ring_publish(): the words before the head are there. */
+        head = __atomic_load_n(&s->head_bytes, __ATOMIC_ACQUIRE);
+        n = head - state->tail_bytes;
+        if (n == 0)
+                return 0;
+        if (n > region->header.ring_bytes || n % CLIENT_ABI_WORD_BYTES != 0) {
+                state->is_broken = true;
+                return error_set(err, -EBADMSG, "client region of process %u: ring %u: head %llu, tail %llu",
+                                 region->header.pid, slot, (unsigned long long)head,
+                                 (unsigned long long)state->tail_bytes);
+        }
+        if (n > max_bytes)
+                n = max_bytes - max_bytes % CLIENT_ABI_WORD_BYTES;
+
+        to = byte_buffer_reserve(pending, (size_t)n);
+        if (!to)
+                return error_set(err, -ENOMEM, "client region: no memory for %llu ring bytes",
+                                 (unsigned long long)n);
+        r = copy_ring(region, slot, state->tail_bytes, to, (size_t)n, err);
+        if (r < 0)
+                return r;
+        pending->used_bytes += (size_t)n;
+        state->tail_bytes += n;
+        /* Pairs with the acquire in the client's look for room: it overwrites only what was copied. */
+        __atomic_store_n(&s->tail_bytes, state->tail_bytes, __ATOMIC_RELEASE);
+        return (int64_t)n;
+}
+
+/* A counter that went backwards says nothing. */
+static uint64_t grown(uint64_t now, uint64_t base)
+{
+        return now > base ? now - base : 0;
+}
+
+struct client_drops client_region_drops(const struct client_region *region, uint32_t slot)
+{
+        struct client_drops now = read_drops(region, slot);
+        const struct client_drops *base = &region->slots[slot].base;
+
+        return (struct client_drops){
+                .n_zones = grown(now.n_zones, base->n_zones),
+                .n_messages = grown(now.n_messages, base->n_messages),
+                .n_plots = grown(now.n_plots, base->n_plots),
+                .n_frames = grown(now.n_frames, base->n_frames),
+                .n_other = grown(now.n_other, base->n_other),
+        };
+}
+
+uint64_t client_region_drops_no_ring(const struct client_region *region)
+{
+        return grown(read_drops_no_ring(region), region->no_ring_base);
+}
+
+/* Where a packed string lies; false if outside of the string area. */
+static bool unpack_string(const struct client_region *region, uint64_t packed, uint64_t *ret_offset,
+                          uint32_t *ret_bytes)
+{
+        uint64_t offset = packed & ((UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1);
+        uint64_t n = packed >> CLIENT_ABI_STRING_OFFSET_BITS;
+
+        if (n > CLIENT_ABI_STRING_BYTES_MAX || offset > region->header.strings_bytes ||
+            n > region->header.strings_bytes - offset)
+                return false;
+        *ret_offset = region->header.strings_offset + offset;
+        *ret_bytes = (uint32_t)n;
+        return true;
+}
+
+/* Copies the location's strings into one block of their own and fills *@ret_location. */
+static int read_strings(struct client_region *region, const struct client_abi_location *entry, uint32_t id,
+                        struct client_location *ret_location, struct error *err)
+{
+        const uint64_t packed[3] = { entry->name, entry->function, entry->file };
+        uint64_t offset[3];
+        uint32_t n[3];
+        uint64_t total = 0;
+        char *block, *at;
+
+        for (int i = 0; i < 3; i++) {
+                if (!unpack_string(region, packed[i], &offset[i], &n[i]))
+                        return error_set(err, -EBADMSG, "location %u: string %#llx is out of bounds", id,
+                                         (unsigned long long)packed[i]);
+                total += n[i];
+        }
+        if (region->text_bytes + total > CLIENT_REGION_TEXT_BYTES_MAX)
+                return error_set(err, -EOVERFLOW, "location %u: too many strings", id);
+        block = malloc(total + 1); /* never of no bytes: the name points to it in any case */
+        if (!block)
+                return error_set(err, -ENOMEM, "location %u: no memory", id);
+
+        at = block;
+        for (int i = 0; i < 3; i++) {
+                size_t got = 0;
+                int r = n[i] ? io_pread_full(region->fd, at, n[i], offset[i], &got, err) : 0;
+
+                if (r == 0 && got != n[i])
+                        r = error_set(err, -EBADMSG, "location %u: strings end early", id);
+                if (r < 0) {
+                        free(block);
+                        return r;
+                }
+                at += n[i];
+        }
+        region->text_bytes += total;
+        *ret_location = (struct client_location){
+                .name = block,
+                .function = block + n[0],
+                .file = block + n[0] + n[1],
+                .name_bytes = n[0],
+                .function_bytes = n[1],
+                .file_bytes = n[2],
+                .line = entry->line,
+                .color = entry->color & 0xffffff,
+        };
+        return 0;
+}
+
+static int read_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
+                         struct error *err)
+{
+        const struct client_abi_header *h = &region->header;
+        uint32_t n = __atomic_load_n(&shared_header(region)->n_locations, __ATOMIC_ACQUIRE);
+        struct client_abi_location entry;
+        size_t got = 0;
+        int r;
+
+        if (id == 0 || id > n || id > h->n_locations_max)
+                return error_set(err, -EBADMSG, "location %u of %u", id, n);
+        r = io_pread_full(region->fd, &entry, sizeof(entry),
+                          h->locations_offset + (uint64_t)(id - 1) * h->location_bytes, &got, err);
+        if (r < 0)
+                return r;
+        if (got != sizeof(entry) || entry.ready != 1)
+                return error_set(err, -EBADMSG, "location %u is not complete", id);
+        return read_strings(region, &entry, id, ret_location, err);
+}
+
+int client_region_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
+                           struct error *err)
+{
+        struct client_location location;
+        uint32_t at = intern_find(&region->location_ids, &id, sizeof(id));
+        int r;
+
+        if (at) {
+                *ret_location = region->locations[at - 1];
+                return 0;
+        }
+        r = array_reserve(&region->locations, &region->locations_capacity,
+                          (size_t)region->location_ids.n_items + 1, sizeof(*region->locations));
+        if (r < 0)
+                return error_set(err, r, "location %u: no memory", id);
+        r = read_location(region, id, &location, err);
+        if (r < 0)
+                return r;
+        r = intern_add(&region->location_ids, &id, sizeof(id), &at);
+        if (r < 0) {
+                free((void *)(uintptr_t)location.name);
+                return error_set(err, r, "location %u: no memory", id);
+        }
+        region->locations[at - 1] = location;
+        *ret_location = location;
+        return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client_region.h - a program's region, from the recorder's side
+ *
+ * Way of the data:  instrument/client -> memfd -> [client_region] -> client_stream -> merge
+ * Specification:    docs/client-abi.md
+ *
+ * The region belongs to a program that may be hostile and may change any byte
+ * at any time.  Its layout is copied once, checked and never read again; only
+ * the header and the slots are mapped (the seal against shrinking is demanded,
+ * so that a read cannot fault); everything else is copied out by pread(2)
+ * before it is judged.  Used by one thread.
+ */
+#ifndef INSTRUMENT_CLIENT_REGION_H
+#define INSTRUMENT_CLIENT_REGION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits on what a region may make a recorder allocate or map. */
+#define CLIENT_REGION_SLOTS_MAX       UINT32_C(65536)
+#define CLIENT_REGION_MAPPED_MAX      (UINT64_C(1) << 28) /* header and slots */
+#define CLIENT_REGION_RING_BYTES_MAX  (UINT64_C(1) << 30)
+#define CLIENT_REGION_ENTRY_BYTES_MAX UINT32_C(4096)      /* of a slot, of a location */
+#define CLIENT_REGION_TEXT_BYTES_MAX  (UINT64_C(1) << 26) /* strings of all locations together */
+
+struct byte_buffer;
+struct client_region;
+struct error;
+
+/* A source location; each string is borrowed from the region object, valid until it is closed. */
+struct client_location {
+        const char *name, *function, *file; /* not NUL-terminated */
+        uint32_t name_bytes, function_bytes, file_bytes;
+        uint32_t line, color;
+};
+
+/* Counters of dropped events of one slot: see client_region_drops(). */
+struct client_drops {
+        uint64_t n_zones, n_messages, n_plots, n_frames, n_other;
+};
+
+/*
+ * client_region_open() - take over a region's descriptor
+ * @fd:  of the memfd, opened for reading and writing; owned by the region on success, else still the caller's
+ * Returns 0; -EPERM if it is not sealed against shrinking, -EBADMSG if the layout makes no sense,
+ * -ENOTSUP for another major version, -errno.
+ */
+int client_region_open(int fd, struct client_region **ret_region, struct error *err);
+
+/* Ends recording if this side began it, and frees everything.  NULL is fine. */
+void client_region_close(struct client_region *region);
+
+/*
+ * client_region_enable() - start recording
+ * @families:  CLIENT_ABI_FAMILY_*
+ * A client that started itself (HYPROF_RECORD in its environment) is adopted with what its rings
+ * hold already; otherwise a new session begins and old bytes are passed over.
+ * Returns 0, or -EBUSY if another living recorder has it (its PID is in the words).
+ * A recorder in another PID namespace cannot be told from a dead one.
+ */
+int client_region_enable(struct client_region *region, uint32_t families, struct error *err);
+
+/* Stops recording: the program's instrumentation returns to its idle cost.  Unread bytes stay readable. */
+void client_region_disable(struct client_region *region);
+
+uint32_t client_region_pid(const struct client_region *region);        /* as the client saw itself */
+uint32_t client_region_clock_kind(const struct client_region *region); /* enum client_abi_clock */
+
+/* Slots that may hold something, now: 0 .. this - 1. */
+uint32_t client_region_count_slots(const struct client_region *region);
+
+/*
+ * client_region_drain() - copy what a slot's ring holds and give the space back
+ * @slot:      below client_region_count_slots()
+ * @max_bytes: copy at most this (a multiple of 8); the rest stays in the ring
+ * @pending:   the bytes are appended, always whole words
+ * Returns the number of bytes, or -EBADMSG if the indices are impossible (the slot is passed over from
+ * then on: 0), -ENOMEM, -errno (nothing was taken from the ring).  About 1 us and a copy.
+ */
+int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t max_bytes,
+                            struct byte_buffer *pending, struct error *err);
+
+/* What the slot's threads dropped since client_region_open(); of an adopted client, since its start. */
+struct client_drops client_region_drops(const struct client_region *region, uint32_t slot);
+/* Events of threads that found no slot, since then. */
+uint64_t client_region_drops_no_ring(const struct client_region *region);
+
+/*
+ * client_region_location() - look up a location by the id that an event carries
+ * Returns 0 with *ret_location filled, -EBADMSG if there is no such location, -EOVERFLOW if the
+ * region's locations take more than CLIENT_REGION_TEXT_BYTES_MAX, -ENOMEM, -errno.  Four system
+ * calls the first time; a second call gives what the first one found, whatever the program did since.
+ */
+int client_region_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
+                           struct error *err);
+
+#endif /* INSTRUMENT_CLIENT_REGION_H */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client_stream.h - private copies of ring bytes -> checked events
+ *
+ * Way of the data:  client_region -> [client_stream] -> merge
+ * Specification:    docs/client-abi.md, "Rings"
+ *
+ * One a slot.  The bytes are a program's and may be anything: words that are no
+ * event are skipped and counted.  So is what comes before the first THREAD: the
+ * last words of a recording that ended, which its threads wrote too late.
+ * Used by one thread.
+ */
+#ifndef INSTRUMENT_CLIENT_STREAM_H
+#define INSTRUMENT_CLIENT_STREAM_H
+
+#include "base/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct client_event {
+        uint64_t ticks;    /* whole time stamp, in the region's clock */
+        uint32_t kind;     /* enum client_abi_event; never TIME */
+        uint32_t argument; /* location or bytes of text, see client_abi.h; for THREAD: the tid */
+        uint64_t value;    /* word 1 of the kinds that have one */
+        const char *text;  /* MESSAGE, THREAD_NAME; borrowed until the next append to `pending` */
+        uint32_t text_bytes;
+};
+
+struct client_stream {
+        struct byte_buffer pending; /* bytes to decode; the region's drain appends here */
+        size_t at_bytes;            /* decoded up to here */
+        uint32_t ticks_high;        /* of the last TIME */
+        bool in_thread;             /* a THREAD came: what follows belongs to this recording */
+        uint64_t n_garbage_bytes;   /* skipped: no event, or none that this version knows */
+        uint64_t n_leftover_bytes;  /* skipped: events before the first THREAD */
+};
+
+void client_stream_init(struct client_stream *s); /* zeroes */
+void client_stream_deinit(struct client_stream *s);
+
+/*
+ * client_stream_peek() - the next event, which stays the next until client_stream_consume()
+ * Returns 1, or 0 when a whole event is not there yet.
+ */
+int client_stream_peek(struct client_stream *s, struct client_event *ret_event);
+
+/* Steps over the event that client_stream_peek() returned. */
+void client_stream_consume(struct client_stream *s);
+
+/* Bytes waiting to be decoded; after a peek that returned 0, part of an event at most. */
+size_t client_stream_count_bytes(const struct client_stream *s);
+
+/* Moves what is left to the front of `pending`; call before draining into it. */
+void client_stream_compact(struct client_stream *s);
+
+#endif /* INSTRUMENT_CLIENT_STREAM_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/region_inbox.h - where programs that a recorder started hand in their regions
+ *
+ * Way of the data:  announcement -> socket -> [region_inbox] -> client_region
+ * Specification:    docs/client-abi.md, "How a recorder finds a region"
+ *
+ * A listening socket with an abstract address, which goes into the command's
+ * environment.  What arrives is foreign: any local process can connect, and
+ * send any descriptor.  The kernel vouches for who it was; the caller decides
+ * whether that is one of its programs, and client_region_open() what it sent.
+ */
+#ifndef INSTRUMENT_REGION_INBOX_H
+#define INSTRUMENT_REGION_INBOX_H
+
+#include <stdint.h>
+
+#define REGION_INBOX_ADDRESS_BYTES 64
+
+struct error;
+
+struct region_inbox {
+        int fd;                                   /* listening; -1 = closed; readable when something came */
+        char address[REGION_INBOX_ADDRESS_BYTES]; /* "@...", the value of HYPROF_RECORDER */
+};
+
+/* Returns 0 or -errno. */
+int region_inbox_open(struct region_inbox *inbox, struct error *err);
+void region_inbox_close(struct region_inbox *inbox);
+
+/*
+ * region_inbox_next() - the next region that came
+ * @ret_pid:  of the sender, in our PID namespace; it may be gone already
+ * @ret_fd:   owned by the caller
+ * Returns 1, or 0 if there is none; senders without a descriptor are passed over.  Does not block.
+ */
+int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd);
+
+#endif /* INSTRUMENT_REGION_INBOX_H */
