@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/regular_file.h - opens files whose names come from the profiled program
+ *
+ * Way of the data:  path in a trace -> [regular_file] -> elf_image
+ */
+#ifndef SYMBOLIZE_REGULAR_FILE_H
+#define SYMBOLIZE_REGULAR_FILE_H
+
+struct error;
+
+/*
+ * regular_file_open() - open a file for reading, and only if it is a regular one
+ * @ret_fd:  close-on-exec; owned by the caller
+ * A device, FIFO or socket of that name is never opened, since opening alone can block or have effects.
+ * Returns 0, -errno, or -EINVAL if the path leads to something else.
+ */
+int regular_file_open(const char *path, int *ret_fd, struct error *err);
+
+#endif /* SYMBOLIZE_REGULAR_FILE_H */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbolize/symbol_table.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "symbolize/debug_files.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void symbol_table_deinit(struct symbol_table *table)
+{
+        free(table->entries);
+        address_map_deinit(&table->ranges);
+        *table = (struct symbol_table){ .entries = NULL };
+}
+
+int symbol_table_add(struct symbol_table *table, const struct symbol_table_entry *entry)
+{
+        if (table->n_entries >= ADDRESS_MAP_NONE ||
+            array_reserve(&table->entries, &table->entries_capacity, table->n_entries + 1,
+                          sizeof(*table->entries)) < 0)
+                return -ENOMEM;
+        table->entries[table->n_entries] = *entry;
+        table->entries[table->n_entries].order = (uint32_t)table->n_entries;
+        table->n_entries++;
+        return 0;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+        return a < b ? -1 : a > b;
+}
+
+/* By address; at one address the best name first. */
+static int compare_entries(const void *a, const void *b)
+{
+        const struct symbol_table_entry *x = a, *y = b;
+        int r = compare_numbers(x->svma, y->svma);
+
+        if (r == 0)
+                r = compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
+        if (r == 0)
+                r = compare_numbers(x->binding, y->binding);
+        if (r == 0)
+                r = compare_numbers(strspn(x->name, "_"), strspn(y->name, "_"));
+        return r != 0 ? r : compare_numbers(x->order, y->order);
+}
+
+/* Drops all but the first entry of each address; the longest size among them is kept. */
+static void drop_aliases(struct symbol_table *table)
+{
+        size_t n_kept = 0;
+
+        for (size_t i = 0; i < table->n_entries; i++) {
+                struct symbol_table_entry *last = table->entries + n_kept;
+
+                if (n_kept == 0 || last[-1].svma != table->entries[i].svma)
+                        table->entries[n_kept++] = table->entries[i];
+                else if (last[-1].size_bytes < table->entries[i].size_bytes)
+                        last[-1].size_bytes = table->entries[i].size_bytes;
+        }
+        table->n_entries = n_kept;
+}
+
+int symbol_table_build(struct symbol_table *table)
+{
+        uint64_t sized_end = 0; /* where the sized symbols so far end */
+
+        if (table->n_entries == 0)
+                return 0;
+        qsort(table->entries, table->n_entries, sizeof(*table->entries), compare_entries);
+        drop_aliases(table);
+
+        for (size_t i = 0; i < table->n_entries; i++) {
+                const struct symbol_table_entry *entry = &table->entries[i];
+                uint64_t end;
+
+                if (entry->size_bytes > 0) {
+                        if (__builtin_add_overflow(entry->svma, entry->size_bytes, &end))
+                                continue;
+                        sized_end = end > sized_end ? end : sized_end;
+                } else if (entry->svma < sized_end) {
+                        continue; /* a label within a function */
+                } else {
+                        end = entry->section_end;
+                        if (i + 1 < table->n_entries && entry[1].svma < end)
+                                end = entry[1].svma;
+                }
+                if (address_map_add(&table->ranges, entry->svma, end, (uint32_t)i) < 0)
+                        return -ENOMEM;
+        }
+        return address_map_build(&table->ranges);
+}
+
+const struct symbol_table_entry *symbol_table_find(const struct symbol_table *table, uint64_t svma)
+{
+        uint32_t at = address_map_find(&table->ranges, svma);
+
+        return at == ADDRESS_MAP_NONE ? NULL : &table->entries[at];
+}
+
+/* ".L12" of an assembler, and the "$x", "$d.3" by which ARM and RISC-V tell code from data. */
+static bool is_label(const char *name)
+{
+        return name[0] == '.' || (name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]));
+}
+
+static enum symbol_binding binding_of(const GElf_Sym *symbol)
+{
+        switch (GELF_ST_BIND(symbol->st_info)) {
+        case STB_LOCAL:
+                return SYMBOL_BINDING_LOCAL;
+        case STB_WEAK:
+                return SYMBOL_BINDING_WEAK;
+        default:
+                return SYMBOL_BINDING_GLOBAL;
+        }
+}
+
+/* True if @symbol may name code.  A symbol without a type does if it stands in a section of code. */
+static bool is_function(const GElf_Sym *symbol, const GElf_Shdr *section)
+{
+        switch (GELF_ST_TYPE(symbol->st_info)) {
+        case STT_FUNC:
+        case STT_GNU_IFUNC:
+                return true;
+        case STT_NOTYPE:
+                return section->sh_flags & SHF_EXECINSTR;
+        default:
+                return false;
+        }
+}
+
+int symbol_table_load(struct symbol_table *table, const struct debug_files *files, struct error *err)
+{
+        int n_symbols = dwfl_module_getsymtab(files->module); /* .symtab and .gnu_debugdata, else .dynsym */
+        int r = 0;
+
+        for (int i = 1; i < n_symbols && r == 0; i++) {
+                GElf_Sym symbol;
+                GElf_Addr address;
+                GElf_Word section_index;
+                GElf_Shdr section;
+                Elf *elf = NULL;
+                const char *name;
+                uint64_t svma;
+
+                name = dwfl_module_getsym_info(files->module, i, &symbol, &address, &section_index, &elf,
+                                               NULL);
+                if (!name || !*name || is_label(name) || section_index == SHN_UNDEF || !elf ||
+                    !gelf_getshdr(elf_getscn(elf, section_index), &section) ||
+                    !is_function(&symbol, &section))
+                        continue;
+                svma = address - files->bias;
+                r = symbol_table_add(table, &(struct symbol_table_entry){
+                                                    .svma = svma,
+                                                    .size_bytes = symbol.st_size,
+                                                    .section_end = svma + section.sh_addr + section.sh_size -
+                                                                   symbol.st_value,
+                                                    .name = name,
+                                                    .binding = binding_of(&symbol),
+                                            });
+        }
+        if (r == 0)
+                r = symbol_table_build(table);
+        return r < 0 ? error_set(err, r, "no memory for %d symbols", n_symbols) : 0;
+}
