@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/command.h"
+
+#include "base/error.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHILD_FAILED 127
+
+/* 0, -EACCES if there is something that cannot be executed, -ENOENT. */
+static int check_executable(const char *path)
+{
+        struct stat st;
+
+        if (stat(path, &st) < 0)
+                return errno == EACCES ? -EACCES : -ENOENT;
+        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
+}
+
+static int find_in_path(const char *name)
+{
+        const char *path = getenv("PATH");
+        int found = -ENOENT;
+
+        if (!path)
+                path = "/usr/local/bin:/bin:/usr/bin";
+        while (true) {
+                size_t n = strcspn(path, ":");
+                char file[PATH_MAX];
+                int r = -ENOENT;
+
+                if (snprintf(file, sizeof(file), "%.*s%s%s", (int)n, path, n > 0 ? "/" : "", name) <
+                    (int)sizeof(file))
+                        r = check_executable(file);
+                if (r == 0)
+                        return 0;
+                if (r == -EACCES)
+                        found = r;
+                if (path[n] == '\0')
+                        return found;
+                path += n + 1;
+        }
+}
+
+int command_find(const char *name, struct error *err)
+{
+        int r = strchr(name, '/') ? check_executable(name) : find_in_path(name);
+
+        if (r == -ENOENT)
+                return error_set(err, r, "%s: command not found", name);
+        if (r < 0)
+                return error_set(err, r, "%s: found, but it cannot be executed", name);
+        return 0;
+}
+
+/* In the child: waits for the parent's byte, then becomes the program; without one the parent is gone. */
+static _Noreturn void run_child(char **argv, const char *const *environment, const sigset_t *signals,
+                                int go_fd, int exec_fd)
+{
+        ssize_t got;
+        char byte;
+        int code;
+
+        for (; environment[0]; environment += 2)
+                if (setenv(environment[0], environment[1], 1) < 0)
+                        _exit(CHILD_FAILED);
+        (void)sigprocmask(SIG_SETMASK, signals, NULL);
+        do
+                got = read(go_fd, &byte, 1);
+        while (got < 0 && errno == EINTR);
+        if (got != 1)
+                _exit(CHILD_FAILED);
+        (void)execvp(argv[0], argv);
+        code = errno;
+        (void)io_write_all(exec_fd, &code, sizeof(code), NULL);
+        _exit(CHILD_FAILED);
+}
+
+int command_start(struct command *c, char **argv, const char *const *environment, const sigset_t *signals,
+                  struct error *err)
+{
+        int go[2] = { -1, -1 }, exec[2] = { -1, -1 };
+        pid_t pid;
+        int r;
+
+        *c = (struct command){ .pid_fd = -1, .go_fd = -1, .exec_fd = -1 };
+        if (pipe2(go, O_CLOEXEC) < 0 || pipe2(exec, O_CLOEXEC) < 0) {
+                r = error_errno(err, "pipe to the command");
+                goto fail;
+        }
+        pid = fork();
+        if (pid < 0) {
+                r = error_errno(err, "fork");
+                goto fail;
+        }
+        if (pid == 0) {
+                (void)close(go[1]);
+                run_child(argv, environment, signals, go[0], exec[1]);
+        }
+        io_close(&go[0]);
+        io_close(&exec[1]);
+        *c = (struct command){ .pid = pid, .pid_fd = -1, .go_fd = go[1], .exec_fd = exec[0] };
+        c->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (c->pid_fd < 0) {
+                r = error_errno(err, "pidfd of the command");
+                command_deinit(c);
+                return r;
+        }
+        (void)fcntl(c->pid_fd, F_SETFD, FD_CLOEXEC);
+        return 0;
+
+fail:
+        for (int i = 0; i < 2; i++) {
+                io_close(&go[i]);
+                io_close(&exec[i]);
+        }
+        return r;
+}
+
+int command_go(struct command *c, struct error *err)
+{
+        size_t got;
+        int code = 0;
+        int r = io_write_all(c->go_fd, "", 1, err);
+
+        if (r < 0)
+                return r;
+        io_close(&c->go_fd);
+        /* The end of this pipe closes at execve(2); before it, the child writes why there was none. */
+        r = io_read_full(c->exec_fd, &code, sizeof(code), &got, err);
+        io_close(&c->exec_fd);
+        if (r < 0)
+                return r;
+        if (got == sizeof(code) && code > 0) {
+                (void)command_reap(c, true);
+                errno = code;
+                return error_errno(err, "cannot execute the command");
+        }
+        return 0;
+}
+
+int command_reap(struct command *c, bool block)
+{
+        pid_t r;
+
+        if (c->reaped || c->pid == 0)
+                return 1;
+        do
+                r = waitpid(c->pid, &c->wait_status, block ? 0 : WNOHANG);
+        while (r < 0 && errno == EINTR);
+        c->reaped = r == c->pid;
+        return c->reaped;
+}
+
+void command_deinit(struct command *c)
+{
+        if (c->pid > 0 && c->go_fd >= 0) {
+                (void)kill(c->pid, SIGKILL);
+                (void)command_reap(c, true);
+        }
+        io_close(&c->go_fd);
+        io_close(&c->exec_fd);
+        io_close(&c->pid_fd);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/command.h - the program that is to be recorded: started, held, let go, reaped
+ *
+ * Way of the data:  command line -> [command] -> event_set
+ *
+ * It is forked first and waits before execve(2), so that events can be opened
+ * on it and not one instruction of the program is missed.
+ */
+#ifndef SAMPLER_COMMAND_H
+#define SAMPLER_COMMAND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct error;
+
+struct command {
+        pid_t pid;   /* 0 = none */
+        int pid_fd;  /* readable when it has ended */
+        int go_fd;   /* closing it lets the child go on */
+        int exec_fd; /* tells how execve(2) went */
+        bool reaped;
+        int wait_status; /* as of waitpid(2), once reaped */
+};
+
+/*
+ * command_find() - look a program up as the shell does
+ * Returns 0, -ENOENT (exit status 127), or -EACCES (126) if it is there but cannot be executed.
+ */
+int command_find(const char *name, struct error *err);
+
+/*
+ * command_start() - fork a child that waits
+ * @argv:        NULL-terminated; borrowed until command_go()
+ * @environment: NULL-terminated pairs of a name and its value, set for the command
+ * @signals:     mask for the child
+ * Returns 0 or -errno.
+ */
+int command_start(struct command *c, char **argv, const char *const *environment, const sigset_t *signals,
+                  struct error *err);
+
+/* Lets it call execve(2).  Returns 0, or the -errno of a failed execve (then the child has ended). */
+int command_go(struct command *c, struct error *err);
+
+/* Reaps it if it has ended; @block waits for that.  Returns 1 if it has ended, else 0. */
+int command_reap(struct command *c, bool block);
+
+/* Ends what is left: a child that never went on is killed and reaped.  A running program is left alone. */
+void command_deinit(struct command *c);
+
+#endif /* SAMPLER_COMMAND_H */

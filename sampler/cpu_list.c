@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/cpu_list.h"
+
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define CPUS_MAX       65536 /* the kernel's own limit is 8192 */
+#define LIST_BYTES_MAX 65536
+#define ONLINE_PATH    "/sys/devices/system/cpu/online"
+
+static int add_range(struct cpu_list *list, long first, long last)
+{
+        int r = array_reserve(&list->cpus, &list->capacity, list->n_cpus + (size_t)(last - first) + 1,
+                              sizeof(int));
+
+        for (long cpu = first; r == 0 && cpu <= last; cpu++)
+                list->cpus[list->n_cpus++] = (int)cpu;
+        return r;
+}
+
+int cpu_list_parse(struct cpu_list *list, const char *text, struct error *err)
+{
+        const char *at = text;
+
+        *list = (struct cpu_list){ .cpus = NULL };
+        while (*at != '\0' && *at != '\n') {
+                char *end;
+                long first = strtol(at, &end, 10);
+                long last = first;
+
+                if (end != at && *end == '-') {
+                        at = end + 1;
+                        last = strtol(at, &end, 10);
+                }
+                if (end == at || first < 0 || last < first || last >= CPUS_MAX)
+                        goto malformed;
+                if (add_range(list, first, last) < 0) {
+                        cpu_list_deinit(list);
+                        return error_set(err, -ENOMEM, "no memory for the list of CPUs");
+                }
+                at = *end == ',' ? end + 1 : end;
+                if (*end != ',' && *end != '\n' && *end != '\0')
+                        goto malformed;
+        }
+        if (list->n_cpus > 0)
+                return 0;
+
+malformed:
+        cpu_list_deinit(list);
+        return error_set(err, -EBADMSG, "not a list of CPUs: '%.40s'", text);
+}
+
+int cpu_list_read_online(struct cpu_list *list, struct error *err)
+{
+        struct byte_buffer text = { .data = NULL };
+        int r = io_read_file(AT_FDCWD, ONLINE_PATH, LIST_BYTES_MAX, &text, err);
+
+        if (r == 0)
+                r = cpu_list_parse(list, (const char *)text.data, err);
+        byte_buffer_deinit(&text);
+        return r;
+}
+
+void cpu_list_deinit(struct cpu_list *list)
+{
+        free(list->cpus);
+        *list = (struct cpu_list){ .cpus = NULL };
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/cpu_list.h - the CPUs that are online: "0-3,6" -> 0 1 2 3 6
+ *
+ * Way of the data:  /sys -> [cpu_list] -> event_set
+ */
+#ifndef SAMPLER_CPU_LIST_H
+#define SAMPLER_CPU_LIST_H
+
+#include <stddef.h>
+
+struct error;
+
+struct cpu_list {
+        int *cpus; /* heap, owned; ascending */
+        size_t n_cpus, capacity;
+};
+
+/* Returns 0, -EBADMSG for text that is no list, -ENOMEM. */
+int cpu_list_parse(struct cpu_list *list, const char *text, struct error *err);
+
+/* The list of /sys/devices/system/cpu/online.  Returns 0, -errno. */
+int cpu_list_read_online(struct cpu_list *list, struct error *err);
+
+void cpu_list_deinit(struct cpu_list *list);
+
+#endif /* SAMPLER_CPU_LIST_H */

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/merge.h"
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "instrument/region_inbox.h"
+#include "sampler/event_set.h"
+#include "sampler/writer_thread.h"
+
+#include <errno.h>
+
+/* An interrupt stamps its record some microseconds before the record can be read; a client its event likewise. */
+#define WATERMARK_LAG_NS (2 * NS_PER_MS)
+
+/* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
+#define CHUNK_BYTES  (UINT32_C(1) << 20)
+#define CHUNK_AGE_NS (NS_PER_S / 2)
+
+int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
+{
+        struct sample_source_parts parts = {
+                .events = options->events,
+                .processes = &m->processes,
+                .dictionary = options->dictionary,
+                .losses = &m->losses,
+                .unwinder = options->unwinder,
+                .sample_events = options->sample_events,
+        };
+
+        *m = (struct merge){ .dictionary = options->dictionary,
+                             .writer = options->writer,
+                             .inbox = options->inbox };
+        m->flushed_ns = clock_raw_ns();
+        process_table_init(&m->processes, m->dictionary);
+        zone_source_init(&m->zones, m->dictionary, &m->losses, options->families);
+        event_encoder_init(&m->encoder);
+        if (sample_source_init(&m->samples, &parts) < 0) {
+                merge_deinit(m);
+                return error_set(err, -ENOMEM, "no memory for the merge");
+        }
+        return 0;
+}
+
+void merge_deinit(struct merge *m)
+{
+        sample_source_deinit(&m->samples);
+        zone_source_deinit(&m->zones);
+        process_table_deinit(&m->processes);
+        event_encoder_deinit(&m->encoder);
+}
+
+int merge_open_regions(struct merge *m, struct error *err)
+{
+        uint32_t pid;
+        int r, fd;
+
+        while (region_inbox_next(m->inbox, &pid, &fd) == 1) {
+                r = zone_source_take(&m->zones, pid, fd);
+                if (r < 0)
+                        return error_set(err, r, "no memory for a client region");
+        }
+        while ((r = sample_source_scan(&m->samples, &pid, err)) == 1) {
+                r = zone_source_open(&m->zones, pid);
+                if (r < 0)
+                        return error_set(err, r, "no memory for a client region");
+        }
+        return r;
+}
+
+/* ---- one cycle ----------------------------------------------------------------------------------------- */
+
+/* Makes the encoder's open run that of @thread, or none. */
+static void switch_run(struct merge *m, struct thread_track *thread)
+{
+        if (m->run == thread)
+                return;
+        if (m->run)
+                event_encoder_end_run(&m->encoder);
+        m->run = thread;
+        if (thread)
+                event_encoder_begin_run(&m->encoder, thread->thread);
+}
+
+static struct thread_sink sink_of(struct merge *m)
+{
+        return (struct thread_sink){ .encoder = &m->encoder,
+                                     .dictionary = m->dictionary,
+                                     .losses = &m->losses };
+}
+
+/*
+ * The thread that a ring belongs to now; one that only emits zones may be new to
+ * us.  Its process may not: the kernel told of every process that is recorded,
+ * and anybody else may hand in regions as they like.
+ */
+static int thread_of_slot(struct merge *m, const struct zone_region *region, const struct zone_slot *slot,
+                          uint64_t now_ns, struct thread_track **ret_thread)
+{
+        *ret_thread = NULL;
+        if (slot->tid == 0 || !process_table_find_process(&m->processes, region->pid))
+                return 0;
+        *ret_thread = process_table_find_thread(&m->processes, slot->tid);
+        if (*ret_thread)
+                return 0;
+        return process_table_add_thread(&m->processes, region->pid, slot->tid, 0, now_ns, ret_thread);
+}
+
+static int merge_event(struct merge *m, struct thread_track *thread, const struct zone_event *from)
+{
+        struct thread_sink sink = sink_of(m);
+        int r;
+
+        switch_run(m, thread);
+        r = thread_track_write_pending(thread, &sink, from->event.time_ns);
+        if (r < 0)
+                return r;
+        if (from->thread_tid != 0) {
+                thread_track_close_zones(thread, &sink, from->event.time_ns);
+                return 0;
+        }
+        m->n_zones += from->event.op == TRACE_OP_ZONE_BEGIN;
+        return thread_track_write(thread, &sink, from->event);
+}
+
+static int merge_slot(struct merge *m, struct zone_region *region, struct zone_slot *slot, uint64_t until_ns)
+{
+        struct thread_track *thread = NULL;
+        struct zone_event event;
+        int r;
+
+        while ((r = zone_source_next(&m->zones, region, slot, until_ns, &event)) == 1) {
+                if (!thread || event.thread_tid != 0)
+                        r = thread_of_slot(m, region, slot, event.event.time_ns, &thread);
+                if (r < 0)
+                        return r;
+                if (!thread) /* events before the ring says whose they are */
+                        loss_counter_add(&m->losses, TRACE_LOSS_CLIENT_GARBAGE, sizeof(uint64_t));
+                else if ((r = merge_event(m, thread, &event)) < 0)
+                        return r;
+        }
+        return r;
+}
+
+static int merge_zones(struct merge *m, uint64_t until_ns)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < m->zones.n_regions; i++)
+                for (size_t slot = 0; r == 0 && slot < m->zones.regions[i].n_slots; slot++)
+                        r = merge_slot(m, &m->zones.regions[i], &m->zones.regions[i].slots[slot], until_ns);
+        return r;
+}
+
+/* Writes what no client event came after, and forgets the threads that have ended. */
+static int merge_pending(struct merge *m, uint64_t until_ns)
+{
+        struct process_table *t = &m->processes;
+        struct thread_sink sink = sink_of(m);
+        size_t n_kept = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < t->n_listed; i++) {
+                struct thread_track *thread = t->listed[i];
+
+                if (r == 0) {
+                        switch_run(m, thread);
+                        r = thread_track_write_pending(thread, &sink, until_ns);
+                }
+                thread->listed = thread->n_pending > 0;
+                if (thread->listed) {
+                        t->listed[n_kept++] = thread;
+                } else if (thread->exited) {
+                        uint32_t ended_pid;
+
+                        switch_run(m, NULL);
+                        ended_pid = process_table_forget_thread(t, thread);
+                        if (ended_pid != 0)
+                                zone_source_end(&m->zones, ended_pid);
+                }
+        }
+        t->n_listed = n_kept;
+        switch_run(m, NULL);
+        return r;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------- */
+
+static uint32_t row_of_tid(void *context, uint32_t tid)
+{
+        struct merge *m = context;
+        const struct thread_track *thread = process_table_find_thread(&m->processes, tid);
+
+        return thread ? thread->thread : 0;
+}
+
+/* The kernel tells of its losses in records, but the last ones only to who asks. */
+static int count_losses(struct merge *m, bool final, uint64_t now_ns)
+{
+        uint64_t n_lost = m->samples.n_lost_records;
+        int r;
+
+        if (final) {
+                uint64_t n_asked = event_set_count_lost(m->samples.events);
+
+                if (n_asked != UINT64_MAX && n_asked > n_lost)
+                        n_lost = n_asked;
+        }
+        loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
+                         n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
+        r = zone_source_count_drops(&m->zones, row_of_tid, m, now_ns);
+        return r < 0 ? r : loss_counter_flush(&m->losses, m->dictionary, now_ns);
+}
+
+static int flush_tables(struct merge *m)
+{
+        uint32_t table = TRACE_TABLE_FIRST;
+
+        while (table < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT) {
+                struct trace_chunk_header header = { .kind = (uint16_t)table };
+                struct byte_buffer body = { .data = NULL };
+                int r = trace_dictionary_encode(m->dictionary, (enum trace_table)table, &body,
+                                                &header.n_items);
+
+                if (r < 0 || header.n_items == 0) {
+                        byte_buffer_deinit(&body);
+                        table++;
+                } else {
+                        r = writer_thread_put(m->writer, &header, &body);
+                }
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int flush_events(struct merge *m)
+{
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
+        struct byte_buffer body = { .data = NULL };
+        int r = event_encoder_take(&m->encoder, &body, &header.first_ns, &header.last_ns, &header.n_items);
+
+        if (r < 0 || header.n_items == 0) {
+                byte_buffer_deinit(&body);
+                return r;
+        }
+        return writer_thread_put(m->writer, &header, &body);
+}
+
+int merge_cycle(struct merge *m, bool final, struct error *err)
+{
+        uint64_t now_ns = clock_raw_ns();
+        uint64_t until_ns = final ? UINT64_MAX : now_ns - WATERMARK_LAG_NS;
+        int r = merge_open_regions(m, err);
+
+        m->cycled_ns = now_ns;
+        if (r == 0)
+                r = sample_source_run(&m->samples, until_ns, err);
+        if (r < 0)
+                return r;
+
+        r = zone_source_drain(&m->zones);
+        if (r == 0)
+                r = merge_zones(m, until_ns);
+        if (r == 0)
+                r = merge_pending(m, until_ns);
+        switch_run(m, NULL);
+        if (r < 0)
+                return error_set(err, r, "no memory to merge events");
+
+        if (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS ||
+            event_encoder_count_bytes(&m->encoder) >= CHUNK_BYTES) {
+                r = count_losses(m, final, now_ns);
+                if (r == 0)
+                        r = flush_tables(m);
+                if (r == 0)
+                        r = flush_events(m);
+                m->flushed_ns = now_ns;
+                if (r < 0)
+                        return error_set(err, r, "cannot hand chunks to the writer");
+        }
+        zone_source_close_ended(&m->zones);
+        return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/merge.h - the kernel's and the programs' events -> one time-ordered stream a thread
+ *
+ * Way of the data:  sample_source, zone_source -> [merge] -> event_encoder -> chunk bodies -> writer_thread
+ *
+ * Works in cycles behind a watermark W, a moment ago: first all kernel records
+ * up to W are applied, then all client events up to W are gone through ring by
+ * ring, each preceded by its thread's pending kernel events; a sample thus
+ * meets the zones that were open on its thread at its instant.  W lies a
+ * little in the past, so that what was stamped before it has been published.
+ */
+#ifndef SAMPLER_MERGE_H
+#define SAMPLER_MERGE_H
+
+#include "format/event_encoder.h"
+#include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
+#include "sampler/sample_source.h"
+#include "sampler/zone_source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct region_inbox;
+struct trace_dictionary;
+struct writer_thread;
+
+struct merge {
+        struct trace_dictionary *dictionary; /* borrowed */
+        struct writer_thread *writer;        /* borrowed */
+        struct process_table processes;
+        struct loss_counter losses;
+        struct sample_source samples;
+        struct zone_source zones;
+        struct event_encoder encoder;
+        struct region_inbox *inbox; /* borrowed */
+        struct thread_track *run;   /* whose run is open in the encoder; NULL = none */
+        uint64_t n_zones;           /* beginnings written */
+        uint64_t cycled_ns;         /* when the last cycle began */
+        uint64_t flushed_ns;        /* when chunks were last handed to the writer */
+};
+
+struct merge_options {
+        struct trace_dictionary *dictionary;
+        struct writer_thread *writer;
+        struct event_set *events;
+        const struct unwinder *unwinder;
+        const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
+        uint32_t families;             /* CLIENT_ABI_FAMILY_* */
+        struct region_inbox *inbox;    /* borrowed */
+};
+
+/* Returns 0 or -ENOMEM. */
+int merge_init(struct merge *m, const struct merge_options *options, struct error *err);
+void merge_deinit(struct merge *m);
+
+/* Opens regions that were just handed in or announced.  Returns 0, -ENOMEM, -EBADMSG. */
+int merge_open_regions(struct merge *m, struct error *err);
+
+/*
+ * merge_cycle() - merge everything up to the watermark, and hand full chunks to the writer
+ * @final:  everything there is, and all of it to the writer
+ * Returns 0, -ENOMEM, -EBADMSG, or the -errno of a failed write.
+ */
+int merge_cycle(struct merge *m, bool final, struct error *err);
+
+#endif /* SAMPLER_MERGE_H */

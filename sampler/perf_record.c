@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/perf_record.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SAMPLE_ID_BYTES 32 /* TID, TIME, CPU, IDENTIFIER at the end of every record that is no sample */
+
+static void decode_sample(struct byte_reader *r, uint16_t misc, uint64_t sample_type, struct perf_record *rec)
+{
+        rec->kind = PERF_RECORD_KIND_SAMPLE;
+        rec->event = bytes_u64(r);
+        rec->sample.ip_avma = bytes_u64(r);
+        rec->pid = bytes_u32(r);
+        rec->tid = bytes_u32(r);
+        rec->time_ns = bytes_u64(r);
+        rec->cpu = bytes_u32(r);
+        (void)bytes_u32(r);
+        rec->sample.period = bytes_u64(r);
+        rec->sample.in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+        if (!(sample_type & PERF_SAMPLE_CALLCHAIN))
+                return;
+        rec->sample.n_chain = bytes_u64(r);
+        if (rec->sample.n_chain > r->left / sizeof(uint64_t))
+                r->short_read = true;
+        else
+                rec->sample.chain = bytes_take(r, rec->sample.n_chain * sizeof(uint64_t));
+}
+
+/* A NUL-terminated name in a field that is padded to 8 bytes. */
+static const char *decode_name(struct byte_reader *r, size_t *ret_bytes)
+{
+        size_t room = r->left;
+        const uint8_t *at = bytes_take(r, room);
+
+        *ret_bytes = at ? strnlen((const char *)at, room) : 0;
+        return (const char *)at;
+}
+
+static void decode_mmap2(struct byte_reader *r, uint16_t misc, struct perf_record *rec)
+{
+        struct perf_mmap *m = &rec->mmap;
+        const uint8_t *id;
+
+        rec->kind = PERF_RECORD_KIND_MMAP;
+        rec->pid = bytes_u32(r);
+        rec->tid = bytes_u32(r);
+        m->start_avma = bytes_u64(r);
+        m->length_bytes = bytes_u64(r);
+        m->file_offset_bytes = bytes_u64(r);
+        if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+                m->build_id_bytes = bytes_u8(r);
+                (void)bytes_take(r, 3);
+                id = bytes_take(r, PERF_RECORD_BUILD_ID_MAX);
+                if (m->build_id_bytes > PERF_RECORD_BUILD_ID_MAX)
+                        m->build_id_bytes = PERF_RECORD_BUILD_ID_MAX;
+                if (id)
+                        memcpy(m->build_id, id, m->build_id_bytes);
+        } else {
+                m->device_major = bytes_u32(r);
+                m->device_minor = bytes_u32(r);
+                m->inode = bytes_u64(r);
+                (void)bytes_u64(r); /* generation of the inode */
+        }
+        m->executable = (bytes_u32(r) & PROT_EXEC) != 0;
+        (void)bytes_u32(r); /* flags of mmap(2) */
+        m->path = decode_name(r, &m->path_bytes);
+}
+
+static void decode_comm(struct byte_reader *r, uint16_t misc, struct perf_record *rec)
+{
+        rec->kind = PERF_RECORD_KIND_COMM;
+        rec->pid = bytes_u32(r);
+        rec->tid = bytes_u32(r);
+        rec->comm.exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+        rec->comm.name = decode_name(r, &rec->comm.name_bytes);
+}
+
+static void decode_task(struct byte_reader *r, enum perf_record_kind kind, struct perf_record *rec)
+{
+        rec->kind = kind;
+        rec->pid = bytes_u32(r);
+        rec->fork.parent_pid = bytes_u32(r);
+        rec->tid = bytes_u32(r);
+        rec->fork.parent_tid = bytes_u32(r);
+        rec->time_ns = bytes_u64(r);
+}
+
+static void decode_switch(uint16_t misc, struct perf_record *rec)
+{
+        rec->kind = PERF_RECORD_KIND_SWITCH;
+        rec->context_switch.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+        rec->context_switch.preempted = (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+}
+
+/* Everything but samples ends in who, when, where and which event. */
+static void decode_sample_id(struct byte_reader *id, struct perf_record *rec)
+{
+        rec->pid = bytes_u32(id);
+        rec->tid = bytes_u32(id);
+        rec->time_ns = bytes_u64(id);
+        rec->cpu = bytes_u32(id);
+        (void)bytes_u32(id);
+        rec->event = bytes_u64(id);
+}
+
+static void decode_body(struct byte_reader *r, uint32_t type, uint16_t misc, struct perf_record *rec)
+{
+        switch (type) {
+        case PERF_RECORD_MMAP2:
+                decode_mmap2(r, misc, rec);
+                break;
+        case PERF_RECORD_COMM:
+                decode_comm(r, misc, rec);
+                break;
+        case PERF_RECORD_FORK:
+                decode_task(r, PERF_RECORD_KIND_FORK, rec);
+                break;
+        case PERF_RECORD_EXIT:
+                decode_task(r, PERF_RECORD_KIND_EXIT, rec);
+                break;
+        case PERF_RECORD_SWITCH:
+                decode_switch(misc, rec);
+                break;
+        case PERF_RECORD_LOST:
+                rec->kind = PERF_RECORD_KIND_LOST;
+                (void)bytes_u64(r); /* id, which the end of the record has as well */
+                rec->n_lost = bytes_u64(r);
+                break;
+        case PERF_RECORD_THROTTLE:
+                rec->kind = PERF_RECORD_KIND_THROTTLE;
+                break;
+        default:
+                rec->kind = PERF_RECORD_KIND_OTHER;
+                break;
+        }
+}
+
+int perf_record_decode(const uint8_t *bytes, size_t n_bytes, uint64_t sample_type,
+                       struct perf_record *ret_record, struct error *err)
+{
+        struct byte_reader r = byte_reader_of(bytes, n_bytes);
+        struct perf_record rec;
+        uint32_t type = bytes_u32(&r);
+        uint16_t misc = bytes_u16(&r);
+
+        memset(&rec, 0, sizeof(rec));
+        if (bytes_u16(&r) != n_bytes)
+                return error_set(err, -EBADMSG, "kernel record of type %u: its size is not %zu", type,
+                                 n_bytes);
+
+        if (type == PERF_RECORD_SAMPLE) {
+                decode_sample(&r, misc, sample_type, &rec);
+        } else if (r.left < SAMPLE_ID_BYTES) {
+                r.short_read = true;
+        } else {
+                struct byte_reader id = byte_reader_of(r.at + r.left - SAMPLE_ID_BYTES, SAMPLE_ID_BYTES);
+
+                r.left -= SAMPLE_ID_BYTES;
+                decode_sample_id(&id, &rec);
+                decode_body(&r, type, misc, &rec);
+        }
+        if (r.short_read)
+                return error_set(err, -EBADMSG, "kernel record of type %u: %zu bytes are too few", type,
+                                 n_bytes);
+        *ret_record = rec;
+        return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/perf_record.h - raw bytes of one kernel record -> one typed, checked record
+ *
+ * Way of the data:  perf_ring -> [perf_record] -> merge
+ */
+#ifndef SAMPLER_PERF_RECORD_H
+#define SAMPLER_PERF_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+/* What every event of ours asks for; an unwinder adds to it. */
+#define PERF_RECORD_SAMPLE_TYPE                                                                           \
+        (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+         PERF_SAMPLE_PERIOD)
+
+#define PERF_RECORD_BUILD_ID_MAX 20
+
+/* One type for PERF_RECORD_*; names of files and threads are borrowed from the record's bytes. */
+enum perf_record_kind {
+        PERF_RECORD_KIND_SAMPLE,
+        PERF_RECORD_KIND_MMAP,
+        PERF_RECORD_KIND_COMM,
+        PERF_RECORD_KIND_FORK,
+        PERF_RECORD_KIND_EXIT,
+        PERF_RECORD_KIND_SWITCH,
+        PERF_RECORD_KIND_LOST,
+        PERF_RECORD_KIND_THROTTLE,
+        PERF_RECORD_KIND_OTHER, /* of no interest */
+};
+
+struct perf_sample {
+        uint64_t ip_avma;
+        uint64_t period;
+        bool in_kernel;
+        const uint8_t *chain; /* PERF_SAMPLE_CALLCHAIN: n_chain numbers of 8 bytes; NULL if not asked for */
+        uint64_t n_chain;
+};
+
+struct perf_mmap {
+        uint64_t start_avma, length_bytes, file_offset_bytes;
+        uint64_t inode;
+        uint32_t device_major, device_minor; /* these and the inode are 0 if the build-id is there */
+        uint8_t build_id[PERF_RECORD_BUILD_ID_MAX];
+        uint8_t build_id_bytes; /* 0 = the kernel gives none */
+        bool executable;
+        const char *path;
+        size_t path_bytes;
+};
+
+struct perf_record {
+        enum perf_record_kind kind;
+        uint32_t pid, tid; /* of whom it speaks */
+        uint32_t cpu;
+        uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+        uint64_t event;   /* PERF_SAMPLE_IDENTIFIER */
+        union {
+                struct perf_sample sample;
+                struct perf_mmap mmap;
+                struct {
+                        const char *name;
+                        size_t name_bytes;
+                        bool exec; /* the name comes from execve(2): a new program in the same process */
+                } comm;
+                struct {
+                        uint32_t parent_pid, parent_tid;
+                } fork; /* and exit */
+                struct {
+                        bool out;       /* off the CPU; else on */
+                        bool preempted; /* out, though it could have run on */
+                } context_switch;
+                uint64_t n_lost;
+        };
+};
+
+/*
+ * perf_record_decode() - decode a record of an event with sample_id_all
+ * @sample_type:  of the event: PERF_RECORD_SAMPLE_TYPE, with or without PERF_SAMPLE_CALLCHAIN
+ * Returns 0, or -EBADMSG if the bytes are too few for the record's type.
+ */
+int perf_record_decode(const uint8_t *bytes, size_t n_bytes, uint64_t sample_type,
+                       struct perf_record *ret_record, struct error *err);
+
+#endif /* SAMPLER_PERF_RECORD_H */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/process_table.h"
+
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void **map_slot(const struct track_map *map, uint32_t id)
+{
+        return &map->tracks[id - 1];
+}
+
+/* The slot for a number; every number that was ever seen keeps its slot. */
+static int map_add(struct track_map *map, uint32_t number, void ***ret_slot)
+{
+        uint32_t id;
+        int r = intern_add(&map->numbers, &number, sizeof(number), &id);
+
+        if (r < 0)
+                return r;
+        if (r == 1) {
+                r = array_reserve(&map->tracks, &map->capacity, id, sizeof(*map->tracks));
+                if (r < 0)
+                        return r;
+                *map_slot(map, id) = NULL;
+        }
+        *ret_slot = map_slot(map, id);
+        return 0;
+}
+
+static void *map_find(const struct track_map *map, uint32_t number)
+{
+        uint32_t id = intern_find(&map->numbers, &number, sizeof(number));
+
+        return id ? *map_slot(map, id) : NULL;
+}
+
+void process_table_init(struct process_table *t, struct trace_dictionary *dictionary)
+{
+        *t = (struct process_table){ .dictionary = dictionary };
+        intern_init(&t->processes.numbers, sizeof(uint32_t), 0);
+        intern_init(&t->threads.numbers, sizeof(uint32_t), 0);
+}
+
+static void process_free(struct process_track *process)
+{
+        if (!process)
+                return;
+        address_space_deinit(&process->space);
+        free(process);
+}
+
+static void thread_free(struct thread_track *thread)
+{
+        if (!thread)
+                return;
+        thread_track_deinit(thread);
+        free(thread);
+}
+
+void process_table_deinit(struct process_table *t)
+{
+        for (uint32_t id = 1; id <= t->threads.numbers.n_items; id++)
+                thread_free(*map_slot(&t->threads, id));
+        for (uint32_t id = 1; id <= t->processes.numbers.n_items; id++)
+                process_free(*map_slot(&t->processes, id));
+        intern_deinit(&t->threads.numbers);
+        intern_deinit(&t->processes.numbers);
+        free(t->threads.tracks);
+        free(t->processes.tracks);
+        free(t->listed);
+}
+
+struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid)
+{
+        return map_find(&t->processes, pid);
+}
+
+struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid)
+{
+        return map_find(&t->threads, tid);
+}
+
+static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid, uint64_t now_ns,
+                       struct process_track **ret_process)
+{
+        struct process_track *parent = parent_pid ? process_table_find_process(t, parent_pid) : NULL;
+        struct trace_process row = { .pid = pid, .parent = parent ? parent->process : 0, .start_ns = now_ns };
+        struct process_track *process;
+        void **slot;
+        int r = map_add(&t->processes, pid, &slot);
+
+        if (r < 0 || *slot) {
+                *ret_process = r < 0 ? NULL : *slot;
+                return r;
+        }
+        process = calloc(1, sizeof(*process));
+        if (!process)
+                return -ENOMEM;
+        process->pid = pid;
+        address_space_init(&process->space);
+        if (parent)
+                r = address_space_copy(&process->space, &parent->space);
+        if (r == 0)
+                r = trace_dictionary_add(t->dictionary, TRACE_TABLE_PROCESSES, &row, &process->process);
+        if (r < 0) {
+                process_free(process);
+                return r;
+        }
+        *slot = process;
+        *ret_process = process;
+        return 0;
+}
+
+int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+                             uint64_t now_ns, struct thread_track **ret_thread)
+{
+        struct trace_thread row = { .tid = tid, .start_ns = now_ns };
+        struct process_track *process;
+        struct thread_track *thread;
+        void **slot;
+        int r = map_add(&t->threads, tid, &slot);
+
+        if (r < 0)
+                return r;
+        if (*slot) {
+                *ret_thread = *slot;
+                return 0;
+        }
+        r = add_process(t, pid, parent_pid, now_ns, &process);
+        if (r < 0)
+                return r;
+        thread = calloc(1, sizeof(*thread));
+        if (!thread)
+                return -ENOMEM;
+        thread->tid = tid;
+        thread->process = process;
+        row.process = process->process;
+        r = trace_dictionary_add(t->dictionary, TRACE_TABLE_THREADS, &row, &thread->thread);
+        if (r < 0) {
+                thread_free(thread);
+                return r;
+        }
+        process->n_threads++;
+        t->n_threads++;
+        *slot = thread;
+        *ret_thread = thread;
+        return 0;
+}
+
+int process_table_add_pending(struct process_table *t, struct thread_track *thread,
+                              const struct pending_event *event)
+{
+        int r = thread_track_add_pending(thread, event);
+
+        if (r < 0 || thread->listed)
+                return r;
+        r = array_reserve(&t->listed, &t->listed_capacity, t->n_listed + 1, sizeof(struct thread_track *));
+        if (r < 0)
+                return r;
+        t->listed[t->n_listed++] = thread;
+        thread->listed = true;
+        return 0;
+}
+
+uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread)
+{
+        struct process_track *process = thread->process;
+        uint32_t pid = process->pid;
+        void **slot;
+
+        if (map_add(&t->threads, thread->tid, &slot) == 0)
+                *slot = NULL;
+        thread_free(thread);
+        t->n_threads--;
+        if (--process->n_threads > 0)
+                return 0;
+        if (map_add(&t->processes, pid, &slot) == 0)
+                *slot = NULL;
+        process_free(process);
+        return pid;
+}

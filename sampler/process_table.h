@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/process_table.h - the processes and threads that live now, by number
+ *
+ * Way of the data:  perf_record (FORK, EXIT, COMM, MMAP2) -> [process_table] -> sample_source, zone_source
+ *
+ * Owns the tracks.  A track lives until its thread's exit was written to the
+ * trace; its row in the dictionary stays.  Used by the collector's thread.
+ */
+#ifndef SAMPLER_PROCESS_TABLE_H
+#define SAMPLER_PROCESS_TABLE_H
+
+#include "base/intern.h"
+#include "sampler/address_space.h"
+#include "sampler/thread_track.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct process_track {
+        uint32_t pid;
+        uint32_t process; /* id in the table PROCESSES */
+        uint32_t n_threads;
+        struct address_space space;
+};
+
+/* Numbers that the kernel reuses -> the track that has the number now. */
+struct track_map {
+        struct intern numbers;
+        void **tracks; /* heap, owned; by the number's id - 1; NULL = nobody now */
+        size_t capacity;
+};
+
+struct process_table {
+        struct trace_dictionary *dictionary; /* borrowed */
+        struct track_map processes, threads;
+        struct thread_track **listed; /* heap, owned: threads with pending events */
+        size_t n_listed, listed_capacity;
+        uint32_t n_threads; /* that live now */
+};
+
+void process_table_init(struct process_table *t, struct trace_dictionary *dictionary);
+void process_table_deinit(struct process_table *t);
+
+/* The track of a number, or NULL. */
+struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid);
+struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid);
+
+/*
+ * process_table_add_thread() - the track of a thread, made if there is none
+ * @parent_pid: of the process, 0 = unknown; for the case that the process is new as well
+ * @now_ns:     when it was first seen
+ * Returns 0, -ENOMEM, or -EOVERFLOW when the tables are full.
+ */
+int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+                             uint64_t now_ns, struct thread_track **ret_thread);
+
+/* Queues an event of a thread and lists the thread.  Returns 0 or -ENOMEM. */
+int process_table_add_pending(struct process_table *t, struct thread_track *thread,
+                              const struct pending_event *event);
+
+/* Forgets a thread whose exit was written.  Returns its process's PID if that was its last thread, else 0. */
+uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);
+
+#endif /* SAMPLER_PROCESS_TABLE_H */

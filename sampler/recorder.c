@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recorder.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_writer.h"
+#include "instrument/client_abi.h"
+#include "instrument/region_inbox.h"
+#include "sampler/command.h"
+#include "sampler/event_set.h"
+#include "sampler/merge.h"
+#include "sampler/perf_access.h"
+#include "sampler/recording_facts.h"
+#include "sampler/unwinder.h"
+#include "sampler/writer_thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FAMILIES                                                                           \
+        (CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_FRAMES | CLIENT_ABI_FAMILY_MESSAGES | \
+         CLIENT_ABI_FAMILY_PLOTS | CLIENT_ABI_FAMILY_ALWAYS)
+#define SAMPLE_RING_BYTES  (UINT32_C(1) << 21)
+#define PROGRESS_PERIOD_NS (NS_PER_S / 5)
+
+/* How long the collector sleeps when nothing wakes it: a busy client ring of 1 MiB lasts 30 ms at 2 M zones/s. */
+#define SLEEP_BUSY_MS  10
+#define SLEEP_IDLE_MS  25
+#define SLEEP_QUIET_MS 100                 /* no instrumented program is there */
+#define RUSH_BYTES     (UINT32_C(1) << 18) /* so much in one ring: it fills faster than we sleep */
+
+/* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
+#define GRACE_NS (NS_PER_S / 5)
+
+enum wake_reason { WAKE_SAMPLES, WAKE_TRACKER, WAKE_SIGNAL, WAKE_COMMAND, WAKE_WRITER, WAKE_REGION };
+
+struct recorder {
+        const struct recorder_options *options;
+        struct trace_dictionary *dictionary;
+        struct recorder_result *result;
+        struct event_spec default_spec;
+        const struct event_spec *specs;
+        size_t n_specs;
+        uint32_t *sample_events; /* heap */
+        struct perf_access access;
+        struct command command;
+        struct event_set events;
+        struct region_inbox inbox;
+        struct merge merge;
+        bool merging; /* `merge` is initialised */
+        struct writer_thread *writer;
+        sigset_t child_signals;
+        int signal_fd, epoll_fd, fail_fd;
+        uint64_t start_ns, progress_ns, deadline_ns;
+        bool write_failed;
+};
+
+/* ---- preparation --------------------------------------------------------------------------------------- */
+
+static int take_signals(struct recorder *r, struct error *err)
+{
+        sigset_t signals;
+
+        (void)sigemptyset(&signals);
+        (void)sigaddset(&signals, SIGINT);
+        (void)sigaddset(&signals, SIGTERM);
+        (void)sigaddset(&signals, SIGHUP);
+        r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+        (void)sigaddset(&signals, SIGPIPE); /* a reader of the trace that goes away is an error of write(2) */
+        if (sigprocmask(SIG_BLOCK, &signals, &r->child_signals) < 0)
+                return error_errno(err, "block signals");
+        return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
+}
+
+/* The default event: cycles, and the CPU clock where there are none. */
+static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
+{
+        const char *name = r->access.hardware_error == 0 ? "cycles" : "cpu-clock";
+        int code = 0;
+
+        *ret_fallback = false;
+        r->specs = r->options->specs;
+        r->n_specs = r->options->n_specs;
+        if (r->n_specs == 0) {
+                code = event_spec_parse(name, strlen(name), &r->default_spec, err);
+                r->default_spec.exclude_kernel = r->access.kernel_error < 0;
+                r->specs = &r->default_spec;
+                r->n_specs = 1;
+                *ret_fallback = r->access.hardware_error < 0;
+        }
+        for (size_t i = 0, used = 0; i < r->n_specs && used < sizeof(r->result->event_names); i++)
+                used += (size_t)snprintf(r->result->event_names + used, sizeof(r->result->event_names) - used,
+                                         "%s%s", i ? ", " : "", r->specs[i].name);
+        r->sample_events = calloc(r->n_specs, sizeof(*r->sample_events));
+        return r->sample_events ? code : error_set(err, -ENOMEM, "no memory for %zu events", r->n_specs);
+}
+
+static int describe(struct recorder *r, bool fallback, struct error *err)
+{
+        int code = recording_facts_begin(r->dictionary, r->options->argv, r->start_ns, err);
+
+        if (code == 0)
+                code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
+        if (code == 0)
+                code = recording_facts_add_events(r->dictionary, r->specs, r->n_specs, r->options->rate_hz,
+                                                  r->sample_events, err);
+        return code;
+}
+
+static int open_events(struct recorder *r, struct error *err)
+{
+        struct event_set_options options = {
+                .pid = r->command.pid,
+                .specs = r->specs,
+                .n_specs = r->n_specs,
+                .rate_hz = r->options->rate_hz,
+                .unwinder = &unwind_frame_pointer,
+                .ring_bytes = SAMPLE_RING_BYTES,
+                .build_ids = r->access.build_id_error == 0,
+        };
+
+        return event_set_open(&r->events, &options, err);
+}
+
+static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
+{
+        struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = (uint32_t)reason } };
+
+        if (epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+                return error_errno(err, "epoll");
+        return 0;
+}
+
+static int watch_all(struct recorder *r, struct error *err)
+{
+        int code;
+
+        r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (r->epoll_fd < 0)
+                return error_errno(err, "epoll");
+        code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
+        if (code == 0)
+                code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
+        if (code == 0)
+                code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
+        if (code == 0)
+                code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
+        /* Edge-triggered: an event whose task has ended stays ready for ever. */
+        for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
+                code = watch(r, r->events.ring_fds[i],
+                             event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES, EPOLLET,
+                             err);
+        return code;
+}
+
+static int start_merge(struct recorder *r, struct trace_writer *writer, struct error *err)
+{
+        struct merge_options options = {
+                .dictionary = r->dictionary,
+                .events = &r->events,
+                .unwinder = &unwind_frame_pointer,
+                .sample_events = r->sample_events,
+                .families = FAMILIES,
+                .inbox = &r->inbox,
+        };
+        int code;
+
+        r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (r->fail_fd < 0)
+                return error_errno(err, "eventfd");
+        code = writer_thread_start(writer, r->fail_fd, &r->writer, err);
+        if (code < 0)
+                return code;
+        options.writer = r->writer;
+        code = merge_init(&r->merge, &options, err);
+        r->merging = code == 0;
+        return code;
+}
+
+/* The command's environment makes an instrumented program record from its first instruction. */
+static int start_command(struct recorder *r, struct error *err)
+{
+        char families[16];
+        const char *const environment[] = { "HYPROF_RECORD", families, "HYPROF_RECORDER", r->inbox.address,
+                                            NULL };
+
+        (void)snprintf(families, sizeof(families), "%u", FAMILIES);
+        return command_start(&r->command, r->options->argv, environment, &r->child_signals, err);
+}
+
+static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
+{
+        bool fallback;
+        int code = take_signals(r, err);
+
+        perf_access_read(&r->access);
+        if (code == 0)
+                code = choose_events(r, &fallback, err);
+        if (code == 0)
+                code = region_inbox_open(&r->inbox, err);
+        if (code == 0)
+                code = start_command(r, err);
+        r->start_ns = clock_raw_ns();
+        if (code == 0)
+                code = describe(r, fallback, err);
+        if (code == 0)
+                code = open_events(r, err);
+        if (code == 0)
+                code = start_merge(r, writer, err);
+        if (code == 0)
+                code = watch_all(r, err);
+        return code;
+}
+
+/* ---- recording ----------------------------------------------------------------------------------------- */
+
+static void report_progress(struct recorder *r, uint64_t now_ns)
+{
+        struct recorder_progress *p = &r->result->progress;
+
+        p->elapsed_ns = now_ns - r->start_ns;
+        p->n_samples = r->merge.samples.n_samples;
+        p->n_zones = r->merge.n_zones;
+        p->n_lost = loss_counter_total(&r->merge.losses);
+        if (r->writer)
+                p->file_bytes = writer_thread_count_bytes(r->writer);
+        if (r->options->on_progress && now_ns - r->progress_ns >= PROGRESS_PERIOD_NS) {
+                r->progress_ns = now_ns;
+                r->options->on_progress(r->options->context, p);
+        }
+}
+
+/* A terminal sends its signals to the command as well; what somebody sends to us alone is handed on. */
+static void take_signal(struct recorder *r)
+{
+        struct signalfd_siginfo info;
+
+        while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+                if (info.ssi_code == SI_USER)
+                        (void)kill(r->command.pid, (int)info.ssi_signo);
+                r->result->stopped = true;
+                if (r->deadline_ns == 0)
+                        r->deadline_ns = clock_raw_ns() + GRACE_NS;
+        }
+}
+
+static int sleep_ms(const struct recorder *r)
+{
+        if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
+                return SLEEP_QUIET_MS;
+        if (r->merge.zones.busiest_bytes >= RUSH_BYTES)
+                return 0;
+        return r->merge.zones.busiest_bytes > 0 ? SLEEP_BUSY_MS : SLEEP_IDLE_MS;
+}
+
+/* Sleeps, and says what woke us: a bit for each enum wake_reason; 0 = time has passed. */
+static unsigned wait_for_work(struct recorder *r)
+{
+        struct epoll_event events[16];
+        int n = epoll_wait(r->epoll_fd, events, 16, sleep_ms(r));
+        unsigned reasons = 0;
+
+        for (int i = 0; i < n; i++)
+                reasons |= 1u << events[i].data.u32;
+        return reasons;
+}
+
+static int record(struct recorder *r, struct error *err)
+{
+        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION;
+
+        while (true) {
+                unsigned woken = wait_for_work(r);
+                uint64_t now_ns = clock_raw_ns();
+                int code;
+
+                if (woken & 1u << WAKE_WRITER) {
+                        r->write_failed = true;
+                        return 0; /* joining the writer says why */
+                }
+                if (woken & 1u << WAKE_SIGNAL)
+                        take_signal(r);
+                /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
+                if (woken != 0 && (woken & ~looks) == 0 &&
+                    now_ns - r->merge.cycled_ns < SLEEP_BUSY_MS * NS_PER_MS)
+                        code = merge_open_regions(&r->merge, err);
+                else
+                        code = merge_cycle(&r->merge, false, err);
+                if (code < 0)
+                        return code;
+                report_progress(r, now_ns);
+                if (command_reap(&r->command, false) || (r->deadline_ns != 0 && now_ns >= r->deadline_ns))
+                        return 0;
+        }
+}
+
+/* Stops everything, merges the rest and waits until it is written. */
+static int finish(struct recorder *r, int code, struct error *err)
+{
+        struct error join_err = ERROR_NONE;
+        uint64_t end_ns = clock_raw_ns();
+        int joined;
+
+        event_set_disable(&r->events);
+        zone_source_disable(&r->merge.zones);
+        if (code == 0 && !r->write_failed) {
+                if (r->result->stopped)
+                        (void)recording_facts_add_notice(r->dictionary, TRACE_NOTICE_STOPPED_EARLY, NULL);
+                (void)recording_facts_end(r->dictionary, end_ns,
+                                          r->command.reaped ? r->command.wait_status : -1);
+                code = merge_cycle(&r->merge, true, err);
+        }
+        report_progress(r, end_ns);
+        joined = writer_thread_join(r->writer, &join_err);
+        r->writer = NULL;
+        if (joined < 0) {
+                if (err)
+                        *err = join_err; /* the cause of whatever else failed */
+                return joined;
+        }
+        return code;
+}
+
+static void release(struct recorder *r)
+{
+        if (r->merging)
+                merge_deinit(&r->merge);
+        if (r->writer)
+                (void)writer_thread_join(r->writer, NULL);
+        event_set_close(&r->events);
+        command_deinit(&r->command);
+        region_inbox_close(&r->inbox);
+        io_close(&r->epoll_fd);
+        io_close(&r->fail_fd);
+        free(r->sample_events);
+}
+
+int recorder_run(const struct recorder_options *options, struct trace_writer *writer,
+                 struct trace_dictionary *dictionary, struct recorder_result *ret_result, struct error *err)
+{
+        struct recorder *r = calloc(1, sizeof(*r));
+        int code;
+
+        *ret_result = (struct recorder_result){ .stop_fd = -1 };
+        if (!r)
+                return error_set(err, -ENOMEM, "no memory for a recording");
+        *r = (struct recorder){
+                .options = options,
+                .dictionary = dictionary,
+                .result = ret_result,
+                .command = { .pid_fd = -1, .go_fd = -1, .exec_fd = -1 },
+                .inbox = { .fd = -1 },
+                .signal_fd = -1,
+                .epoll_fd = -1,
+                .fail_fd = -1,
+        };
+
+        code = prepare(r, writer, err);
+        if (code == 0) {
+                code = command_go(&r->command, err);
+                ret_result->exec_failed = code < 0;
+        }
+        if (code == 0)
+                code = finish(r, record(r, err), err);
+
+        ret_result->ended = r->command.reaped;
+        ret_result->wait_status = r->command.wait_status;
+        ret_result->command_pid = r->command.pid;
+        ret_result->stop_fd = r->signal_fd;
+        release(r);
+        free(r);
+        return code;
+}
+
+void recorder_wait(struct recorder_result *result)
+{
+        struct command command = { .pid = result->command_pid, .pid_fd = -1, .go_fd = -1, .exec_fd = -1 };
+        struct signalfd_siginfo info;
+
+        if (result->ended || result->exec_failed || result->command_pid <= 0)
+                return;
+        command.pid_fd = (int)syscall(SYS_pidfd_open, command.pid, 0);
+        while (!command_reap(&command, command.pid_fd < 0)) {
+                struct pollfd fds[2] = { { .fd = command.pid_fd, .events = POLLIN },
+                                         { .fd = result->stop_fd, .events = POLLIN } };
+
+                (void)poll(fds, 2, -1);
+                while (read(result->stop_fd, &info, sizeof(info)) == sizeof(info))
+                        if (info.ssi_code == SI_USER)
+                                (void)kill(command.pid, (int)info.ssi_signo);
+        }
+        io_close(&command.pid_fd);
+        result->ended = true;
+        result->wait_status = command.wait_status;
+}

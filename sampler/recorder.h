@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recorder.h - one recording, from the command's start to the last event
+ *
+ * Way of the data:  command, event_set -> [recorder] drives merge -> writer_thread -> trace_writer
+ *
+ * Threads: the caller's thread becomes the collector, which owns everything
+ * here; the writer thread owns the trace_writer meanwhile.
+ */
+#ifndef SAMPLER_RECORDER_H
+#define SAMPLER_RECORDER_H
+
+#include "sampler/event_spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct trace_dictionary;
+struct trace_writer;
+
+/* How far a recording is; for a line of progress. */
+struct recorder_progress {
+        uint64_t elapsed_ns;
+        uint64_t n_samples;
+        uint64_t n_zones;
+        uint64_t n_lost;
+        uint64_t file_bytes;
+};
+
+struct recorder_options {
+        char **argv;                    /* the command, NULL-terminated */
+        const struct event_spec *specs; /* n_specs 0: cycles, or cpu-clock where there is no counter */
+        size_t n_specs;
+        uint64_t rate_hz;
+        void (*on_progress)(void *context,
+                            const struct recorder_progress *progress); /* five times a second; or NULL */
+        void *context;
+};
+
+struct recorder_result {
+        struct recorder_progress progress; /* final; file_bytes without what is written after the recording */
+        int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
+        bool ended;                        /* the command has ended */
+        bool exec_failed;      /* the command could not be executed: there was nothing to record */
+        bool stopped;          /* by a signal, before the command ended */
+        int command_pid;       /* for recorder_wait(), while it runs on */
+        int stop_fd;           /* a signalfd, for the work after the recording; owned by the caller */
+        char event_names[128]; /* what was sampled: "cpu-clock, page-faults" */
+};
+
+/*
+ * recorder_run() - start the command and record it until it ends or a signal comes
+ * @writer:      the trace; on return everything recorded was put, the index was not
+ * @dictionary:  empty; on return all tables of the trace; rows were put as far as events refer to them
+ * @ret_result:  filled also on failure, as far as it goes
+ * SIGINT, SIGTERM and SIGHUP are blocked from here on.  Returns 0, or -errno; a failed write does not
+ * end the command: it runs on, unrecorded, and is waited for.
+ */
+int recorder_run(const struct recorder_options *options, struct trace_writer *writer,
+                 struct trace_dictionary *dictionary, struct recorder_result *ret_result, struct error *err);
+
+/* Waits for a command that outlived its recording; signals to us are handed on to it. */
+void recorder_wait(struct recorder_result *result);
+
+#endif /* SAMPLER_RECORDER_H */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recording_facts.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "sampler/event_set.h"
+#include "sampler/event_spec.h"
+#include "sampler/perf_access.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int recording_facts_add_meta(struct trace_dictionary *d, const char *key, const char *value)
+{
+        struct trace_meta row;
+        uint32_t id;
+        int r = trace_dictionary_add_string(d, key, strlen(key), &row.key);
+
+        if (r == 0)
+                r = trace_dictionary_add_string(d, value, strlen(value), &row.value);
+        return r < 0 ? r : trace_dictionary_add(d, TRACE_TABLE_META, &row, &id);
+}
+
+int recording_facts_add_number(struct trace_dictionary *d, const char *key, uint64_t value)
+{
+        char text[24];
+
+        (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+        return recording_facts_add_meta(d, key, text);
+}
+
+int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id notice, const char *detail)
+{
+        struct trace_notice row = { .notice = (uint32_t)notice };
+        uint32_t id;
+        int r = 0;
+
+        if (detail)
+                r = trace_dictionary_add_string(d, detail, strlen(detail), &row.detail);
+        return r < 0 ? r : trace_dictionary_add(d, TRACE_TABLE_NOTICES, &row, &id);
+}
+
+/* The arguments with blanks between, as `ps` shows them. */
+static int add_command(struct trace_dictionary *d, char **argv)
+{
+        struct byte_buffer text = { .data = NULL };
+        int r = -ENOMEM;
+
+        for (size_t i = 0; argv[i]; i++) {
+                if (i > 0)
+                        byte_buffer_add_u8(&text, ' ');
+                byte_buffer_add(&text, argv[i], strlen(argv[i]));
+        }
+        byte_buffer_add_u8(&text, '\0');
+        if (!text.failed)
+                r = recording_facts_add_meta(d, "command", (const char *)text.data);
+        byte_buffer_deinit(&text);
+        return r;
+}
+
+int recording_facts_begin(struct trace_dictionary *d, char **argv, uint64_t start_ns, struct error *err)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        struct utsname system;
+        struct timespec now;
+        int r = add_command(d, argv);
+
+        if (r == 0 && uname(&system) == 0) {
+                r = recording_facts_add_meta(d, "hostname", system.nodename);
+                if (r == 0)
+                        r = recording_facts_add_meta(d, "kernel", system.release);
+                if (r == 0)
+                        r = recording_facts_add_meta(d, "machine", system.machine);
+        }
+        if (r == 0)
+                r = recording_facts_add_number(d, "cpus", n_cpus > 0 ? (uint64_t)n_cpus : 0);
+        if (r == 0)
+                r = recording_facts_add_meta(d, "hyprof_version", HYPROF_VERSION);
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        if (r == 0)
+                r = recording_facts_add_number(d, "start_realtime_ns",
+                                               (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        if (r == 0)
+                r = recording_facts_add_number(d, "start_raw_ns", start_ns);
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
+int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
+                               struct error *err)
+{
+        char detail[160];
+        int r = recording_facts_add_notice(d, TRACE_NOTICE_FRAME_POINTERS_ONLY, NULL);
+
+        if (r == 0)
+                r = recording_facts_add_notice(d, TRACE_NOTICE_SHORT_CHILDREN, NULL);
+        if (r == 0 && fallback)
+                r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS, NULL);
+        if (r == 0 && access->kernel_error < 0) {
+                (void)snprintf(
+                        detail, sizeof(detail),
+                        "kernel.perf_event_paranoid is %ld; try: sudo sysctl kernel.perf_event_paranoid=1",
+                        access->paranoid == LONG_MIN ? -1 : access->paranoid);
+                r = recording_facts_add_notice(d, TRACE_NOTICE_NO_KERNEL_STACKS, detail);
+        } else if (r == 0 && !access->kernel_symbols) {
+                (void)snprintf(
+                        detail, sizeof(detail),
+                        "kernel.kptr_restrict is %ld; try: sudo sysctl kernel.kptr_restrict=0, or record as root",
+                        access->kptr_restrict == LONG_MIN ? -1 : access->kptr_restrict);
+                r = recording_facts_add_notice(d, TRACE_NOTICE_KERNEL_SYMBOLS_HIDDEN, detail);
+        }
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
+int recording_facts_add_events(struct trace_dictionary *d, const struct event_spec *specs, size_t n_specs,
+                               uint64_t rate_hz, uint32_t *ret_ids, struct error *err)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n_specs; i++) {
+                struct trace_sample_event row = { .type = specs[i].type,
+                                                  .config = specs[i].config,
+                                                  .rate = rate_hz,
+                                                  .mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ };
+
+                r = trace_dictionary_add_string(d, specs[i].name, strlen(specs[i].name), &row.name);
+                if (r == 0)
+                        r = trace_dictionary_add_string(d, specs[i].unit, strlen(specs[i].unit), &row.unit);
+                if (r == 0)
+                        r = trace_dictionary_add(d, TRACE_TABLE_SAMPLE_EVENTS, &row, &ret_ids[i]);
+        }
+        return r < 0 ? error_set(err, r, "no memory to describe the events") : 0;
+}
+
+int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_status)
+{
+        char status[32];
+        int r = recording_facts_add_number(d, "end_raw_ns", end_ns);
+
+        if (wait_status >= 0 && WIFSIGNALED(wait_status))
+                (void)snprintf(status, sizeof(status), "signal %d", WTERMSIG(wait_status));
+        else
+                (void)snprintf(status, sizeof(status), "%d", WEXITSTATUS(wait_status));
+        if (r == 0 && wait_status >= 0)
+                r = recording_facts_add_meta(d, "exit_status", status);
+        return r;
+}

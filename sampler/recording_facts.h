@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording_facts.h - what a trace says about its own making
+ *
+ * Way of the data:  command line, uname(2), perf_access -> [recording_facts] -> META, NOTICES, SAMPLE_EVENTS
+ */
+#ifndef SAMPLER_RECORDING_FACTS_H
+#define SAMPLER_RECORDING_FACTS_H
+
+#include "format/trace_spec.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct event_spec;
+struct perf_access;
+struct trace_dictionary;
+
+/* One key and its value; docs/trace-format.md lists the keys.  Returns 0 or -errno of the table. */
+int recording_facts_add_meta(struct trace_dictionary *d, const char *key, const char *value);
+int recording_facts_add_number(struct trace_dictionary *d, const char *key, uint64_t value);
+
+/* A notice with its reason and remedy; @detail may be NULL. */
+int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id notice, const char *detail);
+
+/* Host, kernel, command line, version and start of the recording. */
+int recording_facts_begin(struct trace_dictionary *d, char **argv, uint64_t start_ns, struct error *err);
+
+/* What @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and are not there. */
+int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
+                               struct error *err);
+
+/* The rows of the events that are sampled; @ret_ids has room for @n_specs. */
+int recording_facts_add_events(struct trace_dictionary *d, const struct event_spec *specs, size_t n_specs,
+                               uint64_t rate_hz, uint32_t *ret_ids, struct error *err);
+
+/* The end: the command's wait status, or -1 if it runs on. */
+int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_status);
+
+#endif /* SAMPLER_RECORDING_FACTS_H */

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/sample_source.h"
+
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "instrument/region_finder.h"
+#include "sampler/event_set.h"
+#include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
+#include "sampler/unwinder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
+{
+        *s = (struct sample_source){
+                .events = parts->events,
+                .processes = parts->processes,
+                .dictionary = parts->dictionary,
+                .losses = parts->losses,
+                .unwinder = parts->unwinder,
+                .sample_events = parts->sample_events,
+                .stacks = { .dictionary = parts->dictionary },
+                .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
+        };
+        return s->heads ? 0 : -ENOMEM;
+}
+
+void sample_source_deinit(struct sample_source *s)
+{
+        free(s->heads);
+        s->heads = NULL;
+}
+
+/* Threads without a number are about to vanish from the kernel's own tables. */
+static bool names_a_thread(const struct perf_record *rec)
+{
+        return rec->tid != 0 && rec->tid != UINT32_MAX && rec->pid != 0 && rec->pid != UINT32_MAX;
+}
+
+/* The thread of a record.  A table that is full costs the record, not the recording. */
+static int thread_of(struct sample_source *s, const struct perf_record *rec, struct thread_track **ret_thread)
+{
+        int r = -EOVERFLOW;
+
+        *ret_thread = NULL;
+        if (names_a_thread(rec))
+                r = process_table_add_thread(s->processes, rec->pid, rec->tid, 0, rec->time_ns, ret_thread);
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        return r;
+}
+
+static int queue(struct sample_source *s, struct thread_track *thread, struct trace_event event)
+{
+        struct pending_event pending = { .event = event };
+
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
+static int take_sample(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
+        int spec = event_set_find_spec(s->events, rec->event);
+        struct thread_track *thread;
+        uint32_t stack;
+        int r = thread_of(s, rec, &thread);
+
+        if (r < 0 || !thread || spec < 0)
+                return r;
+        s->unwinder->unwind(&rec->sample, &thread->process->space, &s->chain);
+        if (s->chain.truncated)
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
+        r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
+        if (r < 0)
+                return r;
+        if (s->stacks.n_cut > 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                s->stacks.n_cut = 0;
+        }
+        event.sample.event = s->sample_events[spec];
+        event.sample.cpu = rec->cpu;
+        event.sample.stack = stack;
+        event.sample.weight = rec->sample.period;
+        s->n_samples++;
+        return queue(s, thread, event);
+}
+
+static enum trace_module_kind module_kind(const struct perf_mmap *m)
+{
+        static const char vdso[] = "[vdso]";
+        static const char anonymous[] = "//anon";
+
+        if (m->path_bytes == sizeof(vdso) - 1 && memcmp(m->path, vdso, m->path_bytes) == 0)
+                return TRACE_MODULE_VDSO;
+        if (m->path_bytes == 0 || m->path[0] == '[' ||
+            (m->path_bytes >= sizeof(anonymous) - 1 &&
+             memcmp(m->path, anonymous, sizeof(anonymous) - 1) == 0))
+                return TRACE_MODULE_ANONYMOUS;
+        return TRACE_MODULE_FILE;
+}
+
+static int add_module(struct sample_source *s, const struct process_track *process, const struct perf_mmap *m,
+                      uint32_t *ret_module)
+{
+        struct trace_module row = { .kind = module_kind(m) };
+        int r = trace_dictionary_add_string(s->dictionary, m->path, m->path_bytes, &row.path);
+
+        if (r == 0 && m->build_id_bytes > 0)
+                r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
+        if (row.kind == TRACE_MODULE_ANONYMOUS)
+                row.process = process->process;
+        if (row.kind == TRACE_MODULE_FILE && m->inode != 0) {
+                row.device = makedev(m->device_major, m->device_minor);
+                row.inode = m->inode;
+        }
+        return r < 0 ? r : trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+}
+
+static int take_mmap(struct sample_source *s, const struct perf_record *rec)
+{
+        const struct perf_mmap *m = &rec->mmap;
+        struct address_range range = { .start_avma = m->start_avma,
+                                       .file_offset_bytes = m->file_offset_bytes };
+        struct trace_mapping row = { .start_avma = m->start_avma,
+                                     .length_bytes = m->length_bytes,
+                                     .file_offset_bytes = m->file_offset_bytes,
+                                     .time_ns = rec->time_ns };
+        struct thread_track *thread;
+        uint32_t id;
+        int r;
+
+        if (!m->executable || __builtin_add_overflow(m->start_avma, m->length_bytes, &range.end_avma))
+                return 0;
+        r = thread_of(s, rec, &thread);
+        if (r < 0 || !thread)
+                return r;
+        r = add_module(s, thread->process, m, &range.module);
+        row.module = range.module;
+        row.process = thread->process->process;
+        if (r == 0)
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        return r < 0 ? r : address_space_add(&thread->process->space, &range);
+}
+
+static int name_thread(struct sample_source *s, struct thread_track *thread, uint32_t name, uint64_t now_ns,
+                       bool closes_zones)
+{
+        struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns },
+                                         .closes_zones = closes_zones };
+
+        thread->name = name;
+        pending.event.thread_name.name = name;
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
+static int take_comm(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread;
+        uint32_t name = 0;
+        int r = thread_of(s, rec, &thread);
+
+        if (r < 0 || !thread)
+                return r;
+        if (rec->comm.exec)
+                address_space_clear(&thread->process->space);
+        r = trace_dictionary_add_string(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
+        return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
+}
+
+static int take_fork(struct sample_source *s, const struct perf_record *rec)
+{
+        const struct thread_track *parent = process_table_find_thread(s->processes, rec->fork.parent_tid);
+        uint32_t parent_pid = rec->fork.parent_pid == rec->pid ? 0 : rec->fork.parent_pid;
+        struct thread_track *thread;
+        int r = process_table_add_thread(s->processes, rec->pid, rec->tid, parent_pid, rec->time_ns, &thread);
+
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        if (r < 0 || !parent || parent->name == 0)
+                return r;
+        return name_thread(s, thread, parent->name, rec->time_ns, false);
+}
+
+static int take_exit(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread = process_table_find_thread(s->processes, rec->tid);
+        struct trace_event event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = rec->time_ns };
+
+        return thread ? queue(s, thread, event) : 0;
+}
+
+static int take_switch(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
+        struct thread_track *thread;
+        int r = thread_of(s, rec, &thread);
+
+        if (r < 0 || !thread)
+                return r;
+        if (rec->context_switch.out) {
+                event.op = TRACE_OP_SWITCH_OUT;
+                event.switch_out.cpu = rec->cpu;
+                event.switch_out.preempted = rec->context_switch.preempted;
+        } else {
+                event.switch_in.cpu = rec->cpu;
+        }
+        s->n_switches++;
+        return queue(s, thread, event);
+}
+
+static int take(struct sample_source *s, const struct perf_record *rec)
+{
+        switch (rec->kind) {
+        case PERF_RECORD_KIND_SAMPLE:
+                return take_sample(s, rec);
+        case PERF_RECORD_KIND_MMAP:
+                return take_mmap(s, rec);
+        case PERF_RECORD_KIND_COMM:
+                return take_comm(s, rec);
+        case PERF_RECORD_KIND_FORK:
+                return take_fork(s, rec);
+        case PERF_RECORD_KIND_EXIT:
+                return take_exit(s, rec);
+        case PERF_RECORD_KIND_SWITCH:
+                return take_switch(s, rec);
+        case PERF_RECORD_KIND_LOST:
+                s->n_lost_records += rec->n_lost;
+                return 0;
+        case PERF_RECORD_KIND_THROTTLE:
+                loss_counter_add(s->losses, TRACE_LOSS_THROTTLED, 1);
+                return 0;
+        case PERF_RECORD_KIND_OTHER:
+                return 0;
+        }
+        return 0;
+}
+
+/* Decodes the oldest record of a ring into its head, if it is not there yet. */
+static int fill_head(struct sample_source *s, size_t i, struct error *err)
+{
+        struct ring_head *head = &s->heads[i];
+        const uint8_t *bytes;
+
+        while (!head->ready) {
+                int r = perf_ring_peek(&s->events->rings[i], &bytes, &head->record_bytes, err);
+
+                if (r <= 0)
+                        return r;
+                r = perf_record_decode(bytes, head->record_bytes, s->events->sample_type, &head->record, err);
+                if (r == 0) {
+                        head->ready = true;
+                } else {
+                        loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                        perf_ring_consume(&s->events->rings[i], head->record_bytes);
+                }
+        }
+        return 1;
+}
+
+/* The ring whose oldest record is the oldest of all; n_rings if all are empty. */
+static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *err)
+{
+        size_t oldest = s->events->n_rings;
+
+        for (size_t i = 0; i < s->events->n_rings; i++) {
+                int r = fill_head(s, i, err);
+
+                if (r < 0)
+                        return r;
+                if (r == 1 && (oldest == s->events->n_rings ||
+                               s->heads[i].record.time_ns < s->heads[oldest].record.time_ns))
+                        oldest = i;
+        }
+        *ret_ring = oldest;
+        return 0;
+}
+
+int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
+{
+        int r = 0;
+
+        while (r == 0) {
+                size_t i;
+
+                r = find_oldest(s, &i, err);
+                if (r < 0 || i == s->events->n_rings || s->heads[i].record.time_ns > until_ns)
+                        break;
+                r = take(s, &s->heads[i].record);
+                s->heads[i].ready = false;
+                perf_ring_consume(&s->events->rings[i], s->heads[i].record_bytes);
+                if (r < 0)
+                        (void)error_set(err, r, "no memory for kernel records");
+        }
+        for (size_t i = 0; i < s->events->n_rings; i++)
+                perf_ring_release(&s->events->rings[i]);
+        return r;
+}
+
+int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
+{
+        for (size_t i = 0; i < s->events->n_rings; i++) {
+                const uint8_t *bytes;
+                size_t n_bytes;
+                struct perf_record rec;
+                int r;
+
+                if (!event_set_is_tracker_ring(s->events, i))
+                        continue;
+                while ((r = perf_ring_scan(&s->events->rings[i], &s->heads[i].scan_bytes, &bytes, &n_bytes,
+                                           err)) == 1) {
+                        s->heads[i].ready =
+                                false; /* it may have borrowed the ring's copy of a wrapped record */
+                        if (perf_record_decode(bytes, n_bytes, s->events->sample_type, &rec, NULL) < 0 ||
+                            rec.kind != PERF_RECORD_KIND_MMAP ||
+                            !region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
+                                continue;
+                        *ret_pid = rec.pid;
+                        return 1;
+                }
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/sample_source.h - the kernel's side of the merge
+ *
+ * Way of the data:  perf_ring -> perf_record -> [sample_source] -> process_table, pending events of threads
+ *
+ * Takes records out of all rings in the order of time, up to a watermark, and
+ * applies each: maps, names, forks and exits change the process table; samples
+ * are unwound at once, with the address space as it was at their time; samples,
+ * switches, names and exits become pending events of their thread.
+ */
+#ifndef SAMPLER_SAMPLE_SOURCE_H
+#define SAMPLER_SAMPLE_SOURCE_H
+
+#include "sampler/call_chain.h"
+#include "sampler/perf_record.h"
+#include "sampler/stack_builder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct event_set;
+struct loss_counter;
+struct process_table;
+struct trace_dictionary;
+struct unwinder;
+
+/* The oldest record of one ring, decoded while it waits for its turn. */
+struct ring_head {
+        bool ready;
+        struct perf_record record;
+        size_t record_bytes;
+        uint64_t scan_bytes; /* looked through for regions up to here */
+};
+
+struct sample_source {
+        struct event_set *events; /* all borrowed */
+        struct process_table *processes;
+        struct trace_dictionary *dictionary;
+        struct loss_counter *losses;
+        const struct unwinder *unwinder;
+        const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
+        struct stack_builder stacks;
+        struct ring_head *heads; /* heap, owned: one a ring */
+        struct call_chain chain; /* scratch */
+        uint64_t n_samples, n_switches;
+        uint64_t n_lost_records; /* as LOST records say */
+};
+
+/* What sample_source_init() borrows for the life of the source. */
+struct sample_source_parts {
+        struct event_set *events;
+        struct process_table *processes;
+        struct trace_dictionary *dictionary;
+        struct loss_counter *losses;
+        const struct unwinder *unwinder;
+        const uint32_t *sample_events;
+};
+
+/* Returns 0 or -ENOMEM. */
+int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts);
+void sample_source_deinit(struct sample_source *s);
+
+/*
+ * sample_source_run() - apply every record up to @until_ns, inclusively; UINT64_MAX = all there are
+ * Returns 0, -ENOMEM, or -EBADMSG if a ring is corrupt.
+ */
+int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err);
+
+/*
+ * sample_source_scan() - the next process that mapped a client region, ahead of its turn
+ * A program may end a moment after it began: its region must be opened now or never.
+ * Returns 1 with its PID, 0 if there is none, -EBADMSG.
+ */
+int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
+
+#endif /* SAMPLER_SAMPLE_SOURCE_H */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/stack_builder.h - addresses of a callstack -> an id in the table STACKS
+ *
+ * Way of the data:  unwinder -> call_chain -> [stack_builder] -> trace_dictionary
+ */
+#ifndef SAMPLER_STACK_BUILDER_H
+#define SAMPLER_STACK_BUILDER_H
+
+#include <stdint.h>
+
+struct address_space;
+struct call_chain;
+struct trace_dictionary;
+
+struct stack_builder {
+        struct trace_dictionary *dictionary; /* borrowed */
+        uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
+        uint64_t n_cut;                      /* stacks that lost frames because a table was full */
+};
+
+/*
+ * stack_builder_add() - the id of a callstack
+ * @space:  of the process at the time of the sample
+ * Returns 0 with the id (0 if not even one frame found room; `n_cut` counts), or -ENOMEM.
+ */
+int stack_builder_add(struct stack_builder *b, const struct address_space *space,
+                      const struct call_chain *chain, uint32_t *ret_stack);
+
+#endif /* SAMPLER_STACK_BUILDER_H */

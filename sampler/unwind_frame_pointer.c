@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/bytes.h"
+#include "sampler/call_chain.h"
+#include "sampler/perf_record.h"
+#include "sampler/unwinder.h"
+
+#include <linux/perf_event.h>
+
+/* kernel.perf_event_max_stack at its default: a user part as long as this was probably cut. */
+#define KERNEL_FRAMES_MAX 127
+
+static void unwind(const struct perf_sample *sample, const struct address_space *space,
+                   struct call_chain *ret_chain)
+{
+        struct byte_reader in = byte_reader_of(sample->chain,
+                                               sample->chain ? sample->n_chain * sizeof(uint64_t) : 0);
+        bool in_kernel = sample->in_kernel;
+        bool skip = false; /* a guest's part */
+        bool first = true; /* of a part: where the thread stood, not a return address */
+        uint32_t n_user = 0;
+
+        (void)space;
+        ret_chain->n_frames = 0;
+        ret_chain->truncated = false;
+        while (in.left > 0 && ret_chain->n_frames < CALL_CHAIN_FRAMES_MAX) {
+                uint64_t avma = bytes_u64(&in);
+
+                if (avma >= (uint64_t)PERF_CONTEXT_MAX) {
+                        in_kernel = avma == (uint64_t)PERF_CONTEXT_KERNEL;
+                        skip = !in_kernel && avma != (uint64_t)PERF_CONTEXT_USER;
+                        first = true;
+                        continue;
+                }
+                if (skip)
+                        continue;
+                n_user += !in_kernel;
+                ret_chain->frames[ret_chain->n_frames++] =
+                        (struct call_frame){ .avma = avma, .in_kernel = in_kernel, .return_address = !first };
+                first = false;
+        }
+        ret_chain->truncated = in.left > 0 || n_user >= KERNEL_FRAMES_MAX;
+        if (ret_chain->n_frames == 0)
+                ret_chain->frames[ret_chain->n_frames++] =
+                        (struct call_frame){ .avma = sample->ip_avma, .in_kernel = sample->in_kernel };
+}
+
+const struct unwinder unwind_frame_pointer = {
+        .name = "frame pointers",
+        .sample_type = PERF_SAMPLE_CALLCHAIN,
+        .unwind = unwind,
+};
