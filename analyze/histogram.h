@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/histogram.h - many numbers in little room, with their quantiles
+ *
+ * Way of the data:  zone_stats -> [histogram] -> report
+ *
+ * Log-linear: each power of two is split into 64 buckets of equal width, and
+ * numbers below 128 have a bucket of their own.  A quantile is the middle of
+ * the bucket in which it falls, hence at most 1/128 (0.8 %) off; count, sum,
+ * smallest and largest are exact.  Memory is 512 bytes for each power of two
+ * between the smallest and the largest number.
+ *
+ * Zero-initialised is empty and valid.  Not thread-safe.
+ */
+#ifndef ANALYZE_HISTOGRAM_H
+#define ANALYZE_HISTOGRAM_H
+
+#include <stdint.h>
+
+struct histogram {
+        uint64_t n_values;
+        uint64_t sum;                     /* modulo 2^64 */
+        uint64_t smallest, largest;       /* of what was added; 0 while empty */
+        uint64_t *counts;                 /* heap; of the buckets from `first_bucket` on */
+        uint32_t first_bucket, n_buckets; /* both multiples of the 64 of a power of two */
+};
+
+void histogram_deinit(struct histogram *h);
+
+/* Counts one number.  Constant time.  Returns 0 or -ENOMEM, which leaves it as it was. */
+int histogram_add(struct histogram *h, uint64_t value);
+
+/*
+ * histogram_quantile() - the number that a share of all numbers does not exceed
+ * @share:  0 .. 1; 0.5 is the median.  By nearest rank: the ceil(share * n)-th smallest.
+ * Returns 0 for an empty histogram.
+ */
+uint64_t histogram_quantile(const struct histogram *h, double share);
+
+#endif /* ANALYZE_HISTOGRAM_H */

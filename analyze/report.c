@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report.h"
+
+#include "analyze/report_samples.h"
+#include "analyze/trace_totals.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct report_string meta_of(const struct trace_dictionary *d, const char *key)
+{
+        struct report_string found = { .bytes = NULL };
+        size_t key_bytes = strlen(key);
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
+                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
+                struct report_string name = report_string_of(d, row->key);
+
+                if (name.n_bytes == key_bytes && memcmp(name.bytes, key, key_bytes) == 0)
+                        found = report_string_of(d, row->value);
+        }
+        return found;
+}
+
+/* The decimal number in a META row; 0 if it is none. */
+static uint64_t meta_number_of(const struct trace_dictionary *d, const char *key)
+{
+        struct report_string text = meta_of(d, key);
+        uint64_t value = 0;
+
+        for (size_t i = 0; i < text.n_bytes; i++) {
+                unsigned digit = (unsigned char)text.bytes[i] - (unsigned)'0';
+
+                if (digit > 9 || __builtin_mul_overflow(value, UINT64_C(10), &value) ||
+                    __builtin_add_overflow(value, (uint64_t)digit, &value))
+                        return 0;
+        }
+        return value;
+}
+
+/* Reads all events into @totals.  A chunk that makes no sense ends the trace, as a bad checksum would. */
+static int read_events(struct report *report, struct trace_totals *totals, struct error *err)
+{
+        const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
+        struct trace_item item;
+        int r;
+
+        while ((r = trace_reader_next(report->reader, &item, err)) == 1) {
+                if (item.header.kind != TRACE_CHUNK_EVENTS)
+                        continue;
+                r = trace_totals_add_chunk(totals, d, &item, &report->damage);
+                if (r == -EBADMSG)
+                        break;
+                if (r < 0)
+                        return error_set(err, r, "%s", report->damage.text);
+        }
+        if (r < 0 && r != -EBADMSG)
+                return r;
+        report->ending = trace_reader_ending(report->reader, &report->ending_words, NULL);
+        if (report->damage.code != 0) {
+                (void)error_prefix(&report->damage, -EBADMSG, "damaged in the chunk at byte %" PRIu64,
+                                   item.file_offset_bytes);
+                report->ending = TRACE_ENDING_DAMAGED;
+                report->ending_words = report->damage.text;
+        }
+        return 0;
+}
+
+static void fill_recording(struct report *report, const struct trace_dictionary *d,
+                           const struct trace_totals *totals)
+{
+        uint64_t start_ns = meta_number_of(d, "start_raw_ns");
+        uint64_t end_ns = meta_number_of(d, "end_raw_ns");
+        struct report_recording *recording = &report->recording;
+
+        *recording = (struct report_recording){
+                .command = meta_of(d, "command"),
+                .hostname = meta_of(d, "hostname"),
+                .kernel = meta_of(d, "kernel"),
+                .machine = meta_of(d, "machine"),
+                .cpus = meta_of(d, "cpus"),
+                .hyprof_version = meta_of(d, "hyprof_version"),
+                .exit_status = meta_of(d, "exit_status"),
+                .fallback = meta_of(d, "sample_event_fallback"),
+                .start_realtime_ns = meta_number_of(d, "start_realtime_ns"),
+        };
+        if (start_ns != 0 && end_ns > start_ns)
+                recording->duration_ns = end_ns - start_ns;
+        else if (totals->any)
+                recording->duration_ns = totals->last_ns - totals->first_ns;
+}
+
+static int fill_events(struct report *report, const struct trace_dictionary *d,
+                       const struct trace_totals *totals)
+{
+        report->n_events = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS);
+        report->events = calloc((size_t)report->n_events + 1, sizeof(*report->events));
+        if (!report->events)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS,
+                                                                            i + 1);
+
+                report->events[i] = (struct report_event){
+                        .event = i + 1,
+                        .name = report_string_of(d, row->name),
+                        .unit = report_string_of(d, row->unit),
+                        .rate = row->rate,
+                        .mode = row->mode,
+                };
+        }
+        for (uint32_t i = 0; i < sample_stats_count(&totals->samples); i++) {
+                uint32_t event = sample_stats_key(&totals->samples, i)->event;
+
+                sample_sum_add(&report->events[event - 1].sum, &totals->samples.sums[i]);
+        }
+        return 0;
+}
+
+static int choose_event(struct report *report, const char *name, struct error *err)
+{
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                const struct report_event *event = &report->events[i];
+
+                if (name && (event->name.n_bytes != strlen(name) ||
+                             memcmp(event->name.bytes, name, event->name.n_bytes) != 0))
+                        continue;
+                if (!name && event->sum.n_samples == 0)
+                        continue;
+                if (!report->event || event->sum.n_samples > report->event->sum.n_samples)
+                        report->event = event;
+        }
+        if (name && !report->event)
+                return error_set(err, -ENOENT, "no sample event '%s' in this trace", name);
+        return 0;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+        const struct report_thread *x = a;
+        const struct report_thread *y = b;
+        int order = report_compare(y->on_cpu_ns, x->on_cpu_ns);
+
+        if (order == 0)
+                order = report_compare(y->n_samples, x->n_samples);
+        if (order == 0)
+                order = report_compare(y->n_zones, x->n_zones);
+        return order != 0 ? order : report_compare(x->tid, y->tid);
+}
+
+static int fill_threads(struct report *report, const struct trace_dictionary *d,
+                        const struct trace_totals *totals)
+{
+        report->threads = calloc((size_t)totals->n_threads + 1, sizeof(*report->threads));
+        if (!report->threads)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < totals->n_threads; i++) {
+                const struct thread_timeline *timeline = &totals->threads[i];
+                const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, i + 1);
+                const struct trace_process *process;
+
+                if (!timeline->started)
+                        continue;
+                process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
+                report->n_zone_events += timeline->n_zones;
+                report->threads[report->n_threads++] = (struct report_thread){
+                        .pid = process->pid,
+                        .tid = row->tid,
+                        .name = report_string_of(d, timeline->name),
+                        .first_ns = timeline->first_ns,
+                        .last_ns = timeline->last_ns,
+                        .on_cpu_ns = report->on_cpu_known ? timeline->ran_ns : 0,
+                        .n_zones = timeline->n_zones,
+                        .n_samples = timeline->n_samples,
+                };
+        }
+        qsort(report->threads, report->n_threads, sizeof(*report->threads), compare_threads);
+        return 0;
+}
+
+static struct report_zone describe_zone(const struct trace_dictionary *d, const struct zone_stat *stat,
+                                        uint32_t location)
+{
+        const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
+        const struct histogram *durations = &stat->durations_ns;
+        uint64_t n = durations->n_values;
+
+        return (struct report_zone){
+                .location = location,
+                .name = report_string_of(d, row->name),
+                .function = report_string_of(d, row->function),
+                .file = report_string_of(d, row->file),
+                .line = row->line,
+                .n_closed = n,
+                .n_unclosed = stat->n_unclosed,
+                .total_ns = stat->total_ns,
+                .self_ns = stat->self_ns,
+                .on_cpu_ns = stat->on_cpu_ns,
+                .min_ns = durations->smallest,
+                .mean_ns = n != 0 ? durations->sum / n : 0,
+                .max_ns = durations->largest,
+                .p50_ns = histogram_quantile(durations, 0.5),
+                .p90_ns = histogram_quantile(durations, 0.9),
+                .p99_ns = histogram_quantile(durations, 0.99),
+                .p999_ns = histogram_quantile(durations, 0.999),
+        };
+}
+
+static int compare_zones(const void *a, const void *b)
+{
+        const struct report_zone *x = a;
+        const struct report_zone *y = b;
+        int order = report_compare(y->total_ns, x->total_ns);
+
+        return order != 0 ? order : report_compare(x->location, y->location);
+}
+
+static int fill_zones(struct report *report, const struct trace_dictionary *d,
+                      const struct trace_totals *totals, const struct report_samples *samples)
+{
+        report->zones = calloc((size_t)totals->zones.n_zones + 1, sizeof(*report->zones));
+        if (!report->zones)
+                return -ENOMEM;
+        for (uint32_t location = 1; location <= totals->zones.n_zones; location++) {
+                const struct zone_stat *stat = &totals->zones.zones[location - 1];
+                struct report_zone zone = describe_zone(d, stat, location);
+
+                zone.samples = report_samples_in_zone(samples, location);
+                report->n_unclosed += zone.n_unclosed;
+                /* A zone that was open before the recording began shows in samples only. */
+                if (zone.n_closed != 0 || zone.n_unclosed != 0 || zone.samples.n_samples != 0)
+                        report->zones[report->n_zones++] = zone;
+        }
+        qsort(report->zones, report->n_zones, sizeof(*report->zones), compare_zones);
+        return 0;
+}
+
+/* Zones without samples have nothing to list, and do not use up the number of zones wanted. */
+static int fill_functions_inside(struct report *report, struct report_samples *samples,
+                                 const struct report_options *options)
+{
+        uint32_t n_wanted = options->n_zones_inside != 0 ? options->n_zones_inside : UINT32_MAX;
+
+        for (uint32_t i = 0; i < report->n_zones && n_wanted > 0; i++) {
+                struct report_zone *zone = &report->zones[i];
+                int r;
+
+                if (zone->samples.n_samples == 0)
+                        continue;
+                r = report_samples_functions_in_zone(samples, zone->location, options->n_functions_inside,
+                                                     &zone->functions);
+                if (r < 0)
+                        return r;
+                zone->has_functions = true;
+                n_wanted--;
+        }
+        return 0;
+}
+
+static int fill_samples_and_zones(struct report *report, const struct trace_dictionary *d,
+                                  const struct trace_totals *totals, const struct report_options *options)
+{
+        struct report_samples samples;
+        int r = report_samples_init(&samples, &totals->samples, d, report->event ? report->event->event : 0);
+
+        if (r < 0)
+                return r;
+        r = report_samples_functions(&samples, &report->functions);
+        if (r == 0)
+                r = fill_zones(report, d, totals, &samples);
+        if (r == 0)
+                r = fill_functions_inside(report, &samples, options);
+        report_samples_deinit(&samples);
+        return r;
+}
+
+static int fill(struct report *report, struct trace_totals *totals, const struct report_options *options,
+                struct error *err)
+{
+        const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
+        int r = trace_totals_finish(totals, meta_number_of(d, "end_raw_ns"));
+
+        if (r < 0)
+                goto fail;
+        report->n_processes = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
+        report->n_messages = totals->n_messages;
+        report->n_plots = totals->n_plots;
+        report->n_frame_marks = totals->n_frame_marks;
+        report->n_switches = totals->n_switches;
+        report->on_cpu_known = totals->n_switches != 0;
+        fill_recording(report, d, totals);
+        r = fill_events(report, d, totals);
+        if (r < 0)
+                goto fail;
+        r = choose_event(report, options->event, err);
+        if (r < 0)
+                return r;
+        r = fill_threads(report, d, totals);
+        if (r < 0)
+                goto fail;
+        r = fill_samples_and_zones(report, d, totals, options);
+        if (r < 0)
+                goto fail;
+        r = report_gaps_find(report, totals);
+        if (r < 0)
+                goto fail;
+        return 0;
+fail:
+        return error_set(err, r, "making the report: out of memory");
+}
+
+int report_load(const char *path, const struct report_options *options, struct report **ret_report,
+                struct error *err)
+{
+        static const struct report_options defaults = { .event = NULL };
+        struct report *report = calloc(1, sizeof(*report));
+        struct trace_totals totals;
+        int r;
+
+        if (!report)
+                return error_set(err, -ENOMEM, "making the report: out of memory");
+        trace_totals_init(&totals);
+        r = trace_reader_open(path, &report->reader, err);
+        if (r < 0)
+                goto fail;
+        r = read_events(report, &totals, err);
+        if (r < 0)
+                goto fail;
+        r = fill(report, &totals, options ? options : &defaults, err);
+        if (r < 0)
+                goto fail;
+        trace_totals_deinit(&totals);
+        *ret_report = report;
+        return 0;
+fail:
+        trace_totals_deinit(&totals);
+        report_free(report);
+        return r;
+}
+
+void report_free(struct report *report)
+{
+        if (!report)
+                return;
+        for (uint32_t i = 0; i < report->n_zones; i++)
+                free(report->zones[i].functions.rows);
+        free(report->zones);
+        free(report->threads);
+        free(report->functions.rows);
+        free(report->events);
+        report_gaps_deinit(&report->gaps);
+        trace_reader_close(report->reader);
+        free(report);
+}

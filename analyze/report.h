@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/report.h - what a trace says, as tables ready to be shown
+ *
+ * Way of the data:  trace_reader -> trace_totals, function_table, label_tree -> [report] ->
+ *                   cli/report_text, cli/report_json
+ *
+ * Everything that the text and the JSON show is here, sorted, and neither of
+ * them computes more than its own wording.  Strings are borrowed from the
+ * trace, which the report keeps open; they are bytes that the profiled program
+ * may have chosen, without NUL and of any encoding.
+ *
+ * Times are CLOCK_MONOTONIC_RAW ns, durations ns, shares 0 .. 1.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_REPORT_H
+#define ANALYZE_REPORT_H
+
+#include "analyze/function_table.h"
+#include "analyze/report_gaps.h"
+#include "analyze/report_string.h"
+#include "analyze/sample_stats.h"
+#include "base/error.h"
+#include "format/trace_reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* From the table META; empty where the recorder did not say it. */
+struct report_recording {
+        struct report_string command, hostname, kernel, machine, cpus, hyprof_version;
+        struct report_string exit_status; /* "0", "3", "signal 9" */
+        struct report_string fallback;    /* why another sample event was taken than the usual one */
+        uint64_t start_realtime_ns;       /* since 1970; 0 = unknown */
+        uint64_t duration_ns;             /* of the recording, or from the first to the last event */
+};
+
+struct report_event {
+        uint32_t event; /* id of the sample event */
+        struct report_string name, unit;
+        uint64_t rate;
+        uint32_t mode; /* enum trace_sample_mode */
+        struct sample_sum sum;
+};
+
+struct report_function {
+        struct report_string name;   /* empty unless FUNCTION_NAMED */
+        struct report_string module; /* path */
+        enum function_kind kind;
+        struct sample_sum self, total;
+};
+
+/* The hottest first: by self, then by total. */
+struct report_functions {
+        struct report_function *rows; /* heap, owned */
+        uint32_t n_rows;
+        uint32_t n_left_out; /* rows that are not kept, after the last */
+};
+
+struct report_zone {
+        uint32_t location;
+        struct report_string name, function, file;
+        uint32_t line;       /* 0 = unknown */
+        uint64_t n_closed;   /* what the mean, the extremes and the quantiles are of */
+        uint64_t n_unclosed; /* never ended: what is known of their time is in total, self and on-CPU */
+        uint64_t total_ns;   /* recursion counts once; summed over threads */
+        uint64_t self_ns;
+        uint64_t on_cpu_ns; /* of total_ns; see `on_cpu_known` */
+        uint64_t min_ns, mean_ns, max_ns;
+        uint64_t p50_ns, p90_ns, p99_ns, p999_ns; /* within 1 % */
+        struct sample_sum samples; /* while it was open on the sample's thread, also in zones inside it */
+        struct report_functions functions; /* of these samples; only of the first zones */
+        bool has_functions;
+};
+
+struct report_thread {
+        uint32_t pid, tid;
+        struct report_string name; /* empty = unknown */
+        uint64_t first_ns, last_ns;
+        uint64_t on_cpu_ns; /* see `on_cpu_known` */
+        uint64_t n_zones;
+        uint64_t n_samples; /* of all sample events */
+};
+
+struct report {
+        struct trace_reader *reader; /* the strings are its */
+        struct report_recording recording;
+        enum trace_ending ending;
+        const char *ending_words; /* what is wrong with the end; "" if nothing */
+        struct report_gaps gaps;  /* what is missing and why */
+
+        struct report_event *events; /* heap; all sample events of the trace */
+        uint32_t n_events;
+        const struct report_event *event; /* the one whose samples are shown; NULL = the trace has none */
+
+        struct report_functions functions;
+        struct report_zone *zones; /* heap; the largest total first */
+        uint32_t n_zones;
+        struct report_thread *threads; /* heap; the busiest first; those with events only */
+        uint32_t n_threads;
+
+        uint32_t n_processes;
+        uint64_t n_zone_events; /* zones begun */
+        uint64_t n_unclosed;
+        uint64_t n_messages, n_plots, n_frame_marks, n_switches;
+        bool on_cpu_known; /* the trace has context switches */
+
+        struct error damage; /* a chunk of events that could not be decoded: `ending_words` points into it */
+};
+
+struct report_options {
+        const char *event;           /* whose samples are shown; NULL = the event with the most samples */
+        uint32_t n_zones_inside;     /* for how many zones their functions are listed; 0 = all */
+        uint32_t n_functions_inside; /* how many functions for each; 0 = all */
+};
+
+/*
+ * report_load() - read a trace to its end
+ * @path:     "-" for standard input
+ * @options:  NULL for defaults: everything
+ * A trace that is cut off or damaged on the way gives what stands before; `ending` and the gaps say so.
+ * Returns 0, what trace_reader_open() returns, -ENOENT if there is no such sample event, -EIO and others
+ * of read(2), -ENOMEM.
+ */
+int report_load(const char *path, const struct report_options *options, struct report **ret_report,
+                struct error *err);
+void report_free(struct report *report);
+
+/* @part as a share of @whole; 0 if that is nothing. */
+static inline double report_share(uint64_t part, uint64_t whole)
+{
+        return whole != 0 ? (double)part / (double)whole : 0.0;
+}
+
+/* For sorting: negative, 0 or positive as @a is smaller, equal or larger. */
+static inline int report_compare(uint64_t a, uint64_t b)
+{
+        return (a > b) - (a < b);
+}
+
+#endif /* ANALYZE_REPORT_H */

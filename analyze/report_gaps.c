@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report_gaps.h"
+
+#include "analyze/report.h"
+#include "analyze/trace_totals.h"
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Modules without names for less than this share of the samples are not worth a line. */
+#define SHARE_WORTH_SAYING 0.01
+
+struct gap_text {
+        const char *code, *words;
+};
+
+static const struct gap_text loss_texts[TRACE_LOSS_COUNT] = {
+#define X(id, name, words) [id] = { #name, words },
+        TRACE_LOSS_REASONS(X)
+#undef X
+};
+
+static const struct gap_text notice_texts[TRACE_NOTICE_COUNT] = {
+#define X(id, name, words) [id] = { #name, words },
+        TRACE_NOTICE_IDS(X)
+#undef X
+};
+
+void report_gaps_deinit(struct report_gaps *g)
+{
+        free(g->rows);
+        *g = (struct report_gaps){ .rows = NULL };
+}
+
+static int add_gap(struct report_gaps *g, const struct report_gap *gap)
+{
+        int r = array_reserve(&g->rows, &g->capacity, (size_t)g->n_rows + 1, sizeof(*g->rows));
+
+        if (r < 0)
+                return r;
+        g->rows[g->n_rows++] = *gap;
+        return 0;
+}
+
+static struct report_string string_of_words(const char *words)
+{
+        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+}
+
+/* How the file ends comes first: it puts everything after it in question. */
+static int add_ending(struct report *report)
+{
+        struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .detail = string_of_words(report->ending_words),
+        };
+
+        switch (report->ending) {
+        case TRACE_ENDING_OPEN:
+        case TRACE_ENDING_WHOLE:
+                return 0;
+        case TRACE_ENDING_CUT_OFF:
+                gap.code = "CUT_OFF";
+                gap.words = "the trace is cut off; what follows is from the part that was written";
+                break;
+        case TRACE_ENDING_DAMAGED:
+                gap.code = "DAMAGED";
+                gap.words = "the trace is damaged; what follows is from the part before the damage";
+                break;
+        }
+        return add_gap(&report->gaps, &gap);
+}
+
+static int add_notices(struct report_gaps *g, const struct trace_dictionary *d)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+                struct report_gap gap = {
+                        .source = REPORT_GAP_NOTICE,
+                        .code = "UNKNOWN_NOTICE",
+                        .words = "a notice that this version of hyprof does not know",
+                        .detail = report_string_of(d, row->detail),
+                };
+                int r;
+
+                if (row->notice < TRACE_NOTICE_COUNT && notice_texts[row->notice].code) {
+                        gap.code = notice_texts[row->notice].code;
+                        gap.words = notice_texts[row->notice].words;
+                }
+                r = add_gap(g, &gap);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
+{
+        uint64_t counts[TRACE_LOSS_COUNT] = { 0 };
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
+                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+                uint32_t reason = row->reason;
+
+                /* Slot 0, which no reason has, gathers those of newer versions. */
+                if (reason >= TRACE_LOSS_COUNT || !loss_texts[reason].code)
+                        reason = 0;
+                counts[reason] += row->count;
+        }
+        for (uint32_t reason = 0; reason < TRACE_LOSS_COUNT; reason++) {
+                struct report_gap gap = {
+                        .source = REPORT_GAP_LOSS,
+                        .code = reason != 0 ? loss_texts[reason].code : "UNKNOWN_LOSS",
+                        .words = reason != 0 ? loss_texts[reason].words
+                                             : "lost for reasons that this version of hyprof does not know",
+                        .count = counts[reason],
+                };
+                int r;
+
+                if (counts[reason] == 0)
+                        continue;
+                r = add_gap(g, &gap);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int add_unnamed_modules(struct report *report)
+{
+        for (uint32_t i = 0; i < report->functions.n_rows; i++) {
+                const struct report_function *function = &report->functions.rows[i];
+                struct report_gap gap = {
+                        .source = REPORT_GAP_ANALYSIS,
+                        .detail = function->module,
+                        .count = function->self.n_samples,
+                        .share = report_share(function->self.weight, report->event->sum.weight),
+                };
+                int r;
+
+                if (function->kind == FUNCTION_NAMED)
+                        continue;
+                if (gap.share < SHARE_WORTH_SAYING)
+                        continue;
+                switch (function->kind) {
+                case FUNCTION_NAMED:
+                case FUNCTION_NO_SYMBOL:
+                        gap.code = "NO_SYMBOLS";
+                        gap.words = "has no symbols for them";
+                        break;
+                case FUNCTION_STALE_FILE:
+                        gap.code = "STALE_FILE";
+                        gap.words = "is another file now than was recorded: its symbols were not used";
+                        break;
+                case FUNCTION_NO_MODULE:
+                        gap.code = "NO_MODULE";
+                        gap.words = "samples at addresses outside of every known module";
+                        break;
+                case FUNCTION_NO_CALLSTACK:
+                        gap.code = "NO_CALLSTACK";
+                        gap.words = "samples without a callstack";
+                        break;
+                }
+                r = add_gap(&report->gaps, &gap);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* What the samples lack: all of them, all names, or the names of single modules. */
+static int add_samples(struct report *report, const struct trace_dictionary *d)
+{
+        struct report_gap gap = { .source = REPORT_GAP_ANALYSIS };
+
+        if (!report->event || report->event->sum.n_samples == 0) {
+                gap.code = "NO_SAMPLES";
+                gap.words = "there are no samples: nothing is known about functions";
+                return add_gap(&report->gaps, &gap);
+        }
+        if (trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
+                return add_unnamed_modules(report);
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
+                        return 0; /* was said already */
+        }
+        gap.code = "NO_SYMBOLS_AT_ALL";
+        gap.words = "the trace holds no symbols: functions have no names";
+        return add_gap(&report->gaps, &gap);
+}
+
+static int add_counted(struct report_gaps *g, const char *code, const char *words, uint64_t count)
+{
+        struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .code = code,
+                .words = words,
+                .count = count,
+        };
+
+        return count != 0 ? add_gap(g, &gap) : 0;
+}
+
+static int add_zones(struct report *report, const struct trace_totals *totals)
+{
+        uint64_t n_unbalanced = 0;
+        uint64_t n_too_deep = 0;
+        int r;
+
+        for (uint32_t i = 0; i < totals->n_threads; i++) {
+                n_unbalanced += totals->threads[i].n_unbalanced;
+                n_too_deep += totals->threads[i].n_too_deep;
+        }
+        r = add_counted(&report->gaps, "ZONES_UNCLOSED",
+                        "zones never ended; what is known of their time is in total, self and on-CPU",
+                        report->n_unclosed);
+        if (r == 0)
+                r = add_counted(&report->gaps, "ZONES_UNBALANCED",
+                                "ends of zones that were not open, left out", n_unbalanced);
+        if (r == 0)
+                r = add_counted(&report->gaps, "ZONES_TOO_DEEP",
+                                "zones nested deeper than the report follows, left out", n_too_deep);
+        if (r == 0)
+                r = add_counted(&report->gaps, "UNKNOWN_EVENTS",
+                                "events of a newer version of hyprof, left out", totals->n_unknown_ops);
+        return r;
+}
+
+/* Times on the CPU come from context switches; say so if there are none and the recorder did not. */
+static int add_switches(struct report *report, const struct trace_dictionary *d)
+{
+        struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .code = notice_texts[TRACE_NOTICE_NO_CONTEXT_SWITCHES].code,
+                .words = notice_texts[TRACE_NOTICE_NO_CONTEXT_SWITCHES].words,
+        };
+
+        if (report->on_cpu_known || report->n_threads == 0)
+                return 0;
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_NO_CONTEXT_SWITCHES)
+                        return 0;
+        }
+        return add_gap(&report->gaps, &gap);
+}
+
+int report_gaps_find(struct report *report, const struct trace_totals *totals)
+{
+        const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
+        int r = add_ending(report);
+
+        if (r == 0)
+                r = add_notices(&report->gaps, d);
+        if (r == 0)
+                r = add_losses(&report->gaps, d);
+        if (r == 0)
+                r = add_samples(report, d);
+        if (r == 0)
+                r = add_switches(report, d);
+        if (r == 0)
+                r = add_zones(report, totals);
+        return r;
+}

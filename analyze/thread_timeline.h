@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/thread_timeline.h - one thread's events in order -> its zones with their times
+ *
+ * Way of the data:  event_decoder -> trace_totals -> [thread_timeline] -> zone_stats
+ *
+ * Follows which zones are open and how long the thread ran.  A thread is taken
+ * to run from its first event until a context switch says otherwise; whether
+ * the trace has context switches at all is for the caller to judge.
+ *
+ * Keeps the open zones only.  Times that go backwards, which no recorder
+ * writes, count as no time.  Not thread-safe.
+ */
+#ifndef ANALYZE_THREAD_TIMELINE_H
+#define ANALYZE_THREAD_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct zone_stats;
+
+/* Zones nested deeper are counted and otherwise left out: it bounds the memory and the work for one event. */
+#define THREAD_TIMELINE_DEPTH_MAX 4096
+
+struct open_zone;
+
+struct thread_timeline {
+        struct open_zone *open; /* heap; outermost first */
+        size_t open_capacity;
+        uint32_t n_open;
+        uint64_t n_open_too_deep; /* begun beyond THREAD_TIMELINE_DEPTH_MAX, not ended yet */
+
+        uint64_t first_ns, last_ns; /* of its events */
+        uint64_t ran_ns;            /* up to the last context switch */
+        uint64_t running_since_ns;  /* if `running` */
+        bool running;
+        bool started; /* an event was seen: the times above are valid */
+        bool exited;
+
+        uint64_t n_zones; /* begun */
+        uint64_t n_too_deep;
+        uint64_t n_unbalanced; /* ends of zones of which none was open, left out */
+        uint64_t n_switches;   /* in and out */
+        uint64_t n_samples;
+        uint32_t name; /* string: the last one it was given; 0 = none */
+};
+
+/* Zero-initialised is a thread without events. */
+void thread_timeline_deinit(struct thread_timeline *t);
+
+/* Has to be told the time of every event, before anything else. */
+static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t time_ns)
+{
+        if (!t->started) {
+                t->started = t->running = true;
+                t->first_ns = t->running_since_ns = time_ns;
+        }
+        if (time_ns > t->last_ns)
+                t->last_ns = time_ns;
+}
+
+/* Opens a zone.  Returns 0 or -ENOMEM. */
+int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t time_ns, uint32_t location);
+
+/* Closes the innermost zone and adds it to @stats.  Returns 0 or -ENOMEM. */
+int thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats);
+
+void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns);
+void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns);
+
+/* The thread ends: its open zones are added to @stats as unclosed.  Returns 0 or -ENOMEM. */
+int thread_timeline_exit(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats);
+
+/*
+ * thread_timeline_finish() - nothing more comes
+ * @end_ns:  when the recording ended; a thread that did not exit lived until then
+ * Adds open zones to @stats as unclosed, brings `last_ns` and `ran_ns` to the end.  Returns 0 or -ENOMEM.
+ */
+int thread_timeline_finish(struct thread_timeline *t, uint64_t end_ns, struct zone_stats *stats);
+
+#endif /* ANALYZE_THREAD_TIMELINE_H */

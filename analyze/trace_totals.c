@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/trace_totals.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "format/event_decoder.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void trace_totals_init(struct trace_totals *t)
+{
+        *t = (struct trace_totals){ .threads = NULL };
+        sample_stats_init(&t->samples);
+}
+
+void trace_totals_deinit(struct trace_totals *t)
+{
+        for (uint32_t i = 0; i < t->n_threads; i++)
+                thread_timeline_deinit(&t->threads[i]);
+        free(t->threads);
+        zone_stats_deinit(&t->zones);
+        sample_stats_deinit(&t->samples);
+        trace_totals_init(t);
+}
+
+/* Once a chunk, so that no event has to ask whether there is room. */
+static int reserve(struct trace_totals *t, const struct trace_dictionary *dictionary)
+{
+        uint32_t n_threads = trace_dictionary_count(dictionary, TRACE_TABLE_THREADS);
+
+        if (n_threads > t->n_threads) {
+                int r = array_reserve(&t->threads, &t->threads_capacity, n_threads, sizeof(*t->threads));
+                if (r < 0)
+                        return r;
+                memset(t->threads + t->n_threads, 0, (n_threads - t->n_threads) * sizeof(*t->threads));
+                t->n_threads = n_threads;
+        }
+        return zone_stats_reserve(&t->zones, trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS));
+}
+
+static int add_event(struct trace_totals *t, struct thread_timeline *thread, const struct trace_event *event)
+{
+        uint64_t now_ns = event->time_ns;
+
+        thread_timeline_advance(thread, now_ns);
+        switch ((enum trace_op)event->op) {
+        case TRACE_OP_ZONE_BEGIN:
+                return thread_timeline_begin_zone(thread, now_ns, (uint32_t)event->zone_begin.location);
+        case TRACE_OP_ZONE_END:
+                return thread_timeline_end_zone(thread, now_ns, &t->zones);
+        case TRACE_OP_SAMPLE:
+                thread->n_samples++;
+                return sample_stats_add(&t->samples, event);
+        case TRACE_OP_SWITCH_OUT:
+                thread_timeline_switch_out(thread, now_ns);
+                break;
+        case TRACE_OP_SWITCH_IN:
+                thread_timeline_switch_in(thread, now_ns);
+                break;
+        case TRACE_OP_MESSAGE:
+                t->n_messages++;
+                break;
+        case TRACE_OP_PLOT_I64:
+        case TRACE_OP_PLOT_F64:
+                t->n_plots++;
+                break;
+        case TRACE_OP_FRAME_MARK:
+                t->n_frame_marks++;
+                break;
+        case TRACE_OP_THREAD_NAME:
+                thread->name = (uint32_t)event->thread_name.name;
+                break;
+        case TRACE_OP_THREAD_EXIT:
+                return thread_timeline_exit(thread, now_ns, &t->zones);
+        }
+        return 0;
+}
+
+static int add_run(struct trace_totals *t, struct event_decoder *decoder, struct thread_timeline *thread,
+                   struct error *err)
+{
+        struct trace_event event;
+        int r;
+
+        while ((r = event_decoder_next(decoder, &event, err)) == 1) {
+                r = add_event(t, thread, &event);
+                if (r < 0)
+                        return error_set(err, r, "adding up the events: out of memory");
+        }
+        return r;
+}
+
+int trace_totals_add_chunk(struct trace_totals *t, const struct trace_dictionary *dictionary,
+                           const struct trace_item *item, struct error *err)
+{
+        struct event_decoder decoder;
+        struct event_run run;
+        int r = reserve(t, dictionary);
+
+        if (r < 0)
+                return error_set(err, r, "adding up the events: out of memory");
+        r = event_decoder_init(&decoder, dictionary, item->body, item->body_bytes, err);
+        if (r < 0)
+                return r;
+        while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
+                r = add_run(t, &decoder, &t->threads[run.thread - 1], err);
+                if (r < 0)
+                        break;
+        }
+        t->n_unknown_ops += decoder.n_unknown_ops;
+        return r;
+}
+
+int trace_totals_finish(struct trace_totals *t, uint64_t end_ns)
+{
+        for (uint32_t i = 0; i < t->n_threads; i++) {
+                const struct thread_timeline *thread = &t->threads[i];
+
+                if (!thread->started)
+                        continue;
+                if (!t->any || thread->first_ns < t->first_ns)
+                        t->first_ns = thread->first_ns;
+                if (thread->last_ns > t->last_ns)
+                        t->last_ns = thread->last_ns;
+                t->n_switches += thread->n_switches;
+                t->any = true;
+        }
+        if (end_ns < t->last_ns)
+                end_ns = t->last_ns;
+        for (uint32_t i = 0; i < t->n_threads; i++) {
+                int r = thread_timeline_finish(&t->threads[i], end_ns, &t->zones);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

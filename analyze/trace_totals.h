@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/trace_totals.h - one pass over a trace's events: everything that is added up
+ *
+ * Way of the data:  trace_reader -> event_decoder -> [trace_totals] -> report
+ *
+ * The chunks are given in the order of the file.  What is kept grows with the
+ * number of threads, locations and distinct samples, never with that of events.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_TRACE_TOTALS_H
+#define ANALYZE_TRACE_TOTALS_H
+
+#include "analyze/sample_stats.h"
+#include "analyze/thread_timeline.h"
+#include "analyze/zone_stats.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct trace_dictionary;
+struct trace_item;
+
+struct trace_totals {
+        struct thread_timeline *threads; /* heap; by thread id - 1 */
+        uint32_t n_threads;
+        size_t threads_capacity;
+        struct zone_stats zones;
+        struct sample_stats samples;
+        uint64_t n_messages, n_plots, n_frame_marks;
+        uint64_t n_switches;
+        uint64_t n_unknown_ops;     /* events of a newer version of the format, left out */
+        uint64_t first_ns, last_ns; /* of all events; valid after trace_totals_finish() if `any` */
+        bool any;                   /* there was an event */
+};
+
+void trace_totals_init(struct trace_totals *t);
+void trace_totals_deinit(struct trace_totals *t);
+
+/*
+ * trace_totals_add_chunk() - take in the events of a chunk of the kind EVENTS
+ * @dictionary:  of the trace, as it is after the chunks before
+ * Returns 0, -EBADMSG for a malformed body (events before the fault are counted), -ENOMEM, -EOVERFLOW.
+ */
+int trace_totals_add_chunk(struct trace_totals *t, const struct trace_dictionary *dictionary,
+                           const struct trace_item *item, struct error *err);
+
+/*
+ * trace_totals_finish() - no more chunks: closes what is open
+ * @end_ns:  when the recording ended, if that is known to be after the last event; else 0
+ * Returns 0 or -ENOMEM.
+ */
+int trace_totals_finish(struct trace_totals *t, uint64_t end_ns);
+
+#endif /* ANALYZE_TRACE_TOTALS_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/zone_stats.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void zone_stats_deinit(struct zone_stats *s)
+{
+        for (uint32_t i = 0; i < s->n_zones; i++)
+                histogram_deinit(&s->zones[i].durations_ns);
+        free(s->zones);
+        *s = (struct zone_stats){ .zones = NULL };
+}
+
+int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations)
+{
+        int r;
+
+        if (n_locations <= s->n_zones)
+                return 0;
+        r = array_reserve(&s->zones, &s->capacity, n_locations, sizeof(*s->zones));
+        if (r < 0)
+                return r;
+        memset(s->zones + s->n_zones, 0, (n_locations - s->n_zones) * sizeof(*s->zones));
+        s->n_zones = n_locations;
+        return 0;
+}
+
+int zone_stats_add(struct zone_stats *s, uint32_t location, const struct zone_instance *zone)
+{
+        struct zone_stat *stat;
+
+        assert(location >= 1 && location <= s->n_zones);
+        stat = &s->zones[location - 1];
+        stat->self_ns += zone->self_ns;
+        if (zone->outermost) {
+                stat->total_ns += zone->duration_ns;
+                stat->on_cpu_ns += zone->on_cpu_ns;
+        }
+        if (!zone->closed) {
+                stat->n_unclosed++;
+                return 0;
+        }
+        return histogram_add(&stat->durations_ns, zone->duration_ns);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/zone_stats.h - what all zones of one source location add up to
+ *
+ * Way of the data:  thread_timeline -> [zone_stats] -> report
+ *
+ * A zone that is open inside another of the same location (recursion) is an
+ * instance like any other: it counts and its duration is in the histogram.
+ * Its time is already in that of the outer one, so `total_ns` and `on_cpu_ns`
+ * add up only the outermost.
+ *
+ * A zone that was never closed has no duration, hence no place in the
+ * histogram; what is known of its time is in total, self and on-CPU.
+ *
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_ZONE_STATS_H
+#define ANALYZE_ZONE_STATS_H
+
+#include "analyze/histogram.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One zone that came to its end, or to the end of what is known. */
+struct zone_instance {
+        uint64_t duration_ns;
+        uint64_t self_ns;   /* without the zones directly inside */
+        uint64_t on_cpu_ns; /* of the duration; meaningless without context switches */
+        bool outermost;     /* no other zone of its location is open around it */
+        bool closed;
+};
+
+struct zone_stat {
+        struct histogram durations_ns; /* of the closed ones */
+        uint64_t n_unclosed;
+        uint64_t total_ns; /* wall-clock, summed over threads */
+        uint64_t self_ns;
+        uint64_t on_cpu_ns; /* of total_ns */
+};
+
+struct zone_stats {
+        struct zone_stat *zones; /* heap; by location id - 1 */
+        uint32_t n_zones;
+        size_t capacity;
+};
+
+/* Zero-initialised is empty and valid. */
+void zone_stats_deinit(struct zone_stats *s);
+
+/* Makes room for the locations 1 .. @n_locations.  Returns 0 or -ENOMEM. */
+int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations);
+
+/* Counts a zone of @location, for which there is room.  Constant time.  Returns 0 or -ENOMEM. */
+int zone_stats_add(struct zone_stats *s, uint32_t location, const struct zone_instance *zone);
+
+#endif /* ANALYZE_ZONE_STATS_H */
