@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_check.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/option_table.h"
+#include "cli/text_number.h"
+#include "format/event_decoder.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_TRACE "hyprof.hyp"
+
+enum { LETTER_REPAIR = OPTION_LONG_ONLY };
+
+struct arguments {
+        bool repair;
+        bool help;
+};
+
+/* What reading the whole trace found. */
+struct findings {
+        uint64_t n_chunks, n_events;
+        uint64_t whole_bytes; /* up to the last whole chunk */
+        enum trace_ending ending;
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_REPAIR, "repair", NULL,
+          "cut a trace back to its last whole chunk and write the index it lacks" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof check",
+        .operands = "[FILE]",
+        .about = "Reads a whole trace and says whether anything is wrong with it.\n"
+                 "FILE is a trace; default: " DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = whole, or mended now; 1 = cut off, damaged, no trace or unreadable; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        (void)value;
+        if (letter == LETTER_REPAIR)
+                args->repair = true;
+        else
+                args->help = true;
+        return 0;
+}
+
+static int count_events(const struct trace_reader *reader, const struct trace_item *item, uint64_t *n_events,
+                        struct error *err)
+{
+        struct event_decoder decoder;
+        struct trace_event event;
+        struct event_run run;
+        int r = event_decoder_init(&decoder, trace_reader_dictionary(reader), item->body, item->body_bytes,
+                                   err);
+
+        while (r >= 0 && (r = event_decoder_next_run(&decoder, &run, err)) == 1)
+                while ((r = event_decoder_next(&decoder, &event, err)) == 1)
+                        ++*n_events;
+        return r;
+}
+
+/* Reads all of it; with @writer, names each whole chunk to it. */
+static int read_all(struct trace_reader *reader, struct trace_writer *writer, struct findings *ret_findings,
+                    struct error *err)
+{
+        struct findings f = { .n_chunks = 1 }; /* the FILE chunk was read when it was opened */
+        struct trace_item item;
+        int r;
+
+        while ((r = trace_reader_next(reader, &item, err)) == 1) {
+                if (item.header.kind == TRACE_CHUNK_EVENTS)
+                        r = count_events(reader, &item, &f.n_events, err);
+                if (r < 0)
+                        return error_prefix(err, r, "chunk at byte %" PRIu64, item.file_offset_bytes);
+                if (writer && item.header.kind != TRACE_CHUNK_INDEX)
+                        trace_writer_adopt(writer, &item.header);
+                f.n_chunks++;
+        }
+        f.ending = trace_reader_ending(reader, NULL, &f.whole_bytes);
+        *ret_findings = f;
+        return r;
+}
+
+/* The FILE chunk has no body that could differ in length: two numbers of 16 bits, too short to shrink. */
+static const struct trace_chunk_header file_chunk = { .kind = TRACE_CHUNK_FILE,
+                                                      .stored_bytes = 4,
+                                                      .raw_bytes = 4 };
+
+static int repair(const char *path, struct error *err)
+{
+        struct trace_reader *reader = NULL;
+        struct trace_writer *writer = NULL;
+        struct findings f;
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+        int r = fd < 0 ? error_errno(err, "%s", path) : 0;
+
+        if (r == 0)
+                r = trace_reader_open(path, &reader, err);
+        if (r == 0)
+                r = trace_writer_reopen(fd, &writer, err);
+        if (r == 0) {
+                trace_writer_adopt(writer, &file_chunk);
+                r = read_all(reader, writer, &f, err);
+        }
+        if (r == 0 && ftruncate(fd, (off_t)trace_writer_count_bytes(writer)) < 0)
+                r = error_errno(err, "%s: cut back", path);
+        if (r == 0 && lseek(fd, 0, SEEK_END) < 0)
+                r = error_errno(err, "%s", path);
+        if (r == 0)
+                r = trace_writer_finish(writer, err);
+        trace_writer_free(writer);
+        trace_reader_close(reader);
+        io_close(&fd);
+        return r;
+}
+
+static int check(const char *path, bool mend)
+{
+        struct error err = ERROR_NONE;
+        struct trace_reader *reader;
+        struct findings f;
+        const char *words;
+        int r = trace_reader_open(path, &reader, &err);
+
+        if (r < 0) {
+                complain("error: %s", err.text);
+                return EXIT_STATUS_FAILED;
+        }
+        r = read_all(reader, NULL, &f, &err);
+        (void)trace_reader_ending(reader, &words, NULL);
+        if (r < 0)
+                complain("error: %s: %s", path, err.text);
+        else if (f.ending == TRACE_ENDING_WHOLE)
+                (void)printf("whole: %s chunks, %s events, %s\n", text_number_count(f.n_chunks).text,
+                             text_number_count(f.n_events).text, text_number_bytes(f.whole_bytes).text);
+        else
+                complain("error: %s: %s", path, words);
+        if (r == 0 && f.ending != TRACE_ENDING_WHOLE && mend) {
+                r = repair(path, &err);
+                if (r < 0)
+                        complain("error: %s", err.text);
+                else
+                        (void)printf("mended: %s chunks, %s events are kept\n",
+                                     text_number_count(f.n_chunks).text, text_number_count(f.n_events).text);
+        } else if (r == 0 && f.ending != TRACE_ENDING_WHOLE) {
+                complain_try("hyprof check --repair %s, which keeps the %s up to there", path,
+                             text_number_bytes(f.whole_bytes).text);
+                r = -EBADMSG;
+        }
+        trace_reader_close(reader);
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}
+
+int cmd_check(int argc, char **argv)
+{
+        struct arguments args = { .repair = false };
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return EXIT_STATUS_OK;
+        }
+        return check(first < argc ? argv[first] : DEFAULT_TRACE, args.repair);
+}

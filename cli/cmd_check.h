@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_check.h - `hyprof check`
+ *
+ * Way of the data:  trace -> trace_reader -> [cmd_check] -> standard output, mended trace
+ */
+#ifndef CLI_CMD_CHECK_H
+#define CLI_CMD_CHECK_H
+
+/* Returns the exit status. */
+int cmd_check(int argc, char **argv);
+
+#endif /* CLI_CMD_CHECK_H */

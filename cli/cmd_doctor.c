@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_doctor.h"
+
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/option_table.h"
+#include "sampler/perf_access.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define DESCRIPTORS_FEW 1024
+
+static const struct option_row option_rows[] = {
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof doctor",
+        .operands = "",
+        .about =
+                "Shows what this machine and this user can record, and the command that would allow the rest.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = "exit status: 0 = programs can be recorded; 1 = they cannot; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        bool *help = context;
+
+        (void)letter;
+        (void)value;
+        *help = true;
+        return 0;
+}
+
+static void line(bool good, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void line(bool good, const char *what, const char *format, ...)
+{
+        va_list args;
+
+        (void)printf("%-4s %-22s ", good ? "yes" : "no", what);
+        va_start(args, format);
+        (void)vprintf(format, args);
+        va_end(args);
+        (void)fputc('\n', stdout);
+}
+
+static void try(const char *command)
+{
+        (void)printf("     %-22s try: %s\n", "", command);
+}
+
+/* EACCES is the kernel's answer to a user with too few rights; EPERM also a filter's of system calls. */
+static const char *reason(int code)
+{
+        switch (-code) {
+        case EACCES:
+        case EPERM:
+                return "not permitted";
+        case ENOENT:
+        case ENODEV:
+        case EOPNOTSUPP:
+                return "this machine has none (virtual machine?)";
+        case ENOSYS:
+                return "this kernel was built without performance events";
+        default:
+                return strerrordesc_np(-code);
+        }
+}
+
+static void show_user(const struct perf_access *a)
+{
+        if (a->user_error == 0) {
+                line(true, "user code", "callstacks of one's own programs");
+                return;
+        }
+        line(false, "user code", "%s (kernel.perf_event_paranoid is %ld)", reason(a->user_error),
+             a->paranoid);
+        if (a->paranoid > 2)
+                try("sudo sysctl kernel.perf_event_paranoid=2");
+        else if (a->user_error == -EPERM || a->user_error == -EACCES)
+                try("in a container: --cap-add=PERFMON and a seccomp profile that allows perf_event_open");
+}
+
+static void show_kernel(const struct perf_access *a)
+{
+        if (a->kernel_error == 0) {
+                line(true, "kernel code", "the kernel's part of callstacks");
+        } else {
+                line(false, "kernel code", "%s (kernel.perf_event_paranoid is %ld, 1 is needed)",
+                     reason(a->kernel_error), a->paranoid);
+                try("sudo sysctl kernel.perf_event_paranoid=1");
+        }
+        if (a->kernel_symbols) {
+                line(true, "kernel names", "/proc/kallsyms shows addresses");
+        } else {
+                line(false, "kernel names", "addresses are hidden (kernel.kptr_restrict is %ld)",
+                     a->kptr_restrict);
+                try(a->is_root ? "sysctl kernel.kptr_restrict=1" : "sudo hyprof record ...");
+        }
+}
+
+static void show_hardware(const struct perf_access *a)
+{
+        if (a->hardware_error == 0)
+                line(true, "hardware counters", "cycles, instructions, cache misses ...");
+        else
+                line(false, "hardware counters", "%s; cpu-clock is sampled instead of cycles",
+                     reason(a->hardware_error));
+        line(a->build_id_error == 0, "build-ids", "%s",
+             a->build_id_error == 0 ? "the kernel reports them with each mapping"
+                                    : "not from this kernel (5.12 does)");
+}
+
+static void show_files(const struct perf_access *a)
+{
+        line(a->map_files, "deleted files", "%s",
+             a->map_files ? "mapped files can be read after they were deleted"
+                          : "needs CAP_CHECKPOINT_RESTORE: files that a program deletes are lost");
+        if (!a->map_files)
+                try("sudo hyprof record ...");
+}
+
+static void show_limits(const struct perf_access *a)
+{
+        struct rlimit files = { .rlim_max = 0 };
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+        (void)getrlimit(RLIMIT_NOFILE, &files);
+        line(files.rlim_max >= DESCRIPTORS_FEW, "descriptors",
+             "up to %llu; %ld are needed on %ld CPUs for one event", (unsigned long long)files.rlim_max,
+             2 * n_cpus, n_cpus);
+        if (a->max_sample_hz != LONG_MIN)
+                line(true, "sample rate", "up to %ld Hz for hardware counters", a->max_sample_hz);
+        if (a->mlock_kib != LONG_MIN && !a->is_root)
+                line(a->mlock_kib >= 516, "ring memory", "%ld KiB for each CPU", a->mlock_kib);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+        struct perf_access access;
+        struct utsname system;
+        bool help = false;
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, &help, &first) < 0)
+                return EXIT_STATUS_USAGE;
+        if (help) {
+                option_table_print(&table, stdout);
+                return EXIT_STATUS_OK;
+        }
+        perf_access_read(&access);
+        if (uname(&system) == 0)
+                (void)printf("hyprof %s on Linux %s %s, as %s\n\n", HYPROF_VERSION, system.release,
+                             system.machine, access.is_root ? "root" : "an ordinary user");
+        show_user(&access);
+        show_kernel(&access);
+        show_hardware(&access);
+        show_files(&access);
+        show_limits(&access);
+        (void)printf("\n%s\n", access.user_error == 0
+                                       ? "hyprof record COMMAND works here."
+                                       : "hyprof record cannot work here until that is allowed.");
+        return access.user_error == 0 ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_record.h - `hyprof record`
+ *
+ * Way of the data:  command line -> [cmd_record] -> recorder, symbol_process -> trace
+ */
+#ifndef CLI_CMD_RECORD_H
+#define CLI_CMD_RECORD_H
+
+/* Returns the exit status; does not return if the recorded command died by a signal: neither do we. */
+int cmd_record(int argc, char **argv);
+
+#endif /* CLI_CMD_RECORD_H */

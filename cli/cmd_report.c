@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_report.h"
+
+#include "analyze/report.h"
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/option_table.h"
+#include "cli/report_json.h"
+#include "cli/report_text.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_TRACE "hyprof.hyp"
+
+/* Rows of each list in the text, unless --limit says otherwise: a screen or two. */
+#define TEXT_ROWS         10
+#define TEXT_ZONES_INSIDE 5
+#define TEXT_ROWS_INSIDE  5
+#define JSON_ROWS_INSIDE  10
+
+#define LIMIT_UNSET UINT32_MAX
+
+struct arguments {
+        const char *path;
+        const char *event; /* NULL = the one with the most samples */
+        uint32_t limit;    /* 0 = all */
+        bool json;
+        bool help;
+};
+
+static const struct option_row option_rows[] = {
+        { 'j', "json", NULL,
+          "print JSON (schema " REPORT_JSON_SCHEMA ", docs/report-json.md) instead of text" },
+        { 'l', "limit", "N", "at most N rows of each list; 0 = all" },
+        { 'e', "event", "NAME", "show the samples of this event; default: the one with the most" },
+        { 'i', "input", "FILE", "the same as FILE" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof report",
+        .operands = "[FILE]",
+        .about = "Shows where the time of a recorded program went: functions, zones, and the functions\n"
+                 "inside the zones.  FILE is a trace, \"-\" standard input; default: " DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
+                   "1 = FILE cannot be read or is no trace, or the report cannot be written; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        uint64_t limit;
+
+        switch (letter) {
+        case 'j':
+                args->json = true;
+                break;
+        case 'l':
+                if (option_parse_number(value, 0, LIMIT_UNSET - 1, &limit) < 0) {
+                        complain("error: --limit %s: not a number of rows", value);
+                        return -EINVAL;
+                }
+                args->limit = (uint32_t)limit;
+                break;
+        case 'e':
+                args->event = value;
+                break;
+        case 'i':
+                args->path = value;
+                break;
+        default:
+                args->help = true;
+                break;
+        }
+        return 0;
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *args)
+{
+        int first;
+        int r = option_table_parse(&table, argc, argv, take_option, args, &first);
+
+        if (r < 0)
+                return r;
+        if (argc - first > 1) {
+                complain("error: one trace at a time: %s is one too many", argv[first + 1]);
+                complain_try("%s --help", table.command);
+                return -EINVAL;
+        }
+        if (first < argc)
+                args->path = argv[first];
+        return 0;
+}
+
+/* The trace is there, but not all of it: once on stderr, where a pipe does not swallow it. */
+static void warn_of_ending(const struct report *report, const char *path)
+{
+        if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; showing what stands before", path, report->ending_words);
+}
+
+static void explain_failure(int code, const struct arguments *args, const struct error *err)
+{
+        complain("error: %s", err->text);
+        if (code == -ENOENT && !args->event)
+                complain_try("hyprof record COMMAND");
+        else if (code == -EBADMSG)
+                complain_try("a file that hyprof record wrote");
+        else if (code == -ENOTSUP)
+                complain_try("a newer hyprof");
+}
+
+static int write_report(const struct report *report, const struct arguments *args)
+{
+        uint32_t limit = args->limit;
+        int r;
+
+        if (limit == LIMIT_UNSET)
+                limit = args->json ? 0 : TEXT_ROWS;
+        r = args->json ? report_json_print(report, limit, stdout) : report_text_print(report, limit, stdout);
+        if (r < 0) {
+                complain("error: writing the report: out of memory");
+                return EXIT_STATUS_FAILED;
+        }
+        errno = 0;
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return EXIT_STATUS_OK;
+        if (errno == EPIPE) /* `| head` has seen enough */
+                return EXIT_STATUS_OK;
+        complain("error: writing the report: %s",
+                 errno != 0 ? strerrordesc_np(errno) : "not all was written");
+        return EXIT_STATUS_FAILED;
+}
+
+int cmd_report(int argc, char **argv)
+{
+        struct arguments args = { .path = DEFAULT_TRACE, .limit = LIMIT_UNSET };
+        struct report_options options;
+        struct error err = ERROR_NONE;
+        struct report *report;
+        int r;
+
+        if (parse_arguments(argc, argv, &args) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return EXIT_STATUS_OK;
+        }
+        options = (struct report_options){
+                .event = args.event,
+                .n_zones_inside = args.json ? 0 : TEXT_ZONES_INSIDE,
+                .n_functions_inside = args.json ? JSON_ROWS_INSIDE : TEXT_ROWS_INSIDE,
+        };
+        if (args.limit != LIMIT_UNSET)
+                options.n_zones_inside = options.n_functions_inside = args.limit;
+        r = report_load(args.path, &options, &report, &err);
+        if (r < 0) {
+                explain_failure(r, &args, &err);
+                return EXIT_STATUS_FAILED;
+        }
+        warn_of_ending(report, args.path);
+        r = write_report(report, &args);
+        report_free(report);
+        return r;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_report.h - `hyprof report`
+ *
+ * Way of the data:  report -> report_text, report_json -> [cmd_report] -> standard output
+ */
+#ifndef CLI_CMD_REPORT_H
+#define CLI_CMD_REPORT_H
+
+/* @argv[0] is "report".  Returns the exit status, an enum exit_status. */
+int cmd_report(int argc, char **argv);
+
+#endif /* CLI_CMD_REPORT_H */

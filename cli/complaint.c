@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/complaint.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "cli/text_table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static __attribute__((format(printf, 2, 0))) void put_line(const char *start, const char *format,
+                                                           va_list args)
+{
+        struct byte_buffer line = { .data = NULL };
+        char text[ERROR_TEXT_BYTES + 64];
+
+        (void)vsnprintf(text, sizeof(text), format, args);
+        (void)text_escape(&line, text, strlen(text));
+        if (!line.failed)
+                (void)fprintf(stderr, "%s%.*s\n", start, (int)line.used_bytes, (const char *)line.data);
+        byte_buffer_deinit(&line);
+}
+
+void complain(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        put_line("hyprof: ", format, args);
+        va_end(args);
+}
+
+void complain_try(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        put_line("  try: ", format, args);
+        va_end(args);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_check.h"
+#include "cli/cmd_doctor.h"
+#include "cli/cmd_dump.h"
+#include "cli/cmd_record.h"
+#include "cli/cmd_report.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct command_row {
+        const char *name;
+        int (*run)(int argc, char **argv);
+        bool runs_command; /* whose signals are left alone */
+        const char *help;
+};
+
+static const struct command_row command_rows[] = {
+        { "record", cmd_record, true, "run a program and record its callstacks and zones" },
+        { "report", cmd_report, false, "show where the time went: functions, zones, functions inside zones" },
+        { "dump", cmd_dump, false, "print a trace as text, a line a record" },
+        { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
+        { "doctor", cmd_doctor, false,
+          "show what this machine and user can record, and what would allow the rest" },
+};
+
+#define N_COMMANDS (sizeof(command_rows) / sizeof(command_rows[0]))
+
+static void print_help(FILE *out)
+{
+        (void)fputs(
+                "usage: hyprof COMMAND [OPTIONS]\n"
+                "\n"
+                "A hybrid profiler: samples callstacks, collects the zones that a program emits, and shows\n"
+                "what the program did inside the piece of work that you care about.\n"
+                "\n",
+                out);
+        for (size_t i = 0; i < N_COMMANDS; i++)
+                (void)fprintf(out, "  %-8s %s\n", command_rows[i].name, command_rows[i].help);
+        (void)fputs("\n"
+                    "hyprof COMMAND --help explains a command; hyprof --version prints the version.\n"
+                    "First steps:  hyprof record ./program    then    hyprof report\n",
+                    out);
+}
+
+int main(int argc, char **argv)
+{
+        if (argc < 2) {
+                print_help(stderr);
+                return EXIT_STATUS_USAGE;
+        }
+        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+                print_help(stdout);
+                return EXIT_STATUS_OK;
+        }
+        if (strcmp(argv[1], "--version") == 0) {
+                (void)printf("hyprof %s\n", HYPROF_VERSION);
+                return EXIT_STATUS_OK;
+        }
+        for (size_t i = 0; i < N_COMMANDS; i++) {
+                if (strcmp(argv[1], command_rows[i].name) != 0)
+                        continue;
+                if (!command_rows[i].runs_command)
+                        (void)signal(SIGPIPE, SIG_IGN); /* `| head` is an error of write(2), not our death */
+                return command_rows[i].run(argc - 1, argv + 1);
+        }
+        complain("error: unknown command '%s'", argv[1]);
+        complain_try("hyprof --help");
+        return EXIT_STATUS_USAGE;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/option_table.h - the options of one command: parsed and explained from one table
+ *
+ * Way of the data:  command line -> [option_table] -> cmd_*
+ */
+#ifndef CLI_OPTION_TABLE_H
+#define CLI_OPTION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct option_row {
+        int letter; /* the short form; from OPTION_LONG_ONLY on there is none */
+        const char *name;
+        const char *argument; /* NULL = takes none */
+        const char *help;
+};
+
+#define OPTION_LONG_ONLY 256
+#define OPTION_ROWS_MAX  32
+
+struct option_table {
+        const char *command;  /* "hyprof dump" */
+        const char *operands; /* "[FILE]" */
+        const char *about;    /* lines below the usage */
+        const struct option_row *rows;
+        size_t n_rows;        /* at most OPTION_ROWS_MAX */
+        const char *closing;  /* lines below the options */
+        bool ends_at_operand; /* what follows the first operand is another program's */
+};
+
+/* Takes one option; @value is NULL for one without argument.  Returns 0, or -EINVAL after a complaint. */
+typedef int option_taker(void *context, int letter, const char *value);
+
+/*
+ * option_table_parse() - go through the command line
+ * @argv:         as main() has it from the command's name on
+ * @ret_operand:  index of the first operand in @argv
+ * Returns 0, or -EINVAL after a complaint that names the option and the way to the help.
+ */
+int option_table_parse(const struct option_table *table, int argc, char **argv, option_taker *take,
+                       void *context, int *ret_operand);
+
+/* The text of --help. */
+void option_table_print(const struct option_table *table, FILE *out);
+
+/* A whole decimal number from @min to @max.  Returns 0 or -EINVAL, silently. */
+int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value);
+
+#endif /* CLI_OPTION_TABLE_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/output_file.h - the file that a recording is written to
+ *
+ * Way of the data:  command line -> [output_file] -> trace_writer
+ *
+ * An earlier recording of that name is kept as NAME.old, as perf does; under
+ * sudo the file belongs to the user who called it.
+ */
+#ifndef CLI_OUTPUT_FILE_H
+#define CLI_OUTPUT_FILE_H
+
+#include <stdbool.h>
+
+struct error;
+
+struct output_file {
+        const char *path; /* borrowed */
+        int fd;           /* open for writing; -1 = closed */
+        bool created;     /* by us: it may be removed again */
+        bool rotated;     /* NAME.old was made from an earlier file */
+};
+
+/* Returns 0 or -errno.  Devices and pipes are opened as they are. */
+int output_file_open(struct output_file *file, const char *path, struct error *err);
+void output_file_close(struct output_file *file);
+
+/* There is nothing to keep: removes the file and gives an earlier one its name back. */
+void output_file_discard(struct output_file *file);
+
+#endif /* CLI_OUTPUT_FILE_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/progress_line.h"
+
+#include "cli/text_number.h"
+#include "sampler/recorder.h"
+
+#include <stdio.h>
+
+#define CLEAR_LINE "\r\033[K"
+
+void progress_line_draw(void *context, const struct recorder_progress *p)
+{
+        struct progress_line *line = context;
+
+        (void)fprintf(stderr, CLEAR_LINE "recording %s  %s samples  %s zones  %s  lost %s",
+                      text_number_duration(p->elapsed_ns).text, text_number_count(p->n_samples).text,
+                      text_number_count(p->n_zones).text, text_number_bytes(p->file_bytes).text,
+                      text_number_count(p->n_lost).text);
+        (void)fflush(stderr);
+        line->shown = true;
+}
+
+void progress_line_clear(struct progress_line *line)
+{
+        if (line->shown)
+                (void)fputs(CLEAR_LINE, stderr);
+        line->shown = false;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/report_json.h - a report as JSON, for scripts
+ *
+ * Way of the data:  report -> [report_json] -> file, pipe
+ * Specification:    docs/report-json.md
+ */
+#ifndef CLI_REPORT_JSON_H
+#define CLI_REPORT_JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct report;
+
+#define REPORT_JSON_SCHEMA "hyprof.report/1"
+
+/*
+ * report_json_print() - write the report as one JSON object and a newline
+ * @limit:  at most this many rows of each list; 0 = all.  "left_out" says how many are missing.
+ * Names are never cut; what is no UTF-8 in them becomes U+FFFD.
+ * Returns 0 or -ENOMEM; the caller looks at ferror(@out).
+ */
+int report_json_print(const struct report *report, uint32_t limit, FILE *out);
+
+#endif /* CLI_REPORT_JSON_H */

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report_text.h"
+
+#include "analyze/report.h"
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "cli/text_number.h"
+#include "cli/text_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#define INDENT        2
+#define LABEL_COLUMNS 12 /* of "  command   " in the header */
+
+/* What one line of the header says; sticky like its buffer. */
+static void add_text(struct byte_buffer *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add_text(struct byte_buffer *line, const char *format, ...)
+{
+        char text[256]; /* of our own words and numbers; names go in by add_string() */
+        va_list args;
+
+        va_start(args, format);
+        (void)vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        byte_buffer_add(line, text, strlen(text));
+}
+
+static void add_string(struct byte_buffer *line, struct report_string string)
+{
+        (void)text_escape(line, string.bytes, string.n_bytes);
+}
+
+/* Prints and empties @line; one without contents is left out.  Returns 0 or -ENOMEM. */
+static int print_line(const char *label, struct byte_buffer *line, FILE *out)
+{
+        if (line->failed)
+                return -ENOMEM;
+        if (line->used_bytes == 0)
+                return 0;
+        (void)fprintf(out, "  %-*s", LABEL_COLUMNS - INDENT, label);
+        text_wrap((const char *)line->data, line->used_bytes, LABEL_COLUMNS, out);
+        byte_buffer_clear(line);
+        return 0;
+}
+
+static const char *plural(uint64_t n)
+{
+        return n == 1 ? "" : "s";
+}
+
+static void describe_place(const struct report_recording *recording, struct byte_buffer *line)
+{
+        time_t seconds = (time_t)(recording->start_realtime_ns / NS_PER_S);
+        char date[40] = "";
+        struct tm utc;
+
+        if (seconds != 0 && gmtime_r(&seconds, &utc))
+                (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &utc);
+        add_text(line, "%s", date);
+        if (recording->hostname.n_bytes != 0) {
+                add_text(line, "%son ", date[0] != '\0' ? " " : "");
+                add_string(line, recording->hostname);
+        }
+        if (recording->cpus.n_bytes != 0) {
+                add_text(line, "%s", line->used_bytes != 0 ? ", " : "");
+                add_string(line, recording->cpus);
+                add_text(line,
+                         recording->cpus.n_bytes == 1 && recording->cpus.bytes[0] == '1' ? " CPU" : " CPUs");
+        }
+        if (recording->kernel.n_bytes != 0) {
+                add_text(line, "%s", line->used_bytes != 0 ? ", " : "");
+                add_string(line, recording->kernel);
+        }
+        if (recording->machine.n_bytes != 0) {
+                add_text(line, "%s", line->used_bytes != 0 ? " " : "");
+                add_string(line, recording->machine);
+        }
+        if (recording->hyprof_version.n_bytes != 0) {
+                add_text(line, "%shyprof ", line->used_bytes != 0 ? ", " : "");
+                add_string(line, recording->hyprof_version);
+        }
+}
+
+static void describe_length(const struct report *report, struct byte_buffer *line)
+{
+        const struct report_string *status = &report->recording.exit_status;
+
+        add_text(line, "%s", text_number_duration(report->recording.duration_ns).text);
+        add_text(line, ", %s thread%s in %s process%s", text_number_count(report->n_threads).text,
+                 plural(report->n_threads), text_number_count(report->n_processes).text,
+                 report->n_processes == 1 ? "" : "es");
+        if (status->n_bytes == 0)
+                return;
+        /* "3", or else words: "signal 9" */
+        add_text(line, status->bytes[0] >= '0' && status->bytes[0] <= '9' ? ", exit status " : ", ended by ");
+        add_string(line, *status);
+}
+
+static void describe_event(const struct report *report, const struct report_event *event,
+                           struct byte_buffer *line)
+{
+        add_text(line, "%s of ", text_number_count(event->sum.n_samples).text);
+        add_string(line, event->name);
+        if (event->mode == TRACE_SAMPLE_MODE_FREQUENCY_HZ)
+                add_text(line, " at %s Hz", text_number_count(event->rate).text);
+        else if (event->mode == TRACE_SAMPLE_MODE_PERIOD)
+                add_text(line, ", one every %s", text_number_count(event->rate).text);
+        if (report->n_events > 1 && event == report->event)
+                add_text(line, " (shown below)");
+        if (report->recording.fallback.n_bytes != 0 && event == report->event) {
+                add_text(line, " (");
+                add_string(line, report->recording.fallback);
+                add_text(line, ")");
+        }
+}
+
+static void describe_counts(const struct report *report, struct byte_buffer *line)
+{
+        const struct {
+                uint64_t count;
+                const char *what;
+        } counts[] = {
+                { report->n_messages, "message" },
+                { report->n_plots, "plot value" },
+                { report->n_frame_marks, "frame mark" },
+                { report->n_switches, "context switch" },
+        };
+
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+                if (counts[i].count == 0)
+                        continue;
+                add_text(line, "%s%s %s%s", line->used_bytes != 0 ? ", " : "",
+                         text_number_count(counts[i].count).text, counts[i].what,
+                         counts[i].count != 1 && i == 3 ? "es" : plural(counts[i].count));
+        }
+}
+
+static int print_header(const struct report *report, struct byte_buffer *line, FILE *out)
+{
+        int r;
+
+        (void)fputs("recording\n", out);
+        add_string(line, report->recording.command);
+        r = print_line("command", line, out);
+        if (r < 0)
+                return r;
+        describe_place(&report->recording, line);
+        r = print_line("recorded", line, out);
+        if (r < 0)
+                return r;
+        describe_length(report, line);
+        r = print_line("lasted", line, out);
+        if (r < 0)
+                return r;
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                describe_event(report, &report->events[i], line);
+                r = print_line("samples", line, out);
+                if (r < 0)
+                        return r;
+        }
+        if (report->n_zone_events != 0)
+                add_text(line, "%s in %s place%s of the source",
+                         text_number_count(report->n_zone_events).text,
+                         text_number_count(report->n_zones).text, plural(report->n_zones));
+        else
+                add_text(line, "none: no instrumented program, or none of its zones was reached");
+        r = print_line("zones", line, out);
+        if (r < 0)
+                return r;
+        describe_counts(report, line);
+        return print_line("also", line, out);
+}
+
+/* "libfoo.so (31.0% of the samples) has no symbols"; "words (detail)"; "words: 1,204" */
+static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
+{
+        if (gap->share > 0) {
+                if (gap->detail.n_bytes != 0) {
+                        add_string(line, gap->detail);
+                        add_text(line, " (%s of the samples) %s", text_number_share(gap->share).text,
+                                 gap->words);
+                } else {
+                        add_text(line, "%s: %s", gap->words, text_number_share(gap->share).text);
+                }
+                return;
+        }
+        add_text(line, "%s", gap->words);
+        if (gap->count != 0)
+                add_text(line, ": %s", text_number_count(gap->count).text);
+        if (gap->detail.n_bytes != 0) {
+                add_text(line, " (");
+                add_string(line, gap->detail);
+                add_text(line, ")");
+        }
+}
+
+static int print_gaps(const struct report *report, struct byte_buffer *line, FILE *out)
+{
+        if (report->gaps.n_rows == 0) {
+                (void)fputs("\nmissing: nothing that hyprof knows of\n", out);
+                return 0;
+        }
+        (void)fputs("\nmissing, and why\n", out);
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
+                describe_gap(&report->gaps.rows[i], line);
+                if (line->failed)
+                        return -ENOMEM;
+                (void)fputs("  - ", out);
+                text_wrap((const char *)line->data, line->used_bytes, 4, out);
+                byte_buffer_clear(line);
+        }
+        return 0;
+}
+
+static uint32_t limited(uint32_t n_rows, uint32_t limit)
+{
+        return limit != 0 && limit < n_rows ? limit : n_rows;
+}
+
+static void print_left_out(uint32_t n, const char *what, uint32_t n_indent, FILE *out)
+{
+        if (n != 0)
+                (void)fprintf(out, "%*s… %s more %s%s, --limit 0 shows all\n", (int)n_indent, "",
+                              text_number_count(n).text, what, plural(n));
+}
+
+static void add_function_name(struct text_table *table, const struct report_function *function)
+{
+        switch (function->kind) {
+        case FUNCTION_NAMED:
+                text_table_add(table, function->name.bytes, function->name.n_bytes);
+                break;
+        case FUNCTION_NO_SYMBOL:
+                text_table_add_text(table, "[no symbol]");
+                break;
+        case FUNCTION_STALE_FILE:
+                text_table_add_text(table, "[no symbol: file changed]");
+                break;
+        case FUNCTION_NO_MODULE:
+                text_table_add_text(table, "[outside of every module]");
+                break;
+        case FUNCTION_NO_CALLSTACK:
+                text_table_add_text(table, "[no callstack]");
+                break;
+        }
+}
+
+/* Without folders: the JSON has the whole path. */
+static void add_file_name(struct text_table *table, struct report_string path)
+{
+        const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
+        size_t skip = slash ? (size_t)(slash - path.bytes) + 1 : 0;
+
+        if (skip == path.n_bytes)
+                skip = 0;
+        if (path.n_bytes != 0)
+                text_table_add(table, path.bytes + skip, path.n_bytes - skip);
+        else
+                text_table_add_text(table, "-");
+}
+
+static int print_functions(const struct report_functions *functions, uint64_t whole, uint32_t limit,
+                           uint32_t n_indent, FILE *out)
+{
+        static const struct text_column columns[] = {
+                { .title = "self", .right = true, .n_columns_max = 6 },
+                { .title = "total", .right = true, .n_columns_max = 6 },
+                { .title = "function" },
+                { .title = "module", .n_columns_max = 26 },
+        };
+        uint32_t n_rows = limited(functions->n_rows, limit);
+        struct text_table table;
+        int r;
+
+        text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+        for (uint32_t i = 0; i < n_rows; i++) {
+                const struct report_function *function = &functions->rows[i];
+
+                text_table_add_text(&table,
+                                    text_number_share(report_share(function->self.weight, whole)).text);
+                text_table_add_text(&table,
+                                    text_number_share(report_share(function->total.weight, whole)).text);
+                add_function_name(&table, function);
+                add_file_name(&table, function->module);
+        }
+        r = text_table_print(&table, n_indent, out);
+        text_table_deinit(&table);
+        print_left_out(functions->n_rows - n_rows + functions->n_left_out, "function", n_indent, out);
+        return r;
+}
+
+static int print_top_functions(const struct report *report, uint32_t limit, struct byte_buffer *line,
+                               FILE *out)
+{
+        const struct report_event *event = report->event;
+
+        if (!event || event->sum.n_samples == 0)
+                return 0;
+        add_text(line, "functions: %% of the %s samples of ", text_number_count(event->sum.n_samples).text);
+        add_string(line, event->name);
+        add_text(line, " (taken while on a CPU); total is with callees");
+        if (line->failed)
+                return -ENOMEM;
+        (void)fputc('\n', out);
+        text_wrap((const char *)line->data, line->used_bytes, INDENT, out);
+        byte_buffer_clear(line);
+        return print_functions(&report->functions, event->sum.weight, limit, INDENT, out);
+}
+
+static void add_duration(struct text_table *table, uint64_t duration_ns, bool known)
+{
+        text_table_add_text(table, known ? text_number_duration(duration_ns).text : "-");
+}
+
+static void add_zone(struct text_table *table, const struct report_zone *zone, bool on_cpu_known)
+{
+        struct text_number count = text_number_count(zone->n_closed);
+        bool closed = zone->n_closed != 0;
+        char text[72];
+
+        (void)snprintf(text, sizeof(text), "%s", count.text);
+        if (zone->n_unclosed != 0)
+                (void)snprintf(text, sizeof(text), "%s+%s", count.text,
+                               text_number_count(zone->n_unclosed).text);
+        text_table_add_text(table, text);
+        add_duration(table, zone->total_ns, true);
+        add_duration(table, zone->self_ns, true);
+        add_duration(table, zone->mean_ns, closed);
+        add_duration(table, zone->p50_ns, closed);
+        add_duration(table, zone->p99_ns, closed);
+        add_duration(table, zone->max_ns, closed);
+        text_table_add_text(table,
+                            on_cpu_known && zone->total_ns != 0
+                                    ? text_number_share(report_share(zone->on_cpu_ns, zone->total_ns)).text
+                                    : "-");
+        text_table_add(table, zone->name.bytes, zone->name.n_bytes);
+}
+
+static int print_zones(const struct report *report, uint32_t limit, FILE *out)
+{
+        static const struct text_column columns[] = {
+                { .title = "count", .right = true, .n_columns_max = 20 },
+                { .title = "total", .right = true, .n_columns_max = 12 },
+                { .title = "self", .right = true, .n_columns_max = 12 },
+                { .title = "mean", .right = true, .n_columns_max = 12 },
+                { .title = "p50", .right = true, .n_columns_max = 12 },
+                { .title = "p99", .right = true, .n_columns_max = 12 },
+                { .title = "max", .right = true, .n_columns_max = 12 },
+                { .title = "on-CPU", .right = true, .n_columns_max = 6 },
+                { .title = "zone" },
+        };
+        uint32_t n_rows = limited(report->n_zones, limit);
+        struct text_table table;
+        int r;
+
+        if (report->n_zones == 0)
+                return 0;
+        (void)fprintf(out,
+                      "\nzones: time between begin and end, of all threads together; on-CPU is %% of total"
+                      "%s\n",
+                      report->n_unclosed != 0 ? ";\n  count +N: N more that never ended" : "");
+        text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+        for (uint32_t i = 0; i < n_rows; i++)
+                add_zone(&table, &report->zones[i], report->on_cpu_known);
+        r = text_table_print(&table, INDENT, out);
+        text_table_deinit(&table);
+        print_left_out(report->n_zones - n_rows, "zone", INDENT, out);
+        return r;
+}
+
+static int print_inside_one(const struct report *report, const struct report_zone *zone, uint32_t limit,
+                            struct byte_buffer *line, FILE *out)
+{
+        add_string(line, zone->name);
+        if (zone->file.n_bytes != 0) {
+                add_text(line, " (");
+                add_string(line, zone->file);
+                add_text(line, ":%" PRIu32 ")", zone->line);
+        }
+        add_text(line, ": %s samples, %s of all", text_number_count(zone->samples.n_samples).text,
+                 text_number_share(report_share(zone->samples.weight, report->event->sum.weight)).text);
+        if (line->failed)
+                return -ENOMEM;
+        (void)fputs("  ", out);
+        text_wrap((const char *)line->data, line->used_bytes, INDENT + 2, out);
+        byte_buffer_clear(line);
+        return print_functions(&zone->functions, zone->samples.weight, limit, INDENT + 2, out);
+}
+
+static int print_inside(const struct report *report, uint32_t limit, struct byte_buffer *line, FILE *out)
+{
+        bool titled = false;
+
+        for (uint32_t i = 0; i < report->n_zones; i++) {
+                int r;
+
+                if (!report->zones[i].has_functions)
+                        continue;
+                if (!titled)
+                        (void)fputs("\nfunctions in the top zones: % of the samples taken while the zone was "
+                                    "open, also in zones inside\n",
+                                    out);
+                titled = true;
+                r = print_inside_one(report, &report->zones[i], limit, line, out);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static void add_thread(struct text_table *table, const struct report_thread *thread, bool on_cpu_known)
+{
+        uint64_t lived_ns = thread->last_ns - thread->first_ns;
+        char number[16];
+
+        add_duration(table, thread->on_cpu_ns, on_cpu_known);
+        text_table_add_text(table, on_cpu_known
+                                           ? text_number_share(report_share(thread->on_cpu_ns, lived_ns)).text
+                                           : "-");
+        text_table_add_text(table, text_number_count(thread->n_samples).text);
+        text_table_add_text(table, text_number_count(thread->n_zones).text);
+        (void)snprintf(number, sizeof(number), "%" PRIu32, thread->pid);
+        text_table_add_text(table, number);
+        (void)snprintf(number, sizeof(number), "%" PRIu32, thread->tid);
+        text_table_add_text(table, number);
+        if (thread->name.n_bytes != 0)
+                text_table_add(table, thread->name.bytes, thread->name.n_bytes);
+        else
+                text_table_add_text(table, "-");
+}
+
+static int print_threads(const struct report *report, uint32_t limit, FILE *out)
+{
+        static const struct text_column columns[] = {
+                { .title = "on-CPU", .right = true, .n_columns_max = 12 },
+                { .title = "%", .right = true, .n_columns_max = 6 },
+                { .title = "samples", .right = true, .n_columns_max = 14 },
+                { .title = "zones", .right = true, .n_columns_max = 14 },
+                { .title = "pid", .right = true, .n_columns_max = 10 },
+                { .title = "tid", .right = true, .n_columns_max = 10 },
+                { .title = "thread" },
+        };
+        uint32_t n_rows = limited(report->n_threads, limit);
+        struct text_table table;
+        int r;
+
+        if (report->n_threads == 0)
+                return 0;
+        (void)fputs("\nthreads: % of the time from a thread's first event to its last\n", out);
+        text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+        for (uint32_t i = 0; i < n_rows; i++)
+                add_thread(&table, &report->threads[i], report->on_cpu_known);
+        r = text_table_print(&table, INDENT, out);
+        text_table_deinit(&table);
+        print_left_out(report->n_threads - n_rows, "thread", INDENT, out);
+        return r;
+}
+
+int report_text_print(const struct report *report, uint32_t limit, FILE *out)
+{
+        struct byte_buffer line = { .data = NULL };
+        int r = print_header(report, &line, out);
+
+        if (r == 0)
+                r = print_gaps(report, &line, out);
+        if (r == 0)
+                r = print_top_functions(report, limit, &line, out);
+        if (r == 0)
+                r = print_zones(report, limit, out);
+        if (r == 0)
+                r = print_inside(report, limit, &line, out);
+        if (r == 0)
+                r = print_threads(report, limit, out);
+        byte_buffer_deinit(&line);
+        return r;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/report_text.h - a report as text of at most 100 columns
+ *
+ * Way of the data:  report -> [report_text] -> terminal
+ */
+#ifndef CLI_REPORT_TEXT_H
+#define CLI_REPORT_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct report;
+
+/*
+ * report_text_print() - write the report
+ * @limit:  at most this many rows of each list; 0 = all.  What is left out is announced.
+ * Returns 0 or -ENOMEM; the caller looks at ferror(@out).
+ */
+int report_text_print(const struct report *report, uint32_t limit, FILE *out);
+
+#endif /* CLI_REPORT_TEXT_H */
