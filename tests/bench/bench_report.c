@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a zone costs `hyprof report`: a trace of 5 and of 10 million zones on 4
+ * threads (or of half and all of the number given) is written to /tmp, then read
+ * by the decoder alone and by report_load().
+ */
+#include "analyze/report.h"
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/event_decoder.h"
+#include "format/event_encoder.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define N_ZONES          UINT64_C(10000000)
+#define N_THREADS        4
+#define N_LOCATIONS      48
+#define N_STACKS         500
+#define ZONES_PER_RUN    1000 /* of one thread, then comes the next */
+#define ZONES_PER_CHUNK  64000
+#define ZONES_PER_SAMPLE 200
+
+struct bench {
+        struct trace_dictionary dictionary;
+        struct event_encoder encoder;
+        struct trace_writer *writer;
+        uint64_t random;
+        uint64_t now_ns[N_THREADS];
+        uint32_t event;
+};
+
+static void must(int r, const struct error *err)
+{
+        if (r >= 0)
+                return;
+        (void)fprintf(stderr, "bench_report: %s\n", err->text);
+        abort();
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+        *state ^= *state >> 12;
+        *state ^= *state << 25;
+        *state ^= *state >> 27;
+        return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static uint32_t add_row(struct bench *b, enum trace_table table, const void *row)
+{
+        struct error err = { .text = "a table is full" };
+        uint32_t id = 0;
+
+        must(trace_dictionary_add(&b->dictionary, table, row, &id), &err);
+        return id;
+}
+
+static uint32_t add_string(struct bench *b, const char *stem, uint32_t number)
+{
+        struct error err = { .text = "the table of strings is full" };
+        uint32_t id = 0;
+        char text[64];
+        int n = snprintf(text, sizeof(text), "%s%" PRIu32, stem, number);
+
+        must(trace_dictionary_add_string(&b->dictionary, text, (size_t)n, &id), &err);
+        return id;
+}
+
+static void add_tables(struct bench *b)
+{
+        struct trace_process process = { .pid = 100 };
+        struct trace_module module = { .path = add_string(b, "/bin/program", 0), .kind = TRACE_MODULE_FILE };
+        struct trace_sample_event event = { .name = add_string(b, "cpu-clock", 0) };
+        struct trace_zone_path path = { .parent = 0 };
+
+        (void)add_row(b, TRACE_TABLE_PROCESSES, &process);
+        for (uint32_t i = 0; i < N_THREADS; i++)
+                (void)add_row(b, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 100 + i });
+        (void)add_row(b, TRACE_TABLE_MODULES, &module);
+        b->event = add_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
+        for (uint32_t i = 0; i < N_LOCATIONS; i++) {
+                struct trace_location location = { .name = add_string(b, "zone", i), .line = i };
+
+                path.location = add_row(b, TRACE_TABLE_LOCATIONS, &location);
+                (void)add_row(b, TRACE_TABLE_ZONE_PATHS, &path);
+        }
+        for (uint32_t i = 0; i < N_STACKS; i++) {
+                struct trace_frame frame = { .module = 1, .offset = UINT64_C(16) * i };
+                struct trace_symbol symbol = { .function = add_string(b, "function", i / 4) };
+                struct trace_stack stack = { .parent = i % 20 != 0 ? i : 0 };
+
+                symbol.frame = stack.frame = add_row(b, TRACE_TABLE_FRAMES, &frame);
+                (void)add_row(b, TRACE_TABLE_STACKS, &stack);
+                (void)add_row(b, TRACE_TABLE_SYMBOLS, &symbol);
+        }
+}
+
+static void add_event(struct bench *b, uint32_t thread, enum trace_op op, uint64_t first)
+{
+        struct trace_event event = { .op = op };
+
+        b->now_ns[thread] += 20 + next_random(&b->random) % 200;
+        event.time_ns = b->now_ns[thread];
+        if (op == TRACE_OP_ZONE_BEGIN) {
+                event.zone_begin.location = first;
+        } else if (op == TRACE_OP_SAMPLE) {
+                event.sample.event = b->event;
+                event.sample.path = first;
+                event.sample.stack = 1 + next_random(&b->random) % N_STACKS;
+                event.sample.weight = 1000000;
+        }
+        event_encoder_add(&b->encoder, &event);
+}
+
+/* Zones three deep: an outer one, then some of two inner levels. */
+static void add_run(struct bench *b, uint32_t thread)
+{
+        event_encoder_begin_run(&b->encoder, thread + 1);
+        add_event(b, thread, TRACE_OP_ZONE_BEGIN, 1);
+        for (uint32_t i = 1; i < ZONES_PER_RUN; i += 2) {
+                uint64_t location = 2 + next_random(&b->random) % (N_LOCATIONS - 2);
+
+                add_event(b, thread, TRACE_OP_ZONE_BEGIN, location);
+                add_event(b, thread, TRACE_OP_ZONE_BEGIN, location + 1);
+                if (next_random(&b->random) % (ZONES_PER_SAMPLE / 2) == 0)
+                        add_event(b, thread, TRACE_OP_SAMPLE, location + 1);
+                add_event(b, thread, TRACE_OP_ZONE_END, 0);
+                add_event(b, thread, TRACE_OP_ZONE_END, 0);
+        }
+        add_event(b, thread, TRACE_OP_ZONE_END, 0);
+        add_event(b, thread, TRACE_OP_SWITCH_OUT, 0);
+        add_event(b, thread, TRACE_OP_SWITCH_IN, 0);
+        event_encoder_end_run(&b->encoder);
+}
+
+static void write_trace(int fd, uint64_t n_zones)
+{
+        struct bench b = { .random = 42 };
+        struct error err = { .text = "out of memory" };
+
+        trace_dictionary_init(&b.dictionary, 0);
+        event_encoder_init(&b.encoder);
+        must(trace_writer_new(fd, &b.writer, &err), &err);
+        add_tables(&b);
+        must(trace_writer_put_tables(b.writer, &b.dictionary, &err), &err);
+        for (uint64_t done = 0; done < n_zones;) {
+                struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
+                struct byte_buffer body = { .data = NULL };
+
+                for (uint64_t i = 0; i < ZONES_PER_CHUNK && done < n_zones; i += ZONES_PER_RUN) {
+                        add_run(&b, (uint32_t)(done / ZONES_PER_RUN % N_THREADS));
+                        done += ZONES_PER_RUN;
+                }
+                must(event_encoder_take(&b.encoder, &body, &header.first_ns, &header.last_ns,
+                                        &header.n_items),
+                     &err);
+                must(trace_writer_put(b.writer, header, body.data, body.used_bytes, &err), &err);
+                byte_buffer_deinit(&body);
+        }
+        must(trace_writer_finish(b.writer, &err), &err);
+        trace_writer_free(b.writer);
+        event_encoder_deinit(&b.encoder);
+        trace_dictionary_deinit(&b.dictionary);
+}
+
+/* Seconds to read and decode without looking at anything. */
+static double time_decoding(const char *path)
+{
+        uint64_t start_ns = clock_raw_ns();
+        struct trace_reader *reader;
+        struct error err = ERROR_NONE;
+        struct trace_item item;
+
+        must(trace_reader_open(path, &reader, &err), &err);
+        while (trace_reader_next(reader, &item, &err) == 1) {
+                struct event_decoder decoder;
+                struct trace_event event;
+                struct event_run run;
+
+                if (item.header.kind != TRACE_CHUNK_EVENTS)
+                        continue;
+                must(event_decoder_init(&decoder, trace_reader_dictionary(reader), item.body, item.body_bytes,
+                                        &err),
+                     &err);
+                while (event_decoder_next_run(&decoder, &run, &err) == 1)
+                        while (event_decoder_next(&decoder, &event, &err) == 1)
+                                ;
+        }
+        trace_reader_close(reader);
+        return (double)(clock_raw_ns() - start_ns) / 1e9;
+}
+
+static double time_report(const char *path, uint64_t n_zones)
+{
+        uint64_t start_ns = clock_raw_ns();
+        struct report *report;
+        struct error err = ERROR_NONE;
+        double seconds;
+
+        must(report_load(path, NULL, &report, &err), &err);
+        seconds = (double)(clock_raw_ns() - start_ns) / 1e9;
+        if (report->n_zone_events < n_zones)
+                must(-1, &(struct error){ .text = "zones are missing" });
+        report_free(report);
+        return seconds;
+}
+
+int main(int argc, char **argv)
+{
+        uint64_t n_zones = argc > 1 ? strtoull(argv[1], NULL, 10) : N_ZONES;
+        char path[] = "/tmp/bench_report.XXXXXX";
+        double half_s = 0;
+        struct rusage usage;
+
+        for (int half = 1; half >= 0; half--) {
+                uint64_t n = half ? n_zones / 2 : n_zones;
+                char name[sizeof(path)];
+                double decoding_s, report_s;
+                int fd;
+
+                memcpy(name, path, sizeof(name));
+                fd = mkstemp(name);
+                if (fd < 0) {
+                        perror(name);
+                        return EXIT_FAILURE;
+                }
+                write_trace(fd, n);
+                (void)time_decoding(name); /* fills the page cache */
+                decoding_s = time_decoding(name);
+                report_s = time_report(name, n);
+                (void)printf(
+                        "%" PRIu64 " zones: report %.3f s, %.1f ns a zone; decoding alone %.3f s, %.1f ns\n",
+                        n, report_s, report_s * 1e9 / (double)n, decoding_s, decoding_s * 1e9 / (double)n);
+                (void)unlink(name);
+                (void)close(fd);
+                if (half)
+                        half_s = report_s;
+                else
+                        (void)printf("twice the zones take %.2f times as long\n", report_s / half_s);
+        }
+        if (getrusage(RUSAGE_SELF, &usage) == 0)
+                (void)printf("memory at most: %ld KiB\n", usage.ru_maxrss);
+        return EXIT_SUCCESS;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/trace_totals.c, report.c: any body of events, and any file, gives a report or is refused; never a crash */
+#include "analyze/report.h"
+#include "analyze/trace_totals.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void add(struct trace_dictionary *d, enum trace_table table, const void *row)
+{
+        uint32_t id;
+
+        if (trace_dictionary_add(d, table, row, &id) < 0)
+                abort();
+}
+
+/* Two of what events refer to: bodies with any checksum never come this far in a whole file. */
+static void fuzz_body(const uint8_t *data, size_t size)
+{
+        struct trace_item item = { .header = { .kind = TRACE_CHUNK_EVENTS },
+                                   .body = data,
+                                   .body_bytes = size };
+        struct trace_dictionary dictionary;
+        struct trace_totals totals;
+
+        trace_dictionary_init(&dictionary, 0);
+        add(&dictionary, TRACE_TABLE_PROCESSES, &(struct trace_process){ .pid = 1 });
+        for (uint32_t i = 1; i <= 2; i++) {
+                uint32_t string;
+
+                if (trace_dictionary_add_string(&dictionary, "ab", i, &string) < 0)
+                        abort();
+                add(&dictionary, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = i });
+                add(&dictionary, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .line = i });
+                add(&dictionary, TRACE_TABLE_ZONE_PATHS, &(struct trace_zone_path){ i - 1, i });
+                add(&dictionary, TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = i });
+                add(&dictionary, TRACE_TABLE_STACKS, &(struct trace_stack){ i - 1, i });
+                add(&dictionary, TRACE_TABLE_SAMPLE_EVENTS, &(struct trace_sample_event){ .rate = i });
+        }
+        trace_totals_init(&totals);
+        (void)trace_totals_add_chunk(&totals, &dictionary, &item, NULL);
+        if (trace_totals_finish(&totals, UINT64_MAX) < 0)
+                abort();
+        trace_totals_deinit(&totals);
+        trace_dictionary_deinit(&dictionary);
+}
+
+static void fuzz_file(const uint8_t *data, size_t size)
+{
+        int fd = memfd_create("trace", MFD_CLOEXEC);
+        struct report *report;
+        struct error err = ERROR_NONE;
+        char path[40];
+
+        if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+                abort();
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        if (report_load(path, NULL, &report, &err) == 0)
+                report_free(report);
+        else if (err.text[0] == '\0')
+                abort();
+        (void)close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        fuzz_body(data, size);
+        fuzz_file(data, size);
+        return 0;
+}

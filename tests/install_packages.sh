@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs what is missing on Debian 12 for: build, test, lint, fuzz.  Usage: install_packages.sh GROUP...
+#
+# The one list of the packages; docs/dependencies.md says what each is for.  Quick when nothing is missing.
+# HYPROF_NO_PACKAGES=1 leaves the machine alone: for other distributions once their packages are there.
+set -eu
+
+packages_of() {
+        case $1 in
+        build) echo gcc g++ libc6-dev make pkg-config libelf-dev libdw-dev libzstd-dev libxxhash-dev libjansson-dev \
+                    libiberty-dev xz-utils ;;
+        test)  echo check linux-perf binutils ;;
+        lint)  echo clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
+        fuzz)  echo clang libclang-rt-14-dev ;;
+        *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
+        esac
+}
+
+[ "${HYPROF_NO_PACKAGES:-0}" = 1 ] && exit 0
+wanted=
+for group in "$@"; do
+        wanted="$wanted $(packages_of "$group")"
+done
+
+distribution=$(sed -n 's/^ID=//p' "${OS_RELEASE:-/etc/os-release}" 2>/dev/null | tr -d '"' || true)
+if [ "$distribution" != debian ]; then
+        {
+                echo "This is not Debian, so nothing is installed.  hyprof needs what Debian 12 calls:"
+                echo " $wanted"
+                echo "Install these by hand, then say: HYPROF_NO_PACKAGES=1 make ..."
+        } >&2
+        exit 1
+fi
+
+# shellcheck disable=SC2086 # a list of words
+present=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' | tr '\n' ' ')
+missing=
+for package in $wanted; do
+        case " $present $missing " in
+        *" $package "*) ;;
+        *) missing="$missing $package" ;;
+        esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+        as_root=sudo
+        if ! command -v sudo >/dev/null; then
+                echo "Packages are missing and there is no sudo; as root:  apt-get install$missing" >&2
+                exit 1
+        fi
+fi
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -q
+# shellcheck disable=SC2086
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# tests/lint: each rule is silent on a good tree and fails on a tree that breaks it
+set -u
+good=$TMPDIR/good
+bad=$TMPDIR/bad
+n=0
+
+licence='/* SPDX-License-Identifier: MIT */'
+mkdir -p "$good"/{base,format,instrument,symbolize,sampler,analyze,cli,docs}
+printf '%s\n/*\n * base/x.h - x\n *\n * Way of the data:  a -> [x] -> b\n */\n' "$licence" >"$good/base/x.h"
+printf '%s\n#include "base/x.h"\n' "$licence" >"$good/format/y.c"
+printf '%s\n#define KINDS(X) \\\n        X(1, FILE)  \\\n        X(2, EVENTS)\n' "$licence" >"$good/format/trace_spec.h"
+sed -i '1a /* Way of the data: [trace_spec] */' "$good/format/trace_spec.h"
+printf '| id | kind |\n|---|---|\n| 1 | FILE |\n| 2 | EVENTS |\n' >"$good/docs/trace-format.md"
+git -C "$good" init -q
+
+verdict() { # name, condition's status
+        n=$((n + 1))
+        if [ "$2" -eq 0 ]; then
+                echo "ok $n - $1"
+        else
+                echo "not ok $n - $1"
+        fi
+}
+
+# A copy of the good tree is changed by the words, then the rule must fail and name the file.
+breaks() { # rule, file to be named, command...
+        local rule=$1 file=$2 out
+        shift 2
+        rm -rf "$bad"
+        cp -r "$good" "$bad"
+        (cd "$bad" && "$@")
+        out=$(sh "tests/lint/$rule.sh" "$bad" 2>&1) && out=
+        grep -qF "$file" <<<"$out"
+        verdict "$rule: $file" $?
+}
+
+add() { printf '%s\n' "${@:2}" >>"$1"; }
+
+for rule in include_order file_length no_output spdx unique_names header_line spec_sync words; do
+        out=$(sh "tests/lint/$rule.sh" "$good" 2>&1)
+        verdict "$rule: silent on a good tree" $?
+        [ -z "$out" ] || printf '%s\n' "$out"
+done
+breaks include_order base/x.h add base/x.h '#include "format/y.h"'
+breaks include_order sampler/s.c add sampler/s.c "$licence" '#include "analyze/report.h"'
+breaks include_order sampler/s.c add sampler/s.c "$licence" '#include <hyprof/hyprof.h>'
+breaks file_length base/long.c eval 'yes | head -n 801 >base/long.c'
+breaks no_output format/y.c add format/y.c 'void f(void) { printf("x"); }'
+breaks no_output format/y.c add format/y.c 'void f(void) { exit(1); }'
+breaks no_output format/y.c add format/y.c 'void f(FILE *f) { fputs("x", f); }'
+breaks no_output format/y.c add format/y.c 'FILE *f(void) { return stderr; }'
+breaks spdx base/z.c add base/z.c 'int z;'
+breaks unique_names y.c cp format/y.c base/y.c
+breaks header_line cli/c.h add cli/c.h "$licence" '/* c */'
+breaks spec_sync EVENTS sed -i '/EVENTS/d' docs/trace-format.md
+breaks spec_sync EVENTS sed -i 's/| 2/| 3/' docs/trace-format.md
+breaks spec_sync UNKNOWN add docs/trace-format.md '| 9 | UNKNOWN |'
+breaks words base/x.h add base/x.h "/* TO""DO: later */"

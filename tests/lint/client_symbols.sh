@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The client library shows programs hyprof_* alone, and needs nothing but libc.  It is built here, from its sources.
+set -eu
+cd "$(dirname "$0")/../.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+# What it may call: nothing that prints, ends, allocates, locks, waits for others, handles signals or starts threads.
+allowed='__errno_location|__register_atfork|__stack_chk_fail|memcpy|memcmp|memset|strlen|strnlen|strcmp|strcspn
+clock_gettime|close|connect|fcntl(64)?|fstat(64)?|ftruncate(64)?|getpid|getrlimit(64)?|kill|madvise|memfd_create|mmap(64)?|munmap
+nanosleep|open(64)?|pthread_key_create|pthread_setspecific|pwrite(64)?|read|sched_yield|secure_getenv|sendmsg|socket|syscall|sysconf'
+
+${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -O2 -fPIC -fvisibility=hidden -pthread -shared -Wl,-z,defs \
+        instrument/client/*.c -o "$work/libhyprof.so"
+
+exports=$(nm -D --defined-only "$work/libhyprof.so" | awk '{ print $3 }')
+for symbol in $exports; do
+        case $symbol in
+        hyprof_*) ;;
+        *) bad=1; echo "libhyprof.so exports $symbol" >&2 ;;
+        esac
+done
+[ -n "$exports" ] || { bad=1; echo "libhyprof.so exports nothing" >&2; }
+
+pattern=$(printf '%s' "$allowed" | tr '\n' '|')
+imports=$(nm -D --undefined-only "$work/libhyprof.so" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }')
+for symbol in $imports; do
+        printf '%s\n' "$symbol" | grep -Eqx "$pattern" || { bad=1; echo "libhyprof.so needs $symbol" >&2; }
+done
+
+needed=$(readelf -d "$work/libhyprof.so" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p')
+for library in $needed; do
+        case $library in
+        libc.so.* | libpthread.so.* | ld-linux*) ;;
+        *) bad=1; echo "libhyprof.so links with $library" >&2 ;;
+        esac
+done
+exit $bad

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# All static checks, cheap ones first.  A tool that is not installed is left out with a line; in CI that fails.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.hpp' '*.cpp' | while read -r f; do [ -f "$f" ] && echo "$f"; done)
+mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run | while read -r f; do [ -f "$f" ] && echo "$f"; done)
+mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|instrument|symbolize|sampler|analyze|cli)/.*\.c$')
+flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"")
+failed=()
+
+check() { # name, tool, command...
+        local name=$1 tool=$2 began=$SECONDS
+        shift 2
+        if ! command -v "$tool" >/dev/null; then
+                echo "LEFT OUT  $name: $tool is not installed"
+                [ "${CI:-}" != true ] || failed+=("$name")
+        elif "$@"; then
+                printf 'PASS  %-20s %3d s\n' "$name" "$((SECONDS - began))"
+        else
+                printf 'FAIL  %s\n' "$name"
+                failed+=("$name")
+        fi
+}
+
+run_tidy() {
+        local out
+        out=$(printf '%s\n' "${library[@]}" |
+                xargs -P "$(nproc)" -I '{}' clang-tidy --quiet '{}' -- "${flags[@]}" 2>/dev/null) && return 0
+        printf '%s\n' "$out"
+        return 1
+}
+
+for script in tests/lint/*.sh; do
+        [ "$script" = tests/lint/run_lint.sh ] || check "${script##*/}" sh sh "$script"
+done
+check clang-format clang-format clang-format --dry-run -Werror "${sources[@]}"
+check shellcheck shellcheck shellcheck "${scripts[@]}"
+check codespell codespell codespell --ignore-words-list=inout,mis,te,ans "${sources[@]}" "${scripts[@]}" ./*.md docs
+check cppcheck cppcheck cppcheck --quiet -j "$(nproc)" --std=c11 --platform=unix64 \
+        --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem \
+        --suppress=unmatchedSuppression --suppress=variableScope -D_GNU_SOURCE -I. -Iinstrument/client/include --error-exitcode=1 "${library[@]}"
+check clang-tidy clang-tidy run_tidy
+
+for name in "${failed[@]}"; do
+        printf 'failed: %s\n' "$name"
+done
+[ ${#failed[@]} -eq 0 ]

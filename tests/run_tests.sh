@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs the tests of one build.  Usage: run_tests.sh build/VARIANT [TEST...]
+#
+# Without TEST: the unit tests, the replay of the fuzz corpora, then tests/integration and tests/acceptance.
+# A test is a unit test's binary or a script.  It may print TAP lines ("ok 1 - name", "not ok 2 - name",
+# "ok 3 - name # SKIP reason"): each counts as a case.  Otherwise its exit status is one case: 0 passed,
+# 77 skipped (the last line printed is the reason), anything else failed.  Lines that begin with "# " are
+# shown even when the test passes: measured figures.
+#
+# With CI=true or HYPROF_REQUIRE=1 a skip fails the run unless its reason begins with "hardware:".
+set -u
+
+cd "$(dirname "$0")/.." || exit 2
+build=${1:?Usage: run_tests.sh build/VARIANT [TEST...]}
+shift
+build=$(realpath "$build") || exit 2
+variant=${build##*/}
+
+export HYPROF=$build/hyprof WORKLOADS=$build/workloads EXAMPLES=$build/examples BUILD=$build VARIANT=$variant
+export CK_DEFAULT_TIMEOUT=60
+export LC_ALL=C.UTF-8
+limit_s=300
+under=()
+
+case $variant in
+asan)
+        export ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1
+        export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
+        export CK_FORK=no
+        ;;
+tsan)
+        export TSAN_OPTIONS=halt_on_error=1
+        export CK_FORK=no
+        # The runtime of these compilers does not know the larger address randomisation of newer kernels.
+        [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -le 28 ] || under=(setarch -R)
+        ;;
+esac
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/hyprof-tests.XXXXXX") || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+
+n_passed=0 n_failed=0 n_skipped=0
+failed=()
+forbidden_skips=()
+
+skipped() { # name, reason
+        n_skipped=$((n_skipped + 1))
+        printf 'SKIP  %s: %s\n' "$1" "$2"
+        case $2 in
+        hardware:*) ;;
+        *) forbidden_skips+=("$1: $2") ;;
+        esac
+}
+
+# Counts the TAP lines of a file; prints the skips.  Sets n_ok and n_not_ok.
+count_tap() { # name, file
+        local line reason
+        n_ok=0 n_not_ok=0
+        while IFS= read -r line; do
+                case $line in
+                "not ok "*) n_not_ok=$((n_not_ok + 1)) ;;
+                "ok "*"# SKIP"*)
+                        reason=${line#*# SKIP}
+                        line=${line%%# SKIP*}
+                        skipped "$1: ${line#*- }" "${reason# }"
+                        n_tap_skipped=$((n_tap_skipped + 1))
+                        ;;
+                "ok "*) n_ok=$((n_ok + 1)) ;;
+                esac
+        done <"$2"
+}
+
+run_one() { # name, command...
+        local name=$1 out=$scratch/out tap=$scratch/tap status began=$SECONDS words
+        local n_ok n_not_ok n_tap_skipped=0
+        shift
+        rm -rf "$scratch/tmp" "$tap"
+        mkdir "$scratch/tmp"
+        TMPDIR=$scratch/tmp CK_TAP_LOG_FILE_NAME=$tap \
+                timeout -k 10 "$limit_s" "${under[@]}" "$@" >"$out" 2>&1 </dev/null
+        status=$?
+        [ -s "$tap" ] || cp "$out" "$tap"
+        if [ "$status" -eq 77 ]; then
+                skipped "$name" "$(tail -n 1 "$out")"
+                return
+        fi
+        count_tap "$name" "$tap"
+        if [ "$status" -ne 0 ] && [ "$n_not_ok" -eq 0 ]; then
+                n_not_ok=1
+        elif [ $((n_ok + n_not_ok + n_tap_skipped)) -eq 0 ]; then
+                n_ok=1
+        fi
+        n_passed=$((n_passed + n_ok))
+        n_failed=$((n_failed + n_not_ok))
+        if [ "$n_not_ok" -eq 0 ]; then
+                printf 'PASS  %-40s %5d ok %4d s\n' "$name" "$n_ok" "$((SECONDS - began))"
+                grep '^# ' "$out"
+        else
+                words="exit status $status"
+                [ "$status" -ne 124 ] || words="stopped after $limit_s s"
+                printf 'FAIL  %-40s %s\n' "$name" "$words"
+                tail -n 100 "$out" | sed 's/^/      | /'
+                failed+=("$name")
+        fi
+}
+
+replay() { # target: its corpus, all files in one run
+        local name=${1##*/}
+        local files=("tests/fuzz/corpus/$name"/*)
+        if [ ! -e "${files[0]}" ]; then
+                printf 'FAIL  replay of %s: tests/fuzz/corpus/%s is empty\n' "$name" "$name"
+                n_failed=$((n_failed + 1))
+                failed+=("replay of $name")
+        else
+                run_one "replay of $name, ${#files[@]} files" "$1" "${files[@]}"
+        fi
+}
+
+run_path() { # a unit test, a fuzz target or a script
+        case $1 in
+        */fuzz/fuzz_*) replay "$1" ;;
+        *.sh)          run_one "${1#tests/}" bash "$1" ;;
+        *)             run_one "${1##*/}" "$1" ;;
+        esac
+}
+
+if [ $# -eq 0 ]; then
+        # By the sources: build/ may still hold the binary of a test that is gone.
+        shopt -s nullglob
+        units=(tests/unit/test_*.c)
+        units=("${units[@]#tests/unit/}")
+        fuzzers=(tests/fuzz/fuzz_*.c)
+        fuzzers=("${fuzzers[@]#tests/fuzz/}")
+        set -- "${units[@]/#/$build/tests/}" "${fuzzers[@]/#/$build/fuzz/}"
+        set -- "${@%.c}" tests/integration/*.sh tests/acceptance/*.sh
+        shopt -u nullglob
+fi
+for test in "$@"; do
+        run_path "$test"
+done
+
+for name in "${failed[@]}"; do
+        printf 'failed: %s\n' "$name"
+done
+status=0
+[ "$n_failed" -eq 0 ] && [ $((n_passed + n_skipped)) -gt 0 ] || status=1
+if [ "${CI:-}" = true ] || [ "${HYPROF_REQUIRE:-0}" = 1 ]; then
+        for name in "${forbidden_skips[@]}"; do
+                printf 'skipped, but must run here: %s\n' "$name"
+                status=1
+        done
+fi
+echo "$n_passed passed, $n_failed failed, $n_skipped skipped"
+exit $status

@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What the scripts of integration/ and acceptance/ share: cases in TAP, skips, recordings.  They source it.
+
+n_cases=0
+
+# The whole script is skipped.
+skip_all() { # reason
+        echo "$1"
+        exit 77
+}
+
+need() { # tool...
+        local tool
+        for tool; do
+                command -v "$tool" >/dev/null || skip_all "$tool is not installed"
+        done
+}
+
+need_sampling() {
+        "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1 || skip_all "perf_event_open: $(grep -m 1 '^no ' "$TMPDIR/doctor")"
+}
+
+# A measured figure, shown even when all is well.
+figure() { # words
+        printf '# %s\n' "$1"
+}
+
+# A case: passed if the command succeeds; what it printed is shown if it does not.
+holds() { # name, command...
+        n_cases=$((n_cases + 1))
+        if "${@:2}" >"$TMPDIR/case" 2>&1; then
+                echo "ok $n_cases - $1"
+        else
+                echo "not ok $n_cases - $1"
+                sed 's/^/    /' "$TMPDIR/case"
+        fi
+}
+
+skips() { # name, reason
+        n_cases=$((n_cases + 1))
+        echo "ok $n_cases - $1 # SKIP $2"
+}
+
+# For `holds`: the same text or number.
+same() { # wanted, found
+        [ "$1" = "$2" ] || { printf 'wanted: %s\nfound:  %s\n' "$1" "$2" && return 1; }
+}
+
+# For `holds`: compares numbers, also broken ones.
+compare() { # number, operator of awk, number
+        awk -v a="$1" -v b="$3" "BEGIN { exit !(a + 0 $2 b + 0) }" || { echo "$1 is not $2 $3" && return 1; }
+}
+
+# For `holds`: the command ends with this status.  Its output stays in $TMPDIR/out and $TMPDIR/err.
+ends_with() { # status, command...
+        local status=0
+        "${@:2}" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+        [ "$status" -eq "$1" ] && return 0
+        echo "exit status $status, wanted $1: ${*:2}"
+        head -n 20 "$TMPDIR/out" "$TMPDIR/err"
+        return 1
+}
+
+# $TMPDIR/NAME.hyp; what the command and hyprof print goes to NAME.out and NAME.err.  The status is the command's.
+record() { # name, options and command...
+        "$HYPROF" record -o "$TMPDIR/$1.hyp" "${@:2}" >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err"
+}
+
+# $TMPDIR/NAME.events and NAME.json of $TMPDIR/NAME.hyp; for the columns see joined_dump.awk.
+read_trace() { # name
+        "$HYPROF" dump "$TMPDIR/$1.hyp" >"$TMPDIR/$1.dump"
+        awk -f tests/joined_dump.awk "$TMPDIR/$1.dump" "$TMPDIR/$1.dump" >"$TMPDIR/$1.events"
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+}
+
+# How many lines of NAME.events awk's condition is true for; the columns are $1, $2, ...
+n_events() { # name, condition
+        awk -F '\t' "$2 { n++ } END { print n + 0 }" "$TMPDIR/$1.events"
+}
+
+# A value of the report of NAME.
+reported() { # name, jq's expression
+        jq -r "$2" "$TMPDIR/$1.json"
+}
+
+# For `holds`: the trace is whole.
+is_whole() { # name
+        "$HYPROF" check "$TMPDIR/$1.hyp"
+}

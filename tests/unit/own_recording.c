@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/own_recording.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "instrument/client_abi.h"
+#include "instrument/region_finder.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+void own_recording_open(struct own_recording *r, uint32_t pid, uint32_t families)
+{
+        struct error err = ERROR_NONE;
+        int fd = -1;
+
+        *r = (struct own_recording){ .region = NULL };
+        ck_assert_msg(region_finder_open(pid, &fd, &err) == 0, "%s", err.text);
+        ck_assert_msg(client_region_open(fd, &r->region, &err) == 0, "%s", err.text);
+        ck_assert_msg(client_region_enable(r->region, families, &err) == 0, "%s", err.text);
+}
+
+static void add_event(struct own_recording *r, uint32_t slot, const struct client_event *event)
+{
+        struct own_event *e;
+
+        ck_assert_int_eq(array_reserve(&r->events, &r->events_capacity, r->n_events + 1, sizeof(*r->events)),
+                         0);
+        e = &r->events[r->n_events++];
+        *e = (struct own_event){ .event = *event, .slot = slot };
+        if (!event->text)
+                return;
+        e->event.text = strndup(event->text, event->text_bytes);
+        ck_assert_ptr_nonnull(e->event.text);
+}
+
+void own_recording_drain(struct own_recording *r)
+{
+        uint32_t n_slots = client_region_count_slots(r->region);
+        struct error err = ERROR_NONE;
+
+        if (n_slots > r->n_streams) {
+                r->streams = realloc(r->streams, n_slots * sizeof(*r->streams));
+                ck_assert_ptr_nonnull(r->streams);
+                for (; r->n_streams < n_slots; r->n_streams++)
+                        client_stream_init(&r->streams[r->n_streams]);
+        }
+        for (uint32_t i = 0; i < n_slots; i++) {
+                struct client_stream *s = &r->streams[i];
+                struct client_event event;
+
+                client_stream_compact(s);
+                ck_assert_msg(client_region_drain(r->region, i, SIZE_MAX, &s->pending, &err) >= 0, "%s",
+                              err.text);
+                while (client_stream_peek(s, &event) == 1) {
+                        add_event(r, i, &event);
+                        client_stream_consume(s);
+                }
+                ck_assert_uint_eq(s->n_garbage_bytes, 0);
+        }
+}
+
+void own_recording_close(struct own_recording *r)
+{
+        for (size_t i = 0; i < r->n_events; i++)
+                free((void *)(uintptr_t)r->events[i].event.text);
+        for (uint32_t i = 0; i < r->n_streams; i++)
+                client_stream_deinit(&r->streams[i]);
+        free(r->events);
+        free(r->streams);
+        client_region_close(r->region);
+}
+
+size_t own_recording_count(const struct own_recording *r, uint32_t kind)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < r->n_events; i++)
+                n += r->events[i].event.kind == kind;
+        return n;
+}
+
+const struct client_event *own_recording_get(const struct own_recording *r, uint32_t kind, size_t n)
+{
+        for (size_t i = 0; i < r->n_events; i++)
+                if (r->events[i].event.kind == kind && n-- == 0)
+                        return &r->events[i].event;
+        ck_abort_msg("there is no such event of kind %u", kind);
+        return NULL;
+}
+
+int own_recording_is_named(const struct own_recording *r, uint32_t location, const char *name)
+{
+        struct client_location l;
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(client_region_location(r->region, location, &l, &err) == 0, "%s", err.text);
+        return l.name_bytes == strlen(name) && memcmp(l.name, name, l.name_bytes) == 0;
+}
+
+size_t own_recording_check_nesting(const struct own_recording *r)
+{
+        size_t *depth = calloc(r->n_streams ? r->n_streams : 1, sizeof(*depth));
+        size_t open = 0;
+
+        ck_assert_ptr_nonnull(depth);
+        for (size_t i = 0; i < r->n_events; i++) {
+                size_t *d = &depth[r->events[i].slot];
+
+                switch (r->events[i].event.kind) {
+                case CLIENT_ABI_EVENT_THREAD:
+                        *d = 0;
+                        break;
+                case CLIENT_ABI_EVENT_ZONE_BEGIN:
+                        (*d)++;
+                        break;
+                case CLIENT_ABI_EVENT_ZONE_END:
+                        ck_assert_uint_gt(*d, 0);
+                        (*d)--;
+                        break;
+                default:
+                        break;
+                }
+        }
+        for (uint32_t i = 0; i < r->n_streams; i++)
+                open += depth[i];
+        free(depth);
+        return open;
+}
+
+struct client_drops own_recording_drops(const struct own_recording *r)
+{
+        struct client_drops all = { .n_zones = 0 };
+
+        for (uint32_t i = 0; i < client_region_count_slots(r->region); i++) {
+                struct client_drops d = client_region_drops(r->region, i);
+
+                all.n_zones += d.n_zones;
+                all.n_messages += d.n_messages;
+                all.n_plots += d.n_plots;
+                all.n_frames += d.n_frames;
+                all.n_other += d.n_other;
+        }
+        return all;
+}

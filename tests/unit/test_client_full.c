@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* instrument/client/thread_ring.c: in a ring of 4 KiB, whatever is dropped is counted and no zone is ever torn */
+#include "tests/unit/own_recording.h"
+
+#include "instrument/client_abi.h"
+
+#include <check.h>
+#include <hyprof/hyprof.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RING_BYTES "4096"
+#define N_ZONES    100000
+#define DEEP       1000
+#define N_SIGNALS  2000
+
+static struct hyprof_location here = HYPROF_NAME("here");
+
+static void record(struct own_recording *r)
+{
+        own_recording_open(r, (uint32_t)getpid(), CLIENT_ABI_FAMILIES);
+}
+
+START_TEST(test_drops_are_counted)
+{
+        struct own_recording r;
+
+        record(&r);
+        for (int i = 0; i < N_ZONES; i++) {
+                HYPROF_ZONE("flat");
+        }
+        own_recording_drain(&r);
+        ck_assert_uint_gt(own_recording_drops(&r).n_zones, 0);
+        ck_assert_uint_gt(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 100);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
+                                  own_recording_drops(&r).n_zones,
+                          N_ZONES);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* More zones open at once than have room: the ends of those that were recorded all arrive, without a drain. */
+START_TEST(test_deep_zones_always_end)
+{
+        struct own_recording r;
+        hyprof_zone zones[DEEP];
+
+        record(&r);
+        for (int i = 0; i < DEEP; i++) {
+                zones[i] = hyprof_zone_begin(&here);
+                HYPROF_MESSAGE("these take room, but never that of the ends");
+                HYPROF_PLOT_INT("plot", i);
+                HYPROF_FRAME();
+        }
+        for (int i = DEEP - 1; i >= 0; i--)
+                hyprof_zone_end(zones[i]);
+        own_recording_drain(&r);
+        ck_assert_uint_gt(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        ck_assert_uint_eq(
+                own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops(&r).n_zones, DEEP);
+        ck_assert_uint_eq(
+                own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE) + own_recording_drops(&r).n_messages, DEEP);
+        ck_assert_uint_eq(
+                own_recording_count(&r, CLIENT_ABI_EVENT_PLOT_I64) + own_recording_drops(&r).n_plots, DEEP);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FRAME_MARK) +
+                                  own_recording_drops(&r).n_frames,
+                          DEEP);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* As many open zones as fit, ended while a random part of the ring is drained: wraps at every offset. */
+START_TEST(test_random_depths)
+{
+        struct own_recording r;
+        hyprof_zone zones[300];
+        unsigned seed = 1, depth = 0;
+        size_t n_begun = 0;
+
+        record(&r);
+        for (int i = 0; i < 200000; i++) {
+                seed = seed * 1103515245 + 12345;
+                if (seed >> 16 & 1 && depth < 300) {
+                        zones[depth++] = hyprof_zone_begin(&here);
+                        n_begun++;
+                } else if (depth > 0) {
+                        hyprof_zone_end(zones[--depth]);
+                }
+                if ((seed >> 17 & 0xff) == 0)
+                        own_recording_drain(&r);
+        }
+        while (depth > 0)
+                hyprof_zone_end(zones[--depth]);
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
+                                  own_recording_drops(&r).n_zones,
+                          n_begun);
+        own_recording_close(&r);
+}
+END_TEST
+
+START_TEST(test_message_larger_than_the_ring)
+{
+        static char text[5000];
+        struct own_recording r;
+
+        record(&r);
+        hyprof_message(text, sizeof(text), HYPROF_SEVERITY_INFO, 0);
+        hyprof_message(text, SIZE_MAX, HYPROF_SEVERITY_INFO, 0);
+        HYPROF_MESSAGE("this one fits");
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE), 1);
+        ck_assert_uint_eq(own_recording_drops(&r).n_messages, 2);
+        own_recording_close(&r);
+}
+END_TEST
+
+static atomic_uint n_handled;
+static atomic_bool stop_interrupted;
+
+static void handle_signal(int signal)
+{
+        static struct hyprof_location in_handler = HYPROF_LOCATION("handler", 0);
+        hyprof_zone zone = hyprof_zone_begin(&in_handler);
+
+        (void)signal;
+        hyprof_zone_end(zone);
+        atomic_fetch_add(&n_handled, 1);
+}
+
+static void *run_interrupted(void *arg)
+{
+        uint64_t *n_zones = arg;
+
+        while (!atomic_load(&stop_interrupted)) {
+                HYPROF_ZONE("interrupted");
+                ++*n_zones;
+        }
+        return NULL;
+}
+
+/* A handler comes between any two instructions of an event: its zone is whole, or dropped and counted. */
+START_TEST(test_signal_handlers)
+{
+        struct own_recording r;
+        struct sigaction action = { .sa_handler = handle_signal };
+        uint64_t n_zones = 0;
+        pthread_t thread;
+
+        ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+        record(&r);
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_interrupted, &n_zones), 0);
+        for (unsigned i = 0; i < N_SIGNALS; i++) {
+                own_recording_drain(&r);
+                ck_assert_int_eq(pthread_kill(thread, SIGUSR1), 0);
+                while (atomic_load(&n_handled) <= i)
+                        ;
+        }
+        atomic_store(&stop_interrupted, true);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
+                                  own_recording_drops(&r).n_zones,
+                          n_zones + N_SIGNALS);
+        own_recording_close(&r);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+        Suite *suite;
+        TCase *tc;
+        SRunner *runner;
+        int n_failed;
+
+        (void)argc;
+        /* The ring's size is read before main(): begin again with it. */
+        if (!getenv("HYPROF_RING")) {
+                (void)setenv("HYPROF_RING", RING_BYTES, 1);
+                (void)execv("/proc/self/exe", argv);
+                return EXIT_FAILURE;
+        }
+
+        suite = suite_create("instrument/client/thread_ring");
+        tc = tcase_create("full");
+        tcase_set_timeout(tc, 60);
+        tcase_add_test(tc, test_drops_are_counted);
+        tcase_add_test(tc, test_deep_zones_always_end);
+        tcase_add_test(tc, test_random_depths);
+        tcase_add_test(tc, test_message_larger_than_the_ring);
+        tcase_add_test(tc, test_signal_handlers);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

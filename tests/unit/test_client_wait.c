@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* instrument/client/thread_ring.c: with HYPROF_FULL=wait nothing is dropped, and nobody waits for the dead */
+#include "tests/unit/own_recording.h"
+
+#include "instrument/client_abi.h"
+
+#include <check.h>
+#include <hyprof/hyprof.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define N_ZONES 100000
+
+static void emit_zones(void)
+{
+        for (int i = 0; i < N_ZONES; i++) {
+                HYPROF_ZONE("patient");
+        }
+}
+
+/* A process that records its parent until it has @n_zones of its zones.  Returns its PID once it records. */
+static pid_t start_recorder(size_t n_zones)
+{
+        struct own_recording r;
+        int ready[2];
+        char byte = 0;
+        pid_t program = getpid();
+        pid_t recorder;
+
+        ck_assert_int_eq(pipe(ready), 0);
+        recorder = fork();
+        ck_assert_int_ge(recorder, 0);
+        if (recorder != 0) {
+                ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+                (void)close(ready[0]);
+                (void)close(ready[1]);
+                return recorder;
+        }
+
+        own_recording_open(&r, (uint32_t)program, CLIENT_ABI_FAMILIES);
+        if (write(ready[1], &byte, 1) != 1)
+                _exit(1);
+        while (own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END) < n_zones)
+                own_recording_drain(&r);
+        if (own_recording_drops(&r).n_zones != 0 || own_recording_check_nesting(&r) != 0)
+                _exit(2);
+        _exit(0); /* without a goodbye to the program, as when it is killed */
+}
+
+START_TEST(test_nothing_is_dropped)
+{
+        int status;
+        pid_t recorder = start_recorder(N_ZONES);
+
+        emit_zones();
+        ck_assert_int_eq(waitpid(recorder, &status, 0), recorder);
+        ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* Ends at all: that is the test. */
+START_TEST(test_recorder_died)
+{
+        pid_t recorder = start_recorder(0);
+
+        ck_assert_int_eq(waitpid(recorder, NULL, 0), recorder);
+        ck_assert_int_eq(hyprof_is_recording(), 1);
+        emit_zones();
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+        Suite *suite;
+        TCase *tc;
+        SRunner *runner;
+        int n_failed;
+
+        (void)argc;
+        /* Both are read before main(): begin again with them. */
+        if (!getenv("HYPROF_FULL")) {
+                (void)setenv("HYPROF_RING", "4096", 1);
+                (void)setenv("HYPROF_FULL", "wait", 1);
+                (void)execv("/proc/self/exe", argv);
+                return EXIT_FAILURE;
+        }
+
+        suite = suite_create("instrument/client/thread_ring");
+        tc = tcase_create("wait");
+        tcase_set_timeout(tc, 60);
+        tcase_add_test(tc, test_nothing_is_dropped);
+        tcase_add_test(tc, test_recorder_died);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

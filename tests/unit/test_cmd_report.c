@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cmd_report.c, report_text.c, report_json.c: text of 100 columns, valid JSON, whatever the names are */
+#include "cli/cmd_report.h"
+#include "cli/exit_status.h"
+#include "cli/report_json.h"
+#include "cli/text_number.h"
+#include "cli/utf8.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct output {
+        int status;
+        char *out, *err; /* heap */
+};
+
+static char *read_back(int fd)
+{
+        off_t n_bytes = lseek(fd, 0, SEEK_END);
+        char *text;
+
+        if (n_bytes < 0)
+                n_bytes = 0; /* a pipe, or the like: nothing to read back */
+        text = calloc((size_t)n_bytes + 1, 1);
+        ck_assert_ptr_nonnull(text);
+        if (n_bytes == 0)
+                return text;
+        ck_assert_int_eq(pread(fd, text, (size_t)n_bytes, 0), n_bytes);
+        return text;
+}
+
+/* Runs the command with its stdout in @out_fd, which is closed, and stderr caught. */
+static struct output run_into(int out_fd, int argc, const char *const *argv)
+{
+        char *copy[8] = { NULL };
+        int err_fd = memfd_create("err", MFD_CLOEXEC);
+        int saved_out, saved_err;
+        struct output output;
+
+        ck_assert_int_lt(argc, 8);
+        for (int i = 0; i < argc; i++)
+                copy[i] = strdup(argv[i]); /* getopt may move them */
+        (void)fflush(stdout);
+        (void)fflush(stderr);
+        saved_out = dup(STDOUT_FILENO);
+        saved_err = dup(STDERR_FILENO);
+        ck_assert_int_ge(dup2(out_fd, STDOUT_FILENO), 0);
+        ck_assert_int_ge(dup2(err_fd, STDERR_FILENO), 0);
+        output.status = cmd_report(argc, copy);
+        (void)fflush(stdout);
+        ck_assert_int_ge(dup2(saved_out, STDOUT_FILENO), 0);
+        ck_assert_int_ge(dup2(saved_err, STDERR_FILENO), 0);
+        clearerr(stdout);
+        output.out = read_back(out_fd);
+        output.err = read_back(err_fd);
+        (void)close(out_fd);
+        (void)close(err_fd);
+        (void)close(saved_out);
+        (void)close(saved_err);
+        for (int i = 0; i < argc; i++)
+                free(copy[i]);
+        return output;
+}
+
+static struct output run(int argc, const char *const *argv)
+{
+        return run_into(memfd_create("out", MFD_CLOEXEC), argc, argv);
+}
+
+#define RUN(...)                                                                  \
+        run((int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)), \
+            (const char *const[]){ __VA_ARGS__ })
+
+static void free_output(struct output *output)
+{
+        free(output->out);
+        free(output->err);
+}
+
+/* Every line has at most 100 characters, and none that a terminal would obey. */
+static void check_text(const char *text)
+{
+        uint32_t n_columns = 0;
+
+        for (size_t i = 0, n_bytes = strlen(text); i < n_bytes;) {
+                uint32_t character;
+                size_t length = utf8_decode(text + i, n_bytes - i, &character);
+
+                ck_assert_uint_gt(length, 0);
+                i += length;
+                if (character == '\n') {
+                        n_columns = 0;
+                        continue;
+                }
+                ck_assert_msg(utf8_is_safe(character), "character %x in: %s", character, text);
+                n_columns++;
+                ck_assert_msg(n_columns <= 100, "a line is too long: %.*s", 120,
+                              text + i - (i > 100 ? 100 : i));
+        }
+}
+
+/* 20 zones, functions and modules named after @name, in a zone, thread, command and event with that very name. */
+static void build(struct trace_builder *b, const char *name)
+{
+        uint32_t event = trace_builder_sample_event(b, name);
+        uint32_t thread = trace_builder_thread(b, 1, 2);
+        uint32_t around = trace_builder_location(b, name);
+        uint32_t in_around = trace_builder_path(b, 0, around);
+        struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
+
+        naming.thread_name.name = trace_builder_string(b, name);
+        trace_builder_meta(b, "command", name);
+        trace_builder_meta(b, "hostname", name);
+        trace_builder_begin_run(b, thread);
+        event_encoder_add(&b->encoder, &naming);
+        trace_builder_begin_zone(b, 6, around);
+        for (uint32_t i = 0; i < 20; i++) {
+                char numbered[700];
+                uint32_t frame, location, path;
+
+                (void)snprintf(numbered, sizeof(numbered), "%s%u", name, i);
+                frame = trace_builder_frame(b, trace_builder_module(b, numbered), i);
+                location = trace_builder_location(b, numbered);
+                path = trace_builder_path(b, in_around, location);
+                if (i % 3 != 0)
+                        trace_builder_symbol(b, frame, numbered, 0);
+                trace_builder_begin_zone(b, 10 + 10 * i, location);
+                trace_builder_sample(b, 11 + 10 * i, event, path, trace_builder_stack(b, 0, frame));
+                trace_builder_event(b, 19 + 10 * i, TRACE_OP_ZONE_END);
+        }
+        trace_builder_event(b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(b);
+        trace_builder_finish(b);
+}
+
+static const char *const names[] = {
+        "plain",
+        "",
+        "\x1b[2J\x1b]0;owned\x07",
+        "line\nbreak\ttab\rreturn",
+        "\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82",
+        "\xe2\x80\xae"
+        "drawkcab"
+        "\xc2\x9b"
+        "31m",
+        "caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\x9d",
+        "\" } ], \\ %s %n {o} \x01\x7f",
+        "std::vector<std::pair<std::basic_string<char>, std::map<int, std::unordered_map<long, double> > > >::at",
+        "/path//",
+};
+
+START_TEST(test_hostile_names_as_text)
+{
+        struct trace_builder b;
+        struct output output;
+
+        trace_builder_init(&b);
+        build(&b, names[_i]);
+        output = RUN("report", b.path);
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_str_eq(output.err, "");
+        check_text(output.out);
+        ck_assert_ptr_nonnull(strstr(output.out, "11 more zones, --limit 0 shows all"));
+        ck_assert_ptr_nonnull(strstr(output.out, "15 more functions, --limit 0 shows all"));
+        free_output(&output);
+        output = RUN("report", "--limit", "0", b.path);
+        check_text(output.out);
+        ck_assert_ptr_null(strstr(output.out, " more "));
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_hostile_names_as_json)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root;
+
+        trace_builder_init(&b);
+        build(&b, names[_i]);
+        output = RUN("report", "--json", b.path);
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert_ptr_nonnull(root);
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "zones"), "rows")), 21);
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+static json_t *get(json_t *json, const char *list, size_t row, const char *key)
+{
+        json_t *found = json_object_get(
+                json_array_get(json_object_get(json_object_get(json, list), "rows"), row), key);
+
+        ck_assert_ptr_nonnull(found);
+        return found;
+}
+
+START_TEST(test_json_says_what_the_trace_says)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root;
+
+        trace_builder_init(&b);
+        build(&b, "name");
+        output = RUN("report", "--json", "--limit", "15", b.path);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert_ptr_nonnull(root);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), REPORT_JSON_SCHEMA);
+        ck_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "trace"), "ending")),
+                         "whole");
+        ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(root, "zones"), "left_out")), 6);
+        ck_assert_str_eq(json_string_value(get(root, "zones", 0, "name")), "name");
+        ck_assert_int_eq(json_integer_value(get(root, "zones", 0, "samples")), 20);
+        ck_assert_int_eq(json_integer_value(get(root, "zones", 0, "self_ns")), 294 - 20 * 9);
+        ck_assert_int_eq(json_integer_value(json_object_get(get(root, "zones", 0, "functions"), "left_out")),
+                         5);
+        ck_assert_str_eq(json_string_value(get(root, "zones", 1, "name")), "name0");
+        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "total_ns")), 9);
+        ck_assert_int_eq(json_integer_value(json_object_get(get(root, "zones", 1, "durations"), "p50_ns")),
+                         9);
+        ck_assert(json_is_null(get(root, "zones", 1, "on_cpu_ns")));
+        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "samples")), 1);
+        ck_assert_double_eq_tol(json_real_value(get(root, "functions", 3, "self_share")), 0.05, 1e-9);
+        ck_assert_int_eq(json_integer_value(get(root, "threads", 0, "tid")), 2);
+        ck_assert_str_eq(json_string_value(get(root, "threads", 0, "name")), "name");
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_json_replaces_what_is_no_utf8)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root;
+
+        trace_builder_init(&b);
+        build(&b, "a\xe0\x80\x80"
+                  "b\xc3\xa9\xf0\x9f");
+        output = RUN("report", "--json", b.path);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert_ptr_nonnull(root);
+        ck_assert_str_eq(json_string_value(get(root, "zones", 0, "name")),
+                         "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+                         "b\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_traces_with_little_in_them)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root;
+
+        trace_builder_init(&b);
+        if (_i == 1) {
+                trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+                trace_builder_begin_zone(&b, 100, trace_builder_location(&b, "never closed"));
+                trace_builder_end_run(&b);
+        }
+        trace_builder_finish(&b);
+        output = RUN("report", b.path);
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        check_text(output.out);
+        ck_assert_ptr_nonnull(strstr(output.out, "there are no samples"));
+        ck_assert((strstr(output.out, "never closed") != NULL) == (_i == 1));
+        free_output(&output);
+        output = RUN("report", "--json", b.path);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert_ptr_nonnull(root);
+        ck_assert_uint_ge(json_array_size(json_object_get(root, "missing")), 1);
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_a_cut_off_trace_is_shown_with_a_warning)
+{
+        struct trace_builder b;
+        struct output output;
+
+        trace_builder_init(&b);
+        build(&b, "name");
+        ck_assert_int_eq(ftruncate(b.fd, lseek(b.fd, 0, SEEK_END) - 1), 0);
+        output = RUN("report", b.path);
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_int_eq(strncmp(output.err, "hyprof: warning: ", 17), 0);
+        ck_assert_ptr_nonnull(strstr(output.err, "cut off at byte"));
+        ck_assert_ptr_eq(strchr(output.err, '\n'), output.err + strlen(output.err) - 1);
+        ck_assert_ptr_nonnull(strstr(output.out, "the trace is cut off"));
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_errors)
+{
+        static const struct {
+                const char *argv[4];
+                int status;
+                const char *words;
+        } cases[] = {
+                { { "report", "/nonexistent/x.hyp" },
+                  EXIT_STATUS_FAILED,
+                  "hyprof: error: /nonexistent/x.hyp: " },
+                { { "report", "/dev/null" }, EXIT_STATUS_FAILED, "hyprof: error: /dev/null: " },
+                { { "report", "/" }, EXIT_STATUS_FAILED, "hyprof: error: /: " },
+                { { "report", "a\nb" }, EXIT_STATUS_FAILED, "hyprof: error: a\\x0ab: " },
+                { { "report", "--limit", "many" }, EXIT_STATUS_USAGE, "hyprof: error: --limit many: " },
+                { { "report", "--limit", "-1" }, EXIT_STATUS_USAGE, "hyprof: error: --limit -1: " },
+                { { "report", "--limit" }, EXIT_STATUS_USAGE, "hyprof: error: option --limit needs a value" },
+                { { "report", "--nosuch" }, EXIT_STATUS_USAGE, "hyprof: error: unknown option --nosuch" },
+                { { "report", "a", "b" }, EXIT_STATUS_USAGE, "hyprof: error: one trace at a time: b" },
+        };
+        int argc = 0;
+        struct output output;
+
+        while (argc < 4 && cases[_i].argv[argc])
+                argc++;
+        output = run(argc, cases[_i].argv);
+        ck_assert_int_eq(output.status, cases[_i].status);
+        ck_assert_msg(strncmp(output.err, cases[_i].words, strlen(cases[_i].words)) == 0, "%s", output.err);
+        ck_assert_str_eq(output.out, "");
+        check_text(output.err);
+        free_output(&output);
+}
+END_TEST
+
+START_TEST(test_help)
+{
+        struct output output = RUN("report", "--help");
+
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "--limit N"));
+        ck_assert_ptr_nonnull(strstr(output.out, "exit status"));
+        check_text(output.out);
+        free_output(&output);
+}
+END_TEST
+
+START_TEST(test_a_full_disk_is_reported)
+{
+        int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+        struct trace_builder b;
+        struct output output;
+
+        ck_assert_int_ge(full_fd, 0);
+        trace_builder_init(&b);
+        build(&b, "name");
+        output = run_into(full_fd, 2, (const char *const[]){ "report", b.path });
+        ck_assert_int_eq(output.status, EXIT_STATUS_FAILED);
+        ck_assert_str_eq(output.err, "hyprof: error: writing the report: No space left on device\n");
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* `| head` is no error of ours. */
+START_TEST(test_a_closed_pipe_is_quiet)
+{
+        struct trace_builder b;
+        struct output output;
+        int ends[2];
+
+        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+        (void)close(ends[0]);
+        (void)signal(SIGPIPE, SIG_IGN); /* as main() does */
+        trace_builder_init(&b);
+        build(&b, "name");
+        output = run_into(ends[1], 2, (const char *const[]){ "report", b.path });
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_str_eq(output.err, "");
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_numbers)
+{
+        ck_assert_str_eq(text_number_count(0).text, "0");
+        ck_assert_str_eq(text_number_count(999).text, "999");
+        ck_assert_str_eq(text_number_count(1103220).text, "1,103,220");
+        ck_assert_str_eq(text_number_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+        ck_assert_str_eq(text_number_duration(0).text, "0 ns");
+        ck_assert_str_eq(text_number_duration(999).text, "999 ns");
+        ck_assert_str_eq(text_number_duration(1000).text, "1.00 us");
+        ck_assert_str_eq(text_number_duration(12345).text, "12.3 us");
+        ck_assert_str_eq(text_number_duration(999499).text, "999 us");
+        ck_assert_str_eq(text_number_duration(999500).text, "1.00 ms");
+        ck_assert_str_eq(text_number_duration(UINT64_C(123456789000)).text, "123 s");
+        ck_assert_str_eq(text_number_duration(UINT64_C(4567000000000)).text, "4567 s");
+        ck_assert_str_eq(text_number_share(0.3125).text, "31.2%");
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("cli/cmd_report");
+        TCase *tc = tcase_create("report");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_hostile_names_as_text, 0, (int)(sizeof(names) / sizeof(names[0])));
+        tcase_add_loop_test(tc, test_hostile_names_as_json, 0, (int)(sizeof(names) / sizeof(names[0])));
+        tcase_add_test(tc, test_json_says_what_the_trace_says);
+        tcase_add_test(tc, test_json_replaces_what_is_no_utf8);
+        tcase_add_loop_test(tc, test_traces_with_little_in_them, 0, 2);
+        tcase_add_test(tc, test_a_cut_off_trace_is_shown_with_a_warning);
+        tcase_add_loop_test(tc, test_errors, 0, 9);
+        tcase_add_test(tc, test_help);
+        tcase_add_test(tc, test_a_full_disk_is_reported);
+        tcase_add_test(tc, test_a_closed_pipe_is_quiet);
+        tcase_add_test(tc, test_numbers);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* symbolize/debug_files.c: separate debug files are found where they belong, and never believed if they do not */
+#include "base/error.h"
+#include "base/io.h"
+#include "symbolize/debug_files.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/module_symbols.h"
+#include "symbolize/regular_file.h"
+#include "symbolize/symbolizer.h"
+#include "tests/unit/own_code.h"
+
+#include <check.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH_BYTES 512
+#define SKIPPED    77
+
+extern char **environ;
+
+static __attribute__((noinline)) int resolved_function(volatile int *x)
+{
+        *x += 1;
+        return *x;
+}
+
+static char folder[] = "/tmp/hyprof-debug-XXXXXX";
+static char *own_path;
+static uint64_t file_offset; /* of resolved_function() */
+
+/* Runs a program with up to five arguments; returns its exit status. */
+static int execute(const char *program, const char *const *arguments)
+{
+        char *argv[8] = { strdup(program) };
+        pid_t pid;
+        int status = -1;
+
+        for (size_t i = 0; arguments[i] && i < 6; i++)
+                argv[i + 1] = strdup(arguments[i]);
+        if (posix_spawnp(&pid, program, NULL, NULL, argv, environ) == 0)
+                (void)waitpid(pid, &status, 0);
+        for (size_t i = 0; argv[i]; i++)
+                free(argv[i]);
+        return status;
+}
+
+#define EXECUTE(program, ...) execute(program, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* A path in the folder; in a ring of four buffers. */
+static const char *in_folder(const char *name)
+{
+        static char paths[4][PATH_BYTES];
+        static unsigned next;
+        char *path = paths[next++ % 4];
+
+        (void)snprintf(path, PATH_BYTES, "%s/%s", folder, name);
+        return path;
+}
+
+static void setup(void)
+{
+        strcpy(folder + strlen(folder) - 6, "XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        own_path = own_code_path();
+        file_offset = own_code_file_offset((uint64_t)resolved_function);
+}
+
+static void teardown(void)
+{
+        ck_assert_int_eq(EXECUTE("rm", "-rf", folder), 0);
+        free(own_path);
+}
+
+/* "program" without symbols, with a link to @link; its debug information goes to the file @debug. */
+static void split(const char *debug, const char *link)
+{
+        char option[PATH_BYTES];
+
+        ck_assert_int_eq(EXECUTE("objcopy", "--only-keep-debug", own_path, in_folder(link)), 0);
+        (void)snprintf(option, sizeof(option), "--add-gnu-debuglink=%s", in_folder(link));
+        ck_assert_int_eq(EXECUTE("objcopy", "--strip-all", option, own_path, in_folder("program")), 0);
+        if (strcmp(debug, link) != 0)
+                ck_assert_int_eq(rename(in_folder(link), in_folder(debug)), 0);
+}
+
+/* What the symbols of "program" say of resolved_function(): its line, 0 without a line, -1 without its name. */
+static int find_line(void)
+{
+        const char *path = in_folder("program");
+        struct module_symbols *module;
+        const struct symbol *symbols;
+        struct elf_image *image;
+        uint64_t svma;
+        int line = -1;
+        int fd = -1;
+
+        ck_assert_int_eq(regular_file_open(path, &fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open(fd, &image, NULL), 0);
+        ck_assert_int_eq(module_symbols_open(image, path, &module, NULL), 0);
+        ck_assert(elf_image_find_svma(image, file_offset, &svma));
+        if (module_symbols_find(module, svma, &symbols) > 0 && symbols[0].function &&
+            strcmp(symbols[0].function, "resolved_function") == 0)
+                line = (int)symbols[0].line;
+        module_symbols_close(module);
+        elf_image_close(image);
+        io_close(&fd);
+        return line;
+}
+
+START_TEST(test_stripped_program_has_no_name)
+{
+        ck_assert_int_eq(EXECUTE("objcopy", "--strip-all", own_path, in_folder("program")), 0);
+        ck_assert_int_eq(find_line(), -1);
+}
+END_TEST
+
+START_TEST(test_debug_file_beside_the_program)
+{
+        split("program.debug", "program.debug");
+        ck_assert_int_gt(find_line(), 0);
+}
+END_TEST
+
+START_TEST(test_debug_file_in_the_folder_for_them)
+{
+        ck_assert_int_eq(mkdir(in_folder(".debug"), 0700), 0);
+        split(".debug/program.debug", "program.debug");
+        ck_assert_int_gt(find_line(), 0);
+}
+END_TEST
+
+/* A file of the right name that is another program's. */
+START_TEST(test_debug_file_of_another_build_is_not_believed)
+{
+        split("away.debug", "program.debug");
+        ck_assert_int_eq(EXECUTE("objcopy", "--only-keep-debug", "--remove-section=.note.gnu.build-id",
+                                 own_path, in_folder("program.debug")),
+                         0);
+        ck_assert_int_eq(find_line(), -1);
+}
+END_TEST
+
+/* Without a build-id the checksum in the link decides. */
+START_TEST(test_checksum_decides_without_build_id)
+{
+        FILE *debug;
+
+        split("program.debug", "program.debug");
+        ck_assert_int_eq(EXECUTE("objcopy", "--remove-section=.note.gnu.build-id", in_folder("program")), 0);
+        ck_assert_int_gt(find_line(), 0);
+        debug = fopen(in_folder("program.debug"), "ae");
+        ck_assert_ptr_nonnull(debug);
+        ck_assert_int_eq(fputc('x', debug), 'x');
+        (void)fclose(debug);
+        ck_assert_int_eq(find_line(), -1);
+}
+END_TEST
+
+/* A FIFO of the right name would block whoever opens it. */
+START_TEST(test_fifo_as_debug_file)
+{
+        split("away.debug", "program.debug");
+        ck_assert_int_eq(mkfifo(in_folder("program.debug"), 0600), 0);
+        ck_assert_int_eq(find_line(), -1);
+}
+END_TEST
+
+/* The names of local functions, compressed into a section, as distributions ship them. */
+START_TEST(test_packed_symbol_table)
+{
+        char option[PATH_BYTES];
+
+        if (EXECUTE("xz", "--version") != 0) {
+                printf("test_packed_symbol_table skipped: xz is not installed\n");
+                return;
+        }
+        ck_assert_int_eq(
+                EXECUTE("objcopy", "--only-keep-debug", "--strip-debug", own_path, in_folder("packed")), 0);
+        ck_assert_int_eq(EXECUTE("xz", in_folder("packed")), 0);
+        (void)snprintf(option, sizeof(option), ".gnu_debugdata=%s", in_folder("packed.xz"));
+        ck_assert_int_eq(
+                EXECUTE("objcopy", "--strip-all", "--add-section", option, own_path, in_folder("program")),
+                0);
+        ck_assert_int_eq(find_line(), 0);
+}
+END_TEST
+
+/* loop test: debug information compressed in each way that objcopy knows */
+START_TEST(test_compressed_sections)
+{
+        static const char *const ways[] = { "--compress-debug-sections=zlib",
+                                            "--compress-debug-sections=zlib-gnu" };
+
+        ck_assert_int_eq(EXECUTE("objcopy", ways[_i], own_path, in_folder("program")), 0);
+        ck_assert_int_gt(find_line(), 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("symbolize/debug_files");
+        TCase *tc = tcase_create("files");
+        volatile int x = 0;
+        SRunner *runner;
+        int n_failed;
+
+        if (resolved_function(&x) != 1)
+                return EXIT_FAILURE; /* it has to be in the program to be found there */
+        if (EXECUTE("objcopy", "--version") != 0) {
+                printf("skipped: objcopy is not installed\n");
+                return SKIPPED;
+        }
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_set_timeout(tc, 60);
+        tcase_add_test(tc, test_stripped_program_has_no_name);
+        tcase_add_test(tc, test_debug_file_beside_the_program);
+        tcase_add_test(tc, test_debug_file_in_the_folder_for_them);
+        tcase_add_test(tc, test_debug_file_of_another_build_is_not_believed);
+        tcase_add_test(tc, test_checksum_decides_without_build_id);
+        tcase_add_test(tc, test_fifo_as_debug_file);
+        tcase_add_test(tc, test_packed_symbol_table);
+        tcase_add_loop_test(tc, test_compressed_sections, 0, 2);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

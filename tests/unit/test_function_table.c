@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/function_table.c: frames get the functions of their last group of symbols, or the reason for none */
+#include "analyze/function_table.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The n-th function of a frame as "name" or as its kind in brackets. */
+static const char *function_of(const struct function_table *t, const struct trace_builder *b, uint32_t frame,
+                               uint32_t n)
+{
+        static const char *const kinds[] = { "", "[no symbol]", "[stale]", "[no module]", "[no callstack]" };
+        static char name[100];
+        const struct function *function;
+        size_t n_bytes;
+        const char *bytes;
+
+        if (t->frames.first[frame] + n >= t->frames.first[frame + 1])
+                return "[end]";
+        function = function_table_get(t, t->frames.labels[t->frames.first[frame] + n]);
+        if (function->kind != FUNCTION_NAMED)
+                return kinds[function->kind];
+        bytes = trace_dictionary_string(&b->dictionary, function->name, &n_bytes);
+        ck_assert_uint_lt(n_bytes, sizeof(name));
+        memcpy(name, bytes, n_bytes);
+        name[n_bytes] = '\0';
+        return name;
+}
+
+START_TEST(test_names_and_reasons)
+{
+        struct trace_builder b;
+        struct function_table t;
+        uint32_t lib, named, inlined, unnamed, stale, outside;
+
+        trace_builder_init(&b);
+        lib = trace_builder_module(&b, "/lib/libfoo.so");
+        named = trace_builder_frame(&b, lib, 0x10);
+        inlined = trace_builder_frame(&b, lib, 0x20);
+        unnamed = trace_builder_frame(&b, lib, 0x30);
+        stale = trace_builder_frame(&b, lib, 0x40);
+        outside = trace_builder_frame(&b, 0, 0x50);
+        trace_builder_symbol(&b, named, "foo", 0);
+        trace_builder_symbol(&b, inlined, "leaf", TRACE_SYMBOL_INLINED);
+        trace_builder_symbol(&b, inlined, "middle", TRACE_SYMBOL_INLINED);
+        trace_builder_symbol(&b, inlined, "foo", 0);
+        trace_builder_symbol(&b, stale, NULL, TRACE_SYMBOL_STALE_FILE);
+        ck_assert_int_eq(function_table_init(&t, &b.dictionary), 0);
+        ck_assert_str_eq(function_of(&t, &b, named, 0), "foo");
+        ck_assert_str_eq(function_of(&t, &b, named, 1), "[end]");
+        ck_assert_str_eq(function_of(&t, &b, inlined, 0), "leaf");
+        ck_assert_str_eq(function_of(&t, &b, inlined, 1), "middle");
+        ck_assert_str_eq(function_of(&t, &b, inlined, 2), "foo");
+        ck_assert_str_eq(function_of(&t, &b, inlined, 3), "[end]");
+        ck_assert_str_eq(function_of(&t, &b, unnamed, 0), "[no symbol]");
+        ck_assert_str_eq(function_of(&t, &b, stale, 0), "[stale]");
+        ck_assert_str_eq(function_of(&t, &b, outside, 0), "[no module]");
+        ck_assert_str_eq(function_of(&t, &b, outside + 1, 0), "[no callstack]");
+        /* foo in two frames is one function */
+        ck_assert_uint_eq(t.frames.labels[t.frames.first[named]],
+                          t.frames.labels[t.frames.first[inlined] + 2]);
+        ck_assert_uint_eq(t.frames.n_labels, 7);
+        function_table_deinit(&t);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_a_later_group_replaces_an_earlier)
+{
+        struct trace_builder b;
+        struct function_table t;
+        uint32_t lib, frame, other, at_once;
+
+        trace_builder_init(&b);
+        lib = trace_builder_module(&b, "/lib/libfoo.so");
+        frame = trace_builder_frame(&b, lib, 0x10);
+        other = trace_builder_frame(&b, lib, 0x20);
+        at_once = trace_builder_frame(&b, lib, 0x30);
+        trace_builder_symbol(&b, frame, "old_inlined", TRACE_SYMBOL_INLINED);
+        trace_builder_symbol(&b, frame, "old", 0);
+        trace_builder_symbol(&b, at_once, "first", 0);
+        trace_builder_symbol(&b, at_once, "second", 0); /* a group of its own, though of the same frame */
+        trace_builder_symbol(&b, other, "other", 0);
+        trace_builder_symbol(&b, frame, "inlined", TRACE_SYMBOL_INLINED);
+        trace_builder_symbol(&b, frame, "newest", 0);
+        ck_assert_int_eq(function_table_init(&t, &b.dictionary), 0);
+        ck_assert_str_eq(function_of(&t, &b, frame, 0), "inlined");
+        ck_assert_str_eq(function_of(&t, &b, frame, 1), "newest");
+        ck_assert_str_eq(function_of(&t, &b, frame, 2), "[end]");
+        ck_assert_str_eq(function_of(&t, &b, other, 0), "other");
+        ck_assert_str_eq(function_of(&t, &b, at_once, 0), "second");
+        ck_assert_str_eq(function_of(&t, &b, at_once, 1), "[end]");
+        function_table_deinit(&t);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_endless_inlining_is_cut)
+{
+        struct trace_builder b;
+        struct function_table t;
+        uint32_t frame;
+
+        trace_builder_init(&b);
+        frame = trace_builder_frame(&b, 0, 1);
+        for (int i = 0; i < 1000; i++)
+                trace_builder_symbol(&b, frame, i == 0 ? "innermost" : "again", TRACE_SYMBOL_INLINED);
+        ck_assert_int_eq(function_table_init(&t, &b.dictionary), 0);
+        ck_assert_str_eq(function_of(&t, &b, frame, 0), "innermost");
+        ck_assert_uint_eq(t.frames.first[frame + 1] - t.frames.first[frame], FUNCTION_TABLE_INLINED_MAX);
+        function_table_deinit(&t);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/function_table");
+        TCase *tc = tcase_create("functions");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_names_and_reasons);
+        tcase_add_test(tc, test_a_later_group_replaces_an_earlier);
+        tcase_add_test(tc, test_endless_inlining_is_cut);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* base/intern.c: equal items get one id, others get their own, and ids count from 1 in order of arrival */
+#include "base/intern.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_MANY 50000
+
+struct pair {
+        uint64_t a;
+        uint32_t b, c;
+};
+
+static uint32_t add(struct intern *t, const void *bytes, size_t n_bytes, int wanted)
+{
+        uint32_t id = 0;
+
+        ck_assert_int_eq(intern_add(t, bytes, n_bytes, &id), wanted);
+        return id;
+}
+
+static void expect_string(const struct intern *t, uint32_t id, const char *wanted, size_t wanted_bytes)
+{
+        size_t n_bytes = SIZE_MAX;
+        const void *bytes = intern_get(t, id, &n_bytes);
+
+        ck_assert_uint_eq(n_bytes, wanted_bytes);
+        ck_assert_ptr_nonnull(bytes);
+        ck_assert_int_eq(memcmp(bytes, wanted, wanted_bytes), 0);
+}
+
+START_TEST(test_strings)
+{
+        struct intern t;
+
+        intern_init(&t, 0, 0);
+        ck_assert_uint_eq(intern_find(&t, "a", 1), 0);
+        ck_assert_uint_eq(add(&t, "a", 1, 1), 1);
+        ck_assert_uint_eq(add(&t, "ab", 2, 1), 2);
+        ck_assert_uint_eq(add(&t, "b", 1, 1), 3);
+        ck_assert_uint_eq(add(&t, "a\0c", 3, 1), 4);
+        ck_assert_uint_eq(add(&t, "", 0, 1), 5);
+        ck_assert_uint_eq(add(&t, "a", 1, 0), 1);
+        ck_assert_uint_eq(add(&t, "a\0c", 3, 0), 4);
+        ck_assert_uint_eq(add(&t, "", 0, 0), 5);
+        ck_assert_uint_eq(t.n_items, 5);
+        expect_string(&t, 1, "a", 1);
+        expect_string(&t, 2, "ab", 2);
+        expect_string(&t, 4, "a\0c", 3);
+        expect_string(&t, 5, "", 0);
+        ck_assert_uint_eq(intern_find(&t, "ab", 2), 2);
+        ck_assert_uint_eq(intern_find(&t, "abc", 3), 0);
+        intern_deinit(&t);
+}
+END_TEST
+
+START_TEST(test_the_empty_string_alone)
+{
+        struct intern t;
+
+        intern_init(&t, 0, 0);
+        ck_assert_uint_eq(add(&t, NULL, 0, 1), 1);
+        ck_assert_uint_eq(add(&t, "", 0, 0), 1);
+        expect_string(&t, 1, "", 0);
+        intern_deinit(&t);
+}
+END_TEST
+
+START_TEST(test_many_strings)
+{
+        struct intern t;
+        char text[32];
+
+        intern_init(&t, 0, 0);
+        for (uint32_t round = 0; round < 2; round++)
+                for (uint32_t i = 1; i <= N_MANY; i++) {
+                        size_t n = (size_t)snprintf(text, sizeof(text), "name %u", i);
+
+                        ck_assert_uint_eq(add(&t, text, n, round == 0), i);
+                }
+        for (uint32_t i = 1; i <= N_MANY; i++) {
+                size_t n = (size_t)snprintf(text, sizeof(text), "name %u", i);
+
+                expect_string(&t, i, text, n);
+        }
+        intern_deinit(&t);
+}
+END_TEST
+
+START_TEST(test_many_rows)
+{
+        struct intern t;
+
+        intern_init(&t, sizeof(struct pair), 0);
+        for (uint32_t round = 0; round < 2; round++)
+                for (uint32_t i = 1; i <= N_MANY; i++) {
+                        struct pair row = { .a = i % 7, .b = i / 7, .c = 3 };
+
+                        ck_assert_uint_eq(add(&t, &row, sizeof(row), round == 0), i);
+                }
+        for (uint32_t i = 1; i <= N_MANY; i++) {
+                size_t n_bytes = 0;
+                const struct pair *row = intern_get(&t, i, &n_bytes);
+
+                ck_assert_uint_eq(n_bytes, sizeof(*row));
+                ck_assert_uint_eq((uintptr_t)row % 8, 0);
+                ck_assert(row->a == i % 7 && row->b == i / 7 && row->c == 3);
+                ck_assert_ptr_eq(intern_get(&t, i, NULL), row);
+        }
+        intern_deinit(&t);
+}
+END_TEST
+
+/* Rows that came without looking are equal ones, too, as soon as somebody looks. */
+START_TEST(test_append_then_add)
+{
+        struct intern t;
+
+        intern_init(&t, 0, 0);
+        ck_assert_int_eq(intern_append(&t, "x", 1), 0);
+        ck_assert_int_eq(intern_append(&t, "y", 1), 0);
+        ck_assert_int_eq(intern_append(&t, "x", 1), 0);
+        ck_assert_uint_eq(t.n_items, 3);
+        ck_assert_uint_eq(intern_find(&t, "x", 1), 0);
+        ck_assert_uint_eq(add(&t, "z", 1, 1), 4);
+        ck_assert_uint_eq(add(&t, "y", 1, 0), 2);
+        ck_assert_uint_eq(intern_find(&t, "y", 1), 2);
+        expect_string(&t, add(&t, "x", 1, 0), "x", 1);
+        for (uint32_t i = 0; i < 1000; i++)
+                ck_assert_int_eq(intern_append(&t, &i, sizeof(i)), 0);
+        for (uint32_t i = 0; i < 1000; i++)
+                ck_assert_uint_eq(add(&t, &i, sizeof(i), 0), 5 + i);
+        ck_assert_uint_eq(t.n_items, 1004);
+        intern_deinit(&t);
+}
+END_TEST
+
+START_TEST(test_limit)
+{
+        struct intern t;
+        uint32_t id = 77;
+
+        intern_init(&t, sizeof(uint64_t), 3);
+        for (uint64_t i = 1; i <= 3; i++)
+                ck_assert_uint_eq(add(&t, &i, sizeof(i), 1), i);
+        ck_assert_int_eq(intern_add(&t, &(uint64_t){ 4 }, sizeof(uint64_t), &id), -EOVERFLOW);
+        ck_assert_int_eq(intern_append(&t, &(uint64_t){ 4 }, sizeof(uint64_t)), -EOVERFLOW);
+        ck_assert_uint_eq(id, 77);
+        ck_assert_uint_eq(t.n_items, 3);
+        ck_assert_uint_eq(add(&t, &(uint64_t){ 2 }, sizeof(uint64_t), 0), 2);
+
+        intern_deinit(&t);
+        ck_assert_uint_eq(t.n_items, 0);
+        ck_assert_uint_eq(t.n_items_max, 3);
+        ck_assert_uint_eq(add(&t, &(uint64_t){ 4 }, sizeof(uint64_t), 1), 1);
+        intern_deinit(&t);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("base/intern");
+        TCase *tc = tcase_create("intern");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_strings);
+        tcase_add_test(tc, test_the_empty_string_alone);
+        tcase_add_test(tc, test_many_strings);
+        tcase_add_test(tc, test_many_rows);
+        tcase_add_test(tc, test_append_then_add);
+        tcase_add_test(tc, test_limit);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

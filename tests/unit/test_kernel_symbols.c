@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* symbolize/kernel_symbols.c: every text gives the names it states and no others */
+#include "base/error.h"
+#include "symbolize/kernel_symbols.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char good[] = "ffffffff81000000 T _text\n"
+                           "ffffffff81000000 T startup_64\n"
+                           "ffffffff81000100 t local_name\n"
+                           "ffffffff81000100 T __global_name\n"
+                           "ffffffff81000200 W weak_name\n"
+                           "ffffffff81000300 D some_data\n"
+                           "ffffffff81000400 w other_weak\n"
+                           "ffffffffc0000000 t fuse_open\t[fuse]\n";
+
+static const struct {
+        uint64_t address;
+        const char *name;
+} wanted[] = {
+        { 0xffffffff80ffffff, NULL },         { 0xffffffff81000000, "startup_64" },
+        { 0xffffffff810000ff, "startup_64" }, { 0xffffffff81000100, "__global_name" },
+        { 0xffffffff81000300, "weak_name" },  { 0xffffffff81000400, "other_weak" },
+        { 0xffffffff81200400, NULL },         { 0xffffffffc0000010, "fuse_open [fuse]" },
+        { 0xffffffffffffffff, NULL },
+};
+
+START_TEST(test_names_by_address)
+{
+        struct kernel_symbols kernel = { .symbols = NULL };
+
+        ck_assert_int_eq(kernel_symbols_parse(&kernel, good, sizeof(good) - 1), 0);
+        ck_assert_uint_eq(kernel.n_symbols, 5);
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+                ck_assert_pstr_eq(kernel_symbols_find(&kernel, wanted[i].address), wanted[i].name);
+        kernel_symbols_deinit(&kernel);
+}
+END_TEST
+
+/* loop test: the text is cut at each length; the whole lines before the cut count, the cut one does not */
+START_TEST(test_cut_anywhere)
+{
+        struct kernel_symbols kernel = { .symbols = NULL };
+        const char *end = memrchr(good, '\n', (size_t)_i);
+        size_t whole_bytes = end ? (size_t)(end - good) + 1 : 0;
+        char *cut = malloc((size_t)_i + 1); /* exactly as long, for the sanitizer */
+
+        ck_assert_ptr_nonnull(cut);
+        memcpy(cut, good, (size_t)_i);
+        ck_assert_int_eq(kernel_symbols_parse(&kernel, cut, (size_t)_i), 0);
+        ck_assert_pstr_eq(kernel_symbols_find(&kernel, 0xffffffff81000000), whole_bytes == 0 ? NULL
+                                                                            : whole_bytes < 55
+                                                                                    ? "_text"
+                                                                                    : "startup_64");
+        ck_assert_pstr_eq(kernel_symbols_find(&kernel, 0xffffffffc0000000),
+                          whole_bytes == sizeof(good) - 1 ? "fuse_open [fuse]" : NULL);
+        kernel_symbols_deinit(&kernel);
+        free(cut);
+}
+END_TEST
+
+START_TEST(test_lines_that_are_none)
+{
+        static const char bad[] = "\n"
+                                  "T name\n"
+                                  " T name\n"
+                                  "1234567890abcdef0 T too_many_digits\n"
+                                  "1000 TT name\n"
+                                  "1000  T name\n"
+                                  "1000 T\n"
+                                  "1000 T \n"
+                                  "1000 T \t[module]\n"
+                                  "1000 T na\0me\n"
+                                  "FFFF T upper_case_digits\n"
+                                  "2000 T good\n"
+                                  "1000 T without newline";
+        struct kernel_symbols kernel = { .symbols = NULL };
+
+        ck_assert_int_eq(kernel_symbols_parse(&kernel, bad, sizeof(bad) - 1), 0);
+        ck_assert_uint_eq(kernel.n_symbols, 1);
+        ck_assert_pstr_eq(kernel_symbols_find(&kernel, 0x2000), "good");
+        kernel_symbols_deinit(&kernel);
+}
+END_TEST
+
+START_TEST(test_hidden_addresses_give_an_empty_table)
+{
+        static const char hidden[] = "0000000000000000 T _text\n0000000000000000 t other\t[module]\n";
+        struct kernel_symbols kernel = { .symbols = NULL };
+
+        ck_assert_int_eq(kernel_symbols_parse(&kernel, hidden, sizeof(hidden) - 1), 0);
+        ck_assert_uint_eq(kernel.n_symbols, 0);
+        ck_assert_ptr_null(kernel_symbols_find(&kernel, 0));
+        kernel_symbols_deinit(&kernel);
+}
+END_TEST
+
+START_TEST(test_file_is_read_from_its_beginning)
+{
+        struct kernel_symbols kernel = { .symbols = NULL };
+        int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(write(fd, good, sizeof(good) - 1), (ssize_t)sizeof(good) - 1);
+        ck_assert_int_eq(kernel_symbols_load(&kernel, fd, NULL), 0);
+        ck_assert_uint_eq(kernel.n_symbols, 5);
+        kernel_symbols_deinit(&kernel);
+        (void)close(fd);
+}
+END_TEST
+
+START_TEST(test_unreadable_file_is_an_error)
+{
+        struct kernel_symbols kernel = { .symbols = NULL };
+        struct error err = ERROR_NONE;
+
+        ck_assert_int_eq(kernel_symbols_load(&kernel, -1, &err), -EBADF);
+        ck_assert_int_eq(err.code, -EBADF);
+        kernel_symbols_deinit(&kernel);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("symbolize/kernel_symbols");
+        TCase *tc = tcase_create("kallsyms");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_names_by_address);
+        tcase_add_loop_test(tc, test_cut_anywhere, 0, (int)sizeof(good));
+        tcase_add_test(tc, test_lines_that_are_none);
+        tcase_add_test(tc, test_hidden_addresses_give_an_empty_table);
+        tcase_add_test(tc, test_file_is_read_from_its_beginning);
+        tcase_add_test(tc, test_unreadable_file_is_an_error);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/report.c, report_samples.c, report_gaps.c: a trace with known truth gives that truth, a part of one too */
+#include "analyze/report.h"
+#include "base/error.h"
+#include "format/trace_writer.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool equals(struct report_string s, const char *text)
+{
+        return s.n_bytes == strlen(text) && (s.n_bytes == 0 || memcmp(s.bytes, text, s.n_bytes) == 0);
+}
+
+static const struct report_gap *gap_of(const struct report *report, const char *code)
+{
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
+                if (strcmp(report->gaps.rows[i].code, code) == 0)
+                        return &report->gaps.rows[i];
+        return NULL;
+}
+
+static const struct report_function *function_of(const struct report_functions *functions, const char *name)
+{
+        for (uint32_t i = 0; i < functions->n_rows; i++)
+                if (equals(functions->rows[i].name, name))
+                        return &functions->rows[i];
+        ck_abort_msg("no function %s", name);
+}
+
+static const struct report_zone *zone_of(const struct report *report, const char *name)
+{
+        for (uint32_t i = 0; i < report->n_zones; i++)
+                if (equals(report->zones[i].name, name))
+                        return &report->zones[i];
+        ck_abort_msg("no zone %s", name);
+}
+
+static struct report *load(const struct trace_builder *b, const struct report_options *options)
+{
+        struct report *report = NULL;
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(report_load(b->path, options, &report, &err) == 0, "%s", err.text);
+        return report;
+}
+
+/*
+ * outer [0, 100000) holds inner [20000, 60000).  100 samples: 70 in hot() and 20
+ * in warm(), both called by shared(); 10 in a library without symbols.  shared()
+ * is on all callstacks.  In inner lie 40 of hot and 20 of warm; in outer alone 30
+ * of hot and 5 of the library; the other 5 outside of all zones.
+ */
+static void build_known(struct trace_builder *b)
+{
+        uint32_t event = trace_builder_sample_event(b, "cpu-clock");
+        uint32_t program = trace_builder_module(b, "/bin/program");
+        uint32_t library = trace_builder_module(b, "/lib/libfoo.so");
+        uint32_t shared = trace_builder_frame(b, program, 0x100);
+        uint32_t hot = trace_builder_frame(b, program, 0x200);
+        uint32_t warm = trace_builder_frame(b, program, 0x300);
+        uint32_t unnamed = trace_builder_frame(b, library, 0x400);
+        uint32_t in_shared = trace_builder_stack(b, 0, shared);
+        uint32_t in_hot = trace_builder_stack(b, in_shared, hot);
+        uint32_t in_warm = trace_builder_stack(b, in_shared, warm);
+        uint32_t in_unnamed = trace_builder_stack(b, in_shared, unnamed);
+        uint32_t outer = trace_builder_location(b, "outer");
+        uint32_t inner = trace_builder_location(b, "inner");
+        uint32_t in_outer = trace_builder_path(b, 0, outer);
+        uint32_t in_inner = trace_builder_path(b, in_outer, inner);
+        uint64_t now = 1000;
+
+        trace_builder_begin_run(b, trace_builder_thread(b, 10, 11));
+        trace_builder_begin_zone(b, now, outer);
+        for (int i = 0; i < 30; i++)
+                trace_builder_sample(b, now += 100, event, in_outer, in_hot);
+        for (int i = 0; i < 5; i++)
+                trace_builder_sample(b, now += 100, event, in_outer, in_unnamed);
+        trace_builder_begin_zone(b, 21000, inner);
+        trace_builder_end_run(b);
+        trace_builder_flush(b);
+
+        trace_builder_begin_run(b, trace_builder_thread(b, 10, 11));
+        now = 21000;
+        for (int i = 0; i < 40; i++)
+                trace_builder_sample(b, now += 100, event, in_inner, in_hot);
+        for (int i = 0; i < 20; i++)
+                trace_builder_sample(b, now += 100, event, in_inner, in_warm);
+        trace_builder_event(b, 41000, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(b, 51000, TRACE_OP_SWITCH_IN);
+        trace_builder_event(b, 61000, TRACE_OP_ZONE_END);
+        trace_builder_event(b, 101000, TRACE_OP_ZONE_END);
+        for (int i = 0; i < 5; i++)
+                trace_builder_sample(b, 101100, event, 0, in_unnamed);
+        trace_builder_end_run(b);
+        trace_builder_flush(b);
+
+        trace_builder_symbol(b, shared, "shared", 0);
+        trace_builder_symbol(b, hot, "hot", 0);
+        trace_builder_symbol(b, warm, "warm", 0);
+        trace_builder_meta(b, "command", "./program --fast");
+        trace_builder_meta(b, "start_raw_ns", "500");
+        trace_builder_meta(b, "end_raw_ns", "200500");
+}
+
+START_TEST(test_known_shares)
+{
+        struct trace_builder b;
+        struct report *report;
+        const struct report_zone *zone;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_int_eq(report->ending, TRACE_ENDING_WHOLE);
+        ck_assert(equals(report->recording.command, "./program --fast"));
+        ck_assert_uint_eq(report->recording.duration_ns, 200000);
+        ck_assert_uint_eq(report->event->sum.n_samples, 100);
+        ck_assert_uint_eq(report->event->sum.weight, 100000);
+        ck_assert_uint_eq(report->functions.n_rows, 4);
+        ck_assert(equals(report->functions.rows[0].name, "hot"));
+        ck_assert_uint_eq(report->functions.rows[0].self.n_samples, 70);
+        ck_assert_uint_eq(function_of(&report->functions, "warm")->self.weight, 20000);
+        ck_assert_uint_eq(function_of(&report->functions, "shared")->self.n_samples, 0);
+        ck_assert_uint_eq(function_of(&report->functions, "shared")->total.n_samples, 100);
+
+        ck_assert_uint_eq(report->n_zones, 2);
+        zone = zone_of(report, "outer");
+        ck_assert_ptr_eq(zone, &report->zones[0]);
+        ck_assert_uint_eq(zone->total_ns, 100000);
+        ck_assert_uint_eq(zone->self_ns, 60000);
+        ck_assert_uint_eq(zone->on_cpu_ns, 90000);
+        ck_assert_uint_eq(zone->samples.n_samples, 95);
+        ck_assert_uint_eq(function_of(&zone->functions, "hot")->self.n_samples, 70);
+        zone = zone_of(report, "inner");
+        ck_assert_uint_eq(zone->total_ns, 40000);
+        ck_assert_uint_eq(zone->on_cpu_ns, 30000);
+        ck_assert_uint_eq(zone->samples.n_samples, 60);
+        ck_assert_uint_eq(zone->functions.n_rows, 3);
+        ck_assert_uint_eq(function_of(&zone->functions, "hot")->self.n_samples, 40);
+        ck_assert_uint_eq(function_of(&zone->functions, "warm")->self.n_samples, 20);
+        ck_assert_uint_eq(function_of(&zone->functions, "shared")->total.n_samples, 60);
+
+        ck_assert_uint_eq(report->n_threads, 1);
+        ck_assert_uint_eq(report->threads[0].tid, 11);
+        ck_assert_uint_eq(report->threads[0].n_samples, 100);
+        ck_assert_uint_eq(report->threads[0].on_cpu_ns, 200500 - 1000 - 10000);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_modules_without_symbols_are_named)
+{
+        struct trace_builder b;
+        struct report *report;
+        const struct report_gap *gap;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        gap = gap_of(report, "NO_SYMBOLS");
+        ck_assert_ptr_nonnull(gap);
+        ck_assert(equals(gap->detail, "/lib/libfoo.so"));
+        ck_assert(fabs(gap->share - 0.1) < 1e-9);
+        ck_assert_uint_eq(report->gaps.n_rows, 1);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_limits_inside_zones)
+{
+        struct report_options options = { .n_zones_inside = 1, .n_functions_inside = 2 };
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        trace_builder_finish(&b);
+        report = load(&b, &options);
+        ck_assert(report->zones[0].has_functions);
+        ck_assert_uint_eq(report->zones[0].functions.n_rows, 2);
+        ck_assert_uint_eq(report->zones[0].functions.n_left_out, 2);
+        ck_assert(!report->zones[1].has_functions);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_the_event_can_be_chosen)
+{
+        struct report_options options = { .event = "faults" };
+        struct trace_builder b;
+        struct report *report;
+        struct error err = ERROR_NONE;
+        uint32_t event;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        event = trace_builder_sample_event(&b, "faults");
+        trace_builder_begin_run(&b, 1);
+        trace_builder_sample(&b, 110000, event, 0, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert(equals(report->event->name, "cpu-clock"));
+        ck_assert_uint_eq(report->n_events, 2);
+        report_free(report);
+        report = load(&b, &options);
+        ck_assert(equals(report->event->name, "faults"));
+        ck_assert_uint_eq(report->functions.n_rows, 1);
+        ck_assert_int_eq(report->functions.rows[0].kind, FUNCTION_NO_CALLSTACK);
+        ck_assert_uint_eq(zone_of(report, "outer")->samples.n_samples, 0);
+        ck_assert_ptr_nonnull(gap_of(report, "NO_CALLSTACK"));
+        report_free(report);
+        options.event = "cylces";
+        ck_assert_int_eq(report_load(b.path, &options, &report, &err), -ENOENT);
+        ck_assert_ptr_nonnull(strstr(err.text, "cylces"));
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_empty_trace)
+{
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_int_eq(report->ending, TRACE_ENDING_WHOLE);
+        ck_assert_ptr_null(report->event);
+        ck_assert_uint_eq(report->functions.n_rows, 0);
+        ck_assert_uint_eq(report->n_zones, 0);
+        ck_assert_uint_eq(report->n_threads, 0);
+        ck_assert_ptr_nonnull(gap_of(report, "NO_SAMPLES"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_only_zones)
+{
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_begin_zone(&b, 100, trace_builder_location(&b, "alone"));
+        trace_builder_event(&b, 350, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(zone_of(report, "alone")->max_ns, 250);
+        ck_assert_uint_eq(zone_of(report, "alone")->samples.n_samples, 0);
+        ck_assert(!report->on_cpu_known);
+        ck_assert_ptr_nonnull(gap_of(report, "NO_SAMPLES"));
+        ck_assert_ptr_nonnull(gap_of(report, "NO_CONTEXT_SWITCHES"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_only_samples_and_no_symbols)
+{
+        struct trace_builder b;
+        struct report *report;
+        uint32_t event, stack;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cycles");
+        stack = trace_builder_stack(&b, 0, trace_builder_frame(&b, 0, 0x1234));
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_sample(&b, 100, event, 0, stack);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(report->functions.n_rows, 1);
+        ck_assert_int_eq(report->functions.rows[0].kind, FUNCTION_NO_MODULE);
+        ck_assert_uint_eq(report->n_zones, 0);
+        ck_assert_ptr_nonnull(gap_of(report, "NO_SYMBOLS_AT_ALL"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* One event of each op: none of them may upset anything. */
+START_TEST(test_one_event)
+{
+        struct trace_builder b;
+        struct report *report;
+        enum trace_op op = (enum trace_op)_i;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        if (op == TRACE_OP_ZONE_BEGIN)
+                trace_builder_begin_zone(&b, 100, trace_builder_location(&b, "open"));
+        else if (op == TRACE_OP_SAMPLE)
+                trace_builder_sample(&b, 100, trace_builder_sample_event(&b, "cycles"), 0, 0);
+        else
+                trace_builder_event(&b, 100, op);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "end_raw_ns", "400");
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(report->n_threads, 1);
+        if (op == TRACE_OP_ZONE_BEGIN) {
+                ck_assert_uint_eq(zone_of(report, "open")->n_unclosed, 1);
+                ck_assert_uint_eq(zone_of(report, "open")->total_ns, 300);
+                ck_assert_uint_eq(gap_of(report, "ZONES_UNCLOSED")->count, 1);
+        }
+        if (op == TRACE_OP_ZONE_END)
+                ck_assert_uint_eq(gap_of(report, "ZONES_UNBALANCED")->count, 1);
+        ck_assert_uint_eq(report->n_messages, op == TRACE_OP_MESSAGE);
+        ck_assert_uint_eq(report->n_plots, op == TRACE_OP_PLOT_I64 || op == TRACE_OP_PLOT_F64);
+        ck_assert_uint_eq(report->n_frame_marks, op == TRACE_OP_FRAME_MARK);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_losses_and_notices)
+{
+        struct trace_builder b;
+        struct report *report;
+        struct trace_loss loss = { .reason = TRACE_LOSS_KERNEL_RING_FULL, .count = 3 };
+        struct trace_notice notice = { .notice = TRACE_NOTICE_NO_KERNEL_STACKS };
+
+        trace_builder_init(&b);
+        notice.detail = trace_builder_string(&b, "perf_event_paranoid is 2");
+        (void)trace_builder_row(&b, TRACE_TABLE_NOTICES, &notice);
+        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+        loss.count = 4;
+        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+        loss.reason = 9999;
+        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(gap_of(report, "KERNEL_RING_FULL")->count, 7);
+        ck_assert_int_eq(gap_of(report, "KERNEL_RING_FULL")->source, REPORT_GAP_LOSS);
+        ck_assert_uint_eq(gap_of(report, "UNKNOWN_LOSS")->count, 4);
+        ck_assert_int_eq(gap_of(report, "NO_KERNEL_STACKS")->source, REPORT_GAP_NOTICE);
+        ck_assert(equals(gap_of(report, "NO_KERNEL_STACKS")->detail, "perf_event_paranoid is 2"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Any beginning of a trace is either refused with words or shown, with a gap that says so. */
+START_TEST(test_cut_at_every_byte)
+{
+        struct trace_builder b;
+        off_t n_bytes;
+        uint32_t n_shown = 0;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        trace_builder_finish(&b);
+        n_bytes = lseek(b.fd, 0, SEEK_END);
+        ck_assert_int_gt(n_bytes, 100);
+        for (off_t cut = n_bytes - 1; cut >= 0; cut--) {
+                struct error err = ERROR_NONE;
+                struct report *report;
+                int r;
+
+                ck_assert_int_eq(ftruncate(b.fd, cut), 0);
+                r = report_load(b.path, NULL, &report, &err);
+                if (r < 0) {
+                        ck_assert_uint_gt(strlen(err.text), 0);
+                        continue;
+                }
+                ck_assert_int_eq(report->ending, TRACE_ENDING_CUT_OFF);
+                ck_assert_ptr_nonnull(gap_of(report, "CUT_OFF"));
+                report_free(report);
+                n_shown++;
+        }
+        ck_assert_uint_gt(n_shown, 100);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* The checksum is right, the events are not: the report is of what stands before. */
+START_TEST(test_a_chunk_that_makes_no_sense)
+{
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        trace_builder_flush(&b);
+        ck_assert_int_eq(trace_writer_put(b.writer, header, (const uint8_t *)"\x05garbage", 8, NULL), 0);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_int_eq(report->ending, TRACE_ENDING_DAMAGED);
+        ck_assert_ptr_nonnull(strstr(report->ending_words, "damaged in the chunk at byte "));
+        ck_assert_ptr_nonnull(gap_of(report, "DAMAGED"));
+        ck_assert_uint_eq(report->event->sum.n_samples, 100);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* A zone that began before the recording did has samples and no events. */
+START_TEST(test_a_zone_known_from_samples_only)
+{
+        struct trace_builder b;
+        struct report *report;
+        uint32_t event, path;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cycles");
+        path = trace_builder_path(&b, 0, trace_builder_location(&b, "old"));
+        (void)trace_builder_location(&b, "never reached");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_sample(&b, 100, event, path, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(report->n_zones, 1);
+        ck_assert_uint_eq(zone_of(report, "old")->samples.n_samples, 1);
+        ck_assert_uint_eq(zone_of(report, "old")->n_closed, 0);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_no_trace_at_all)
+{
+        struct error err = ERROR_NONE;
+        struct report *report;
+
+        ck_assert_int_eq(report_load("/nonexistent/trace.hyp", NULL, &report, &err), -ENOENT);
+        ck_assert_ptr_nonnull(strstr(err.text, "/nonexistent/trace.hyp"));
+        ck_assert_int_lt(report_load("/dev/null", NULL, &report, &err), 0);
+        ck_assert_int_lt(report_load("/proc/self/exe", NULL, &report, &err), 0);
+        report_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/report");
+        TCase *tc = tcase_create("report");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_known_shares);
+        tcase_add_test(tc, test_modules_without_symbols_are_named);
+        tcase_add_test(tc, test_limits_inside_zones);
+        tcase_add_test(tc, test_the_event_can_be_chosen);
+        tcase_add_test(tc, test_empty_trace);
+        tcase_add_test(tc, test_only_zones);
+        tcase_add_test(tc, test_only_samples_and_no_symbols);
+        tcase_add_loop_test(tc, test_one_event, 1, TRACE_OP_COUNT);
+        tcase_add_test(tc, test_losses_and_notices);
+        tcase_add_test(tc, test_cut_at_every_byte);
+        tcase_add_test(tc, test_a_chunk_that_makes_no_sense);
+        tcase_add_test(tc, test_a_zone_known_from_samples_only);
+        tcase_add_test(tc, test_no_trace_at_all);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* symbolize/symbol_process.c: symbols come through the pipe; a child that dies, lies or hangs does no harm */
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+#include "symbolize/symbol_process.h"
+#include "symbolize/symbolizer.h"
+#include "tests/unit/own_code.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OTHER_UID 65534
+#define N_MODULES 3
+
+static const struct symbol_process_options no_options = { .stop_fd = -1 };
+
+static struct trace_dictionary dictionary;
+
+/* Three modules with one frame each: module i has frame i. */
+static void setup(void)
+{
+        char *path = own_code_path();
+
+        trace_dictionary_init(&dictionary, 0);
+        for (uint32_t i = 1; i <= N_MODULES; i++) {
+                struct trace_module module = { .kind = TRACE_MODULE_FILE, .inode = i };
+                uint32_t id;
+
+                ck_assert_int_eq(trace_dictionary_add_string(&dictionary, path, strlen(path), &module.path),
+                                 0);
+                ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &module, &id), 0);
+                ck_assert_uint_eq(id, i);
+                ck_assert_uint_eq(own_code_add_frame(&dictionary, id, i, 0), i);
+        }
+        free(path);
+}
+
+static void teardown(void)
+{
+        trace_dictionary_deinit(&dictionary);
+}
+
+static uint32_t count_symbols(void)
+{
+        return trace_dictionary_count(&dictionary, TRACE_TABLE_SYMBOLS);
+}
+
+static const struct trace_symbol *symbol_row(uint32_t id)
+{
+        ck_assert_uint_le(id, count_symbols());
+        return trace_dictionary_row(&dictionary, TRACE_TABLE_SYMBOLS, id);
+}
+
+static void check_string(uint32_t id, const char *wanted)
+{
+        size_t n_bytes;
+        const char *text = trace_dictionary_string(&dictionary, id, &n_bytes);
+
+        ck_assert_uint_eq(n_bytes, strlen(wanted));
+        ck_assert_mem_eq(text, wanted, n_bytes);
+}
+
+static int say(const struct symbolizer_sink *sink, uint32_t frame, const char *text)
+{
+        const struct symbol symbol = { .function = text, .file = "/f.c", .line = frame };
+
+        return sink->add_symbols(sink->context, frame, &symbol, 1, NULL);
+}
+
+static __attribute__((noinline)) int resolved_function(volatile int *x)
+{
+        *x += 1;
+        return *x;
+}
+
+START_TEST(test_own_function_through_the_pipe)
+{
+        char *path = own_code_path();
+        uint32_t module = own_code_add_module(&dictionary, path, OWN_CODE_BUILD_ID);
+        uint32_t frame = own_code_add_frame(&dictionary, module,
+                                            own_code_file_offset((uint64_t)resolved_function), 0);
+        struct symbol_process_options options = no_options;
+        struct error err = ERROR_NONE;
+        int n_fds = dup(0);
+
+        (void)close(n_fds);
+        options.first_frame = frame;
+        ck_assert_msg(symbol_process_run(&dictionary, &options, &err) == 0, "%s", err.text);
+        ck_assert_uint_eq(count_symbols(), 1);
+        ck_assert_uint_eq(symbol_row(1)->frame, frame);
+        check_string(symbol_row(1)->function, "resolved_function");
+        ck_assert_uint_gt(symbol_row(1)->line, 0);
+        ck_assert_int_eq(dup(0), n_fds); /* no descriptor was left open */
+        ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+        ck_assert_int_eq(errno, ECHILD); /* and no child */
+        free(path);
+}
+END_TEST
+
+START_TEST(test_other_file_is_stale)
+{
+        ck_assert_int_eq(symbol_process_run(&dictionary, &no_options, NULL), 0);
+        ck_assert_uint_eq(count_symbols(), N_MODULES);
+        for (uint32_t i = 1; i <= N_MODULES; i++) {
+                ck_assert_uint_eq(symbol_row(i)->frame, i);
+                ck_assert_uint_eq(symbol_row(i)->flags, TRACE_SYMBOL_STALE_FILE);
+                ck_assert_uint_eq(symbol_row(i)->function, 0);
+        }
+}
+END_TEST
+
+/* Names frame i for module i, and is killed at module 2. */
+static int die_at_two(const struct trace_dictionary *d, const struct symbolizer_options *options,
+                      const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)d;
+        for (uint32_t i = options->first_module; i <= N_MODULES; i++) {
+                (void)sink->begin_module(sink->context, i, err);
+                if (i == 2)
+                        (void)raise(SIGSEGV);
+                (void)say(sink, i, i == 1 ? "one" : "three");
+        }
+        return 0;
+}
+
+START_TEST(test_module_that_kills_costs_its_own_names)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, die_at_two, &err), -EPROTO);
+        ck_assert_ptr_nonnull(strstr(err.text, "signal 11"));
+        ck_assert_ptr_nonnull(strstr(err.text, "module 2"));
+        ck_assert_uint_eq(count_symbols(), 2);
+        ck_assert_uint_eq(symbol_row(1)->frame, 1);
+        check_string(symbol_row(1)->function, "one");
+        ck_assert_uint_eq(symbol_row(2)->frame, 3);
+        check_string(symbol_row(2)->function, "three");
+}
+END_TEST
+
+static int die_at_once(const struct trace_dictionary *d, const struct symbolizer_options *options,
+                       const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)d;
+        (void)options;
+        (void)sink;
+        (void)err;
+        _exit(3);
+}
+
+START_TEST(test_child_that_always_dies_is_given_up)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, die_at_once, &err), -EPROTO);
+        ck_assert_ptr_nonnull(strstr(err.text, "status 3"));
+        ck_assert_uint_eq(count_symbols(), 0);
+}
+END_TEST
+
+static int hang(const struct trace_dictionary *d, const struct symbolizer_options *options,
+                const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)d;
+        (void)options;
+        (void)sink;
+        (void)err;
+        while (pause() < 0)
+                continue;
+        return 0;
+}
+
+START_TEST(test_hanging_child_is_stopped)
+{
+        struct symbol_process_options options = no_options;
+        uint64_t one = 0;
+
+        options.stop_fd = eventfd(1, EFD_CLOEXEC);
+        ck_assert_int_ge(options.stop_fd, 0);
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, hang, NULL), -EINTR);
+        ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* the child is gone */
+        ck_assert_int_eq(read(options.stop_fd, &one, sizeof(one)), (ssize_t)sizeof(one)); /* not read by it */
+        (void)close(options.stop_fd);
+}
+END_TEST
+
+static int run_out_of_memory(const struct trace_dictionary *d, const struct symbolizer_options *options,
+                             const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)d;
+        (void)options;
+        (void)say(sink, 1, "one");
+        return error_set(err, -ENOMEM, "no \x1b[31m memory");
+}
+
+START_TEST(test_failure_is_handed_up_without_control_characters)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, run_out_of_memory, &err), -ENOMEM);
+        ck_assert_ptr_nonnull(strstr(err.text, "no ?[31m memory"));
+        ck_assert_uint_eq(count_symbols(), 1);
+}
+END_TEST
+
+/* What a child that was taken over could send. */
+static int lie(uint32_t frame, const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)sink->begin_module(sink->context, 1, err);
+        (void)say(sink, 1, "truth");
+        (void)say(sink, frame, "lie");
+        return 0;
+}
+
+#define LIE(name, what)                                                                             \
+        static int name(const struct trace_dictionary *d, const struct symbolizer_options *options, \
+                        const struct symbolizer_sink *sink, struct error *err)                      \
+        {                                                                                           \
+                (void)d;                                                                            \
+                (void)options;                                                                      \
+                return lie(what, sink, err);                                                        \
+        }
+
+LIE(lie_of_frame_0, 0)
+LIE(lie_of_no_frame, N_MODULES + 1)
+LIE(lie_of_a_known_frame, 1)
+LIE(lie_of_a_huge_frame, UINT32_MAX)
+
+static int lie_of_modules(const struct trace_dictionary *d, const struct symbolizer_options *options,
+                          const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)d;
+        (void)options;
+        (void)say(sink, 1, "truth");
+        (void)sink->begin_module(sink->context, 2, err);
+        (void)sink->begin_module(sink->context, 2, err);
+        return 0;
+}
+
+static symbol_process_task *const lies[] = { lie_of_frame_0, lie_of_no_frame, lie_of_a_known_frame,
+                                             lie_of_a_huge_frame, lie_of_modules };
+
+START_TEST(test_lies_are_refused)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, lies[_i], &err), -EBADMSG);
+        ck_assert_uint_eq(count_symbols(), 1);
+        check_string(symbol_row(1)->function, "truth");
+}
+END_TEST
+
+/* Says "confined" for frame 1 if all of it holds, else what does not. */
+static const char *find_right(void)
+{
+        static char text[4096];
+        FILE *status = fopen("/proc/self/status", "re");
+        struct rlimit limit;
+        size_t n;
+
+        if (!status)
+                return "no /proc";
+        n = fread(text, 1, sizeof(text) - 1, status);
+        (void)fclose(status);
+        text[n] = '\0';
+        if (!strstr(text, "CapEff:\t0000000000000000") || !strstr(text, "CapPrm:\t0000000000000000"))
+                return "capabilities";
+        if (!strstr(text, "NoNewPrivs:\t1"))
+                return "new privileges";
+        if (!strstr(text, "SigBlk:\t0000000000000000"))
+                return "blocked signals";
+        if (fcntl(3, F_GETFD) < 0 || fcntl(9, F_GETFD) >= 0)
+                return "descriptors";
+        if (getrlimit(RLIMIT_CORE, &limit) < 0 || limit.rlim_max != 0)
+                return "cores";
+        if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_max == RLIM_INFINITY)
+                return "memory";
+        (void)signal(SIGXFSZ, SIG_IGN);
+        if (write(memfd_create("file", 0), "x", 1) >= 0)
+                return "writing";
+        return "confined";
+}
+
+static int look_around(const struct trace_dictionary *d, const struct symbolizer_options *options,
+                       const struct symbolizer_sink *sink, struct error *err)
+{
+        char id[32];
+
+        (void)d;
+        (void)options;
+        (void)err;
+        (void)snprintf(id, sizeof(id), "%u", getuid());
+        (void)say(sink, 1, find_right());
+        return say(sink, 2, id);
+}
+
+/* loop test: staying the same user, and becoming another one */
+START_TEST(test_child_is_confined)
+{
+        struct symbol_process_options options = no_options;
+        char id[32];
+        sigset_t blocked;
+        int extra_fd = fcntl(0, F_DUPFD, 9);
+
+        if (_i == 1)
+                options.run_as_uid = options.run_as_gid = OTHER_UID;
+        (void)sigemptyset(&blocked);
+        (void)sigaddset(&blocked, SIGINT);
+        (void)sigprocmask(SIG_BLOCK, &blocked, NULL);
+        ck_assert_int_ge(extra_fd, 9);
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, look_around, NULL), 0);
+        check_string(symbol_row(1)->function, "confined");
+        (void)snprintf(id, sizeof(id), "%u", _i == 1 && geteuid() == 0 ? OTHER_UID : getuid());
+        check_string(symbol_row(2)->function, id);
+        (void)close(extra_fd);
+}
+END_TEST
+
+/* More than a pipe holds, in records that end anywhere in what is read at once. */
+static int say_much(const struct trace_dictionary *d, const struct symbolizer_options *options,
+                    const struct symbolizer_sink *sink, struct error *err)
+{
+        char text[1000];
+
+        (void)options;
+        (void)err;
+        memset(text, 'x', sizeof(text));
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_FRAMES); i++) {
+                text[1 + i % (sizeof(text) - 1)] = '\0';
+                if (say(sink, i, text) < 0)
+                        return -EIO;
+                text[1 + i % (sizeof(text) - 1)] = 'x';
+        }
+        return 0;
+}
+
+START_TEST(test_many_symbols)
+{
+        uint32_t n_frames = 5000;
+
+        for (uint32_t i = N_MODULES + 1; i <= n_frames; i++)
+                (void)own_code_add_frame(&dictionary, 1, i, 0);
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, say_much, NULL), 0);
+        ck_assert_uint_eq(count_symbols(), n_frames);
+        for (uint32_t i = 1; i <= n_frames; i++) {
+                size_t n_bytes;
+
+                (void)trace_dictionary_string(&dictionary, symbol_row(i)->function, &n_bytes);
+                ck_assert_uint_eq(symbol_row(i)->frame, i);
+                ck_assert_uint_eq(n_bytes, 1 + i % 999);
+        }
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("symbolize/symbol_process");
+        TCase *tc = tcase_create("process");
+        volatile int x = 0;
+        SRunner *runner;
+        int n_failed;
+
+        if (resolved_function(&x) != 1)
+                return EXIT_FAILURE; /* it has to be in the program to be found there */
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_own_function_through_the_pipe);
+        tcase_add_test(tc, test_other_file_is_stale);
+        tcase_add_test(tc, test_module_that_kills_costs_its_own_names);
+        tcase_add_test(tc, test_child_that_always_dies_is_given_up);
+        tcase_add_test(tc, test_hanging_child_is_stopped);
+        tcase_add_test(tc, test_failure_is_handed_up_without_control_characters);
+        tcase_add_loop_test(tc, test_lies_are_refused, 0, (int)(sizeof(lies) / sizeof(lies[0])));
+        tcase_add_loop_test(tc, test_child_is_confined, 0, 2);
+        tcase_add_test(tc, test_many_symbols);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

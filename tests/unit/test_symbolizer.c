@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* symbolize/symbolizer.c: functions of this program are found by name, file and line; wrong files never are */
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/module_symbols.h"
+#include "symbolize/symbolizer.h"
+#include "tests/unit/own_code.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+#define INLINE   static inline __attribute__((always_inline))
+
+enum { RESOLVED_FIRST_LINE = __LINE__ + 1 };
+static NOINLINE int resolved_function(volatile int *x)
+{
+        *x = *x * 3 + 1;
+        return *x;
+}
+enum { RESOLVED_LAST_LINE = __LINE__ - 1 };
+
+static NOINLINE uint64_t return_address(void)
+{
+        uint64_t address = (uint64_t)__builtin_return_address(0);
+
+        __asm__ volatile("" ::: "memory");
+        return address;
+}
+
+enum { INLINED_LINE = __LINE__ + 3 };
+INLINE uint64_t inlined_function(volatile int *x)
+{
+        uint64_t address = return_address();
+        *x += 1; /* so that the call is not the last that happens here */
+        return address;
+}
+
+enum { OUTER_LINE = __LINE__ + 3 };
+static NOINLINE uint64_t outer_function(volatile int *x)
+{
+        uint64_t address = inlined_function(x);
+        *x += 2;
+        return address;
+}
+
+/* What the symbolizer said, in order. */
+struct heard {
+        uint32_t frame, n_symbols, place, line, flags;
+        char function[256];
+        char file[256];
+};
+
+#define HEARD_MAX 16
+
+struct listener {
+        struct heard heard[HEARD_MAX];
+        size_t n_heard;
+        uint32_t modules[HEARD_MAX];
+        size_t n_modules;
+        int answer; /* to every symbol */
+};
+
+static struct trace_dictionary dictionary;
+static struct listener listener;
+static char *own_path;
+
+static int listen_to_module(void *context, uint32_t module, struct error *err)
+{
+        struct listener *l = context;
+
+        (void)err;
+        ck_assert_uint_lt(l->n_modules, HEARD_MAX);
+        l->modules[l->n_modules++] = module;
+        return 0;
+}
+
+static int listen_to_symbols(void *context, uint32_t frame, const struct symbol *symbols, uint32_t n_symbols,
+                             struct error *err)
+{
+        struct listener *l = context;
+
+        (void)err;
+        for (uint32_t i = 0; i < n_symbols; i++) {
+                struct heard *heard = &l->heard[l->n_heard++];
+
+                ck_assert_uint_le(l->n_heard, HEARD_MAX);
+                *heard = (struct heard){ .frame = frame,
+                                         .n_symbols = n_symbols,
+                                         .place = i,
+                                         .line = symbols[i].line,
+                                         .flags = symbols[i].flags };
+                (void)snprintf(heard->function, sizeof(heard->function), "%s",
+                               symbols[i].function ? symbols[i].function : "");
+                (void)snprintf(heard->file, sizeof(heard->file), "%s",
+                               symbols[i].file ? symbols[i].file : "");
+        }
+        return l->answer;
+}
+
+static int run(const struct symbolizer_options *options)
+{
+        const struct symbolizer_sink sink = { listen_to_module, listen_to_symbols, &listener };
+        struct error err = ERROR_NONE;
+
+        return symbolizer_run(&dictionary, options, &sink, &err);
+}
+
+static void setup(void)
+{
+        trace_dictionary_init(&dictionary, 0);
+        memset(&listener, 0, sizeof(listener));
+        own_path = own_code_path();
+}
+
+static void teardown(void)
+{
+        trace_dictionary_deinit(&dictionary);
+        free(own_path);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+        size_t text_bytes = strlen(text), end_bytes = strlen(end);
+
+        return text_bytes >= end_bytes && strcmp(text + text_bytes - end_bytes, end) == 0;
+}
+
+static uint64_t offset_of_resolved(void)
+{
+        return own_code_file_offset((uint64_t)resolved_function);
+}
+
+/* loop test: the file is believed for either reason */
+START_TEST(test_own_function)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path, (enum own_code_identity)_i);
+        uint32_t frame = own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_uint_eq(listener.heard[0].frame, frame);
+        ck_assert_str_eq(listener.heard[0].function, "resolved_function");
+        ck_assert(ends_with(listener.heard[0].file, "/test_symbolizer.c"));
+        ck_assert(listener.heard[0].file[0] == '/');
+        ck_assert_int_ge((int)listener.heard[0].line, RESOLVED_FIRST_LINE);
+        ck_assert_int_le((int)listener.heard[0].line, RESOLVED_LAST_LINE);
+        ck_assert_uint_eq(listener.heard[0].flags, 0);
+}
+END_TEST
+
+START_TEST(test_chain_of_an_inlined_call)
+{
+        volatile int x = 0;
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
+        uint64_t offset = own_code_file_offset(outer_function(&x));
+
+        (void)own_code_add_frame(&dictionary, module, offset, TRACE_FRAME_RETURN_ADDRESS);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 2);
+        ck_assert_uint_eq(listener.heard[0].n_symbols, 2);
+        ck_assert_str_eq(listener.heard[0].function, "inlined_function");
+        ck_assert_int_eq((int)listener.heard[0].line, INLINED_LINE);
+        ck_assert_uint_eq(listener.heard[0].flags, TRACE_SYMBOL_INLINED);
+        ck_assert_str_eq(listener.heard[1].function, "outer_function");
+        ck_assert_int_eq((int)listener.heard[1].line, OUTER_LINE);
+        ck_assert(ends_with(listener.heard[1].file, "/test_symbolizer.c"));
+        ck_assert_uint_eq(listener.heard[1].flags, 0);
+}
+END_TEST
+
+/* The first byte of a function as a return address belongs to what lies before it. */
+START_TEST(test_return_address_is_looked_up_one_byte_before)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
+
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), TRACE_FRAME_RETURN_ADDRESS);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        for (size_t i = 0; i < listener.n_heard; i++)
+                ck_assert_str_ne(listener.heard[i].function, "resolved_function");
+        ck_assert_uint_eq(listener.n_modules, 1);
+}
+END_TEST
+
+START_TEST(test_function_without_debug_information)
+{
+        void *function = dlsym(RTLD_DEFAULT, "qsort");
+        Dl_info info;
+        uint32_t module;
+
+        ck_assert(function && dladdr(function, &info));
+        module = own_code_add_module(&dictionary, info.dli_fname, OWN_CODE_INODE);
+        (void)own_code_add_frame(&dictionary, module, own_code_file_offset((uint64_t)function), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        /* With the sanitizer's runtime it is the runtime's own. */
+        ck_assert(ends_with(listener.heard[0].function, "qsort"));
+}
+END_TEST
+
+/* loop test: another file, told by build-id or by inode */
+START_TEST(test_other_file_is_stale)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path,
+                                              _i ? OWN_CODE_OTHER_BUILD_ID : OWN_CODE_OTHER_INODE);
+        uint32_t frame = own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_uint_eq(listener.heard[0].frame, frame);
+        ck_assert_uint_eq(listener.heard[0].flags, TRACE_SYMBOL_STALE_FILE);
+        ck_assert_str_eq(listener.heard[0].function, "");
+        ck_assert_str_eq(listener.heard[0].file, "");
+}
+END_TEST
+
+/* Paths that lead to no file that could be the module; none gives a symbol, and none blocks. */
+static const char *const no_files[] = { "/nowhere/at/all", "//anon", "[heap]",       "", "/",
+                                        "/dev/null",       "/tmp",   "relative/path" };
+
+START_TEST(test_no_file_gives_no_symbol)
+{
+        uint32_t module = own_code_add_module(&dictionary, no_files[_i], OWN_CODE_INODE);
+
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+}
+END_TEST
+
+START_TEST(test_file_of_unknown_identity_is_not_believed)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_NO_IDENTITY);
+
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+}
+END_TEST
+
+/* A broken file between two good ones costs nothing but its own names. */
+START_TEST(test_broken_file_costs_its_own_names)
+{
+        char path[] = "/tmp/hyprof-broken-XXXXXX";
+        uint8_t start[4096];
+        int fd = mkstemp(path);
+        FILE *own = fopen(own_path, "re");
+        uint64_t offset = offset_of_resolved();
+        uint32_t first, broken, last;
+
+        ck_assert(fd >= 0 && own);
+        ck_assert_uint_eq(fread(start, 1, sizeof(start), own), sizeof(start));
+        (void)fclose(own);
+        ck_assert_int_eq(write(fd, start, sizeof(start)), (ssize_t)sizeof(start));
+        first = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
+        broken = own_code_add_module(&dictionary, path, OWN_CODE_INODE);
+        last = own_code_add_module(&dictionary, own_path, OWN_CODE_INODE);
+        (void)own_code_add_frame(&dictionary, broken, offset, 0);
+        (void)own_code_add_frame(&dictionary, last, offset, 0);
+        (void)own_code_add_frame(&dictionary, first, offset, 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_modules, 3);
+        ck_assert_uint_eq(listener.n_heard, 2);
+        ck_assert_uint_eq(listener.heard[0].frame, 3);
+        ck_assert_uint_eq(listener.heard[1].frame, 2);
+        (void)close(fd);
+        (void)unlink(path);
+}
+END_TEST
+
+START_TEST(test_kernel_by_a_given_file)
+{
+        static const char text[] = "ffffffff81000000 T vfs_read\nffffffffc0000000 t fuse_open\t[fuse]\n";
+        struct trace_module module = { .kind = TRACE_MODULE_KERNEL };
+        int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+        uint32_t id;
+
+        ck_assert_int_eq(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &module, &id), 0);
+        (void)own_code_add_frame(&dictionary, id, 0xffffffff81000010, 0);
+        (void)own_code_add_frame(&dictionary, id, 0xffffffffc0000001, TRACE_FRAME_RETURN_ADDRESS);
+        (void)own_code_add_frame(&dictionary, id, 0xffffffff81000000, TRACE_FRAME_RETURN_ADDRESS);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .kallsyms_fd = fd }), 0);
+        ck_assert_uint_eq(listener.n_heard, 2);
+        ck_assert_str_eq(listener.heard[0].function, "vfs_read");
+        ck_assert_str_eq(listener.heard[1].function, "fuse_open [fuse]");
+        (void)close(fd);
+}
+END_TEST
+
+START_TEST(test_vdso)
+{
+        struct trace_module module = { .kind = TRACE_MODULE_VDSO };
+        struct elf_image *image;
+        uint32_t id;
+
+        if (elf_image_open_vdso(&image, NULL) < 0)
+                return; /* a kernel without one */
+        ck_assert_int_eq(trace_dictionary_add_string(&dictionary, image->build_id, image->build_id_bytes,
+                                                     &module.build_id),
+                         0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &module, &id), 0);
+        for (uint64_t offset = 0; offset < image->segments[0].file_bytes && listener.n_heard == 0;
+             offset += 64) {
+                uint32_t frame = own_code_add_frame(&dictionary, id, offset, 0);
+
+                listener.n_modules = 0;
+                ck_assert_int_eq(run(&(struct symbolizer_options){ .first_frame = frame }), 0);
+        }
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_ptr_nonnull(strstr(listener.heard[0].function, "vdso"));
+        elf_image_close(image);
+}
+END_TEST
+
+START_TEST(test_first_frame_and_first_module)
+{
+        uint32_t one = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
+        uint32_t two = own_code_add_module(&dictionary, own_path, OWN_CODE_INODE);
+        uint64_t offset = offset_of_resolved();
+
+        (void)own_code_add_frame(&dictionary, one, offset, 0);
+        (void)own_code_add_frame(&dictionary, two, offset, 0);
+        (void)own_code_add_frame(&dictionary, one, offset + 1, 0);
+        (void)own_code_add_frame(&dictionary, 0, offset, 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .first_frame = 2 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 2);
+        ck_assert_uint_eq(listener.heard[0].frame, 3);
+        ck_assert_uint_eq(listener.heard[1].frame, 2);
+        listener.n_heard = 0;
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .first_module = two }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_uint_eq(listener.heard[0].frame, 2);
+        listener.n_heard = 0;
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .first_frame = 5 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+}
+END_TEST
+
+START_TEST(test_sink_can_stop)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
+
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved() + 1, 0);
+        listener.answer = -ECANCELED;
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), -ECANCELED);
+        ck_assert_uint_eq(listener.n_heard, 1);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("symbolize/symbolizer");
+        TCase *tc = tcase_create("symbolizer");
+        volatile int x = 1;
+        SRunner *runner;
+        int n_failed;
+
+        if (resolved_function(&x) != 4)
+                return EXIT_FAILURE; /* it has to be in the program to be found there */
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_loop_test(tc, test_own_function, OWN_CODE_BUILD_ID, OWN_CODE_INODE + 1);
+        tcase_add_test(tc, test_chain_of_an_inlined_call);
+        tcase_add_test(tc, test_return_address_is_looked_up_one_byte_before);
+        tcase_add_test(tc, test_function_without_debug_information);
+        tcase_add_loop_test(tc, test_other_file_is_stale, 0, 2);
+        tcase_add_loop_test(tc, test_no_file_gives_no_symbol, 0,
+                            (int)(sizeof(no_files) / sizeof(no_files[0])));
+        tcase_add_test(tc, test_file_of_unknown_identity_is_not_believed);
+        tcase_add_test(tc, test_broken_file_costs_its_own_names);
+        tcase_add_test(tc, test_kernel_by_a_given_file);
+        tcase_add_test(tc, test_vdso);
+        tcase_add_test(tc, test_first_frame_and_first_module);
+        tcase_add_test(tc, test_sink_can_stop);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/trace_totals.c, sample_stats.c: runs of threads that alternate are told apart; bad bodies are refused */
+#include "analyze/trace_totals.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/trace_event.h"
+#include "format/trace_reader.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The events so far as a chunk; the body is the caller's to free. */
+static struct trace_item take_item(struct trace_builder *b, struct byte_buffer *body)
+{
+        struct trace_item item = { .header = { .kind = TRACE_CHUNK_EVENTS } };
+
+        ck_assert_int_eq(event_encoder_take(&b->encoder, body, &item.header.first_ns, &item.header.last_ns,
+                                            &item.header.n_items),
+                         0);
+        item.body = body->data;
+        item.body_bytes = body->used_bytes;
+        return item;
+}
+
+/* Two threads in the same zone, in turns of one event. */
+static void build_turns(struct trace_builder *b)
+{
+        uint32_t threads[2] = { trace_builder_thread(b, 1, 1), trace_builder_thread(b, 1, 2) };
+        uint32_t zone = trace_builder_location(b, "zone");
+        uint32_t event = trace_builder_sample_event(b, "cycles");
+        uint32_t path = trace_builder_path(b, 0, zone);
+
+        for (uint64_t i = 0; i < 20; i++) {
+                trace_builder_begin_run(b, threads[i % 2]);
+                if (i / 2 % 2 == 0)
+                        trace_builder_begin_zone(b, 100 + i * 10, zone);
+                else
+                        trace_builder_event(b, 100 + i * 10, TRACE_OP_ZONE_END);
+                trace_builder_sample(b, 100 + i * 10, event, path, 0);
+                trace_builder_end_run(b);
+        }
+}
+
+START_TEST(test_threads_are_told_apart)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct trace_builder b;
+        struct trace_totals totals;
+        struct trace_item item;
+
+        trace_builder_init(&b);
+        trace_totals_init(&totals);
+        build_turns(&b);
+        item = take_item(&b, &body);
+        ck_assert_int_eq(trace_totals_add_chunk(&totals, &b.dictionary, &item, NULL), 0);
+        ck_assert_int_eq(trace_totals_finish(&totals, 0), 0);
+        ck_assert_uint_eq(totals.n_threads, 2);
+        for (int i = 0; i < 2; i++) {
+                ck_assert_uint_eq(totals.threads[i].n_zones, 5);
+                ck_assert_uint_eq(totals.threads[i].n_unbalanced, 0);
+                ck_assert_uint_eq(totals.threads[i].n_samples, 10);
+        }
+        ck_assert_uint_eq(totals.zones.zones[0].durations_ns.n_values, 10);
+        ck_assert_uint_eq(totals.zones.zones[0].total_ns, 10 * 20);
+        ck_assert_uint_eq(totals.first_ns, 100);
+        ck_assert_uint_eq(totals.last_ns, 290);
+        trace_totals_deinit(&totals);
+        trace_builder_deinit(&b);
+        byte_buffer_deinit(&body);
+}
+END_TEST
+
+START_TEST(test_equal_samples_are_one_row)
+{
+        static const struct sample_key keys[] = {
+                { 1, 0, 0 }, { 1, 2, 3 }, { 1, 2, 3 }, { 1, 3, 2 }, { 2, 2, 3 }
+        };
+        struct sample_stats stats;
+
+        sample_stats_init(&stats);
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+                struct trace_event event = { .op = TRACE_OP_SAMPLE };
+
+                event.sample.event = keys[i].event;
+                event.sample.path = keys[i].path;
+                event.sample.stack = keys[i].stack;
+                event.sample.weight = 10 * i;
+                ck_assert_int_eq(sample_stats_add(&stats, &event), 0);
+        }
+        ck_assert_uint_eq(sample_stats_count(&stats), 4);
+        ck_assert_uint_eq(stats.sums[0].weight, 1); /* none was given */
+        ck_assert_uint_eq(stats.sums[1].n_samples, 2);
+        ck_assert_uint_eq(stats.sums[1].weight, 30);
+        ck_assert_uint_eq(sample_stats_key(&stats, 3)->event, 2);
+        sample_stats_deinit(&stats);
+}
+END_TEST
+
+/* A body that is cut off is refused with words, and what stands before the fault may be finished. */
+START_TEST(test_cut_bodies_are_refused)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct trace_builder b;
+        struct trace_item item;
+        size_t whole_bytes;
+
+        trace_builder_init(&b);
+        build_turns(&b);
+        item = take_item(&b, &body);
+        whole_bytes = item.body_bytes;
+        for (size_t cut = 0; cut < whole_bytes; cut++) {
+                struct error err = ERROR_NONE;
+                struct trace_totals totals;
+
+                item.body_bytes = cut;
+                trace_totals_init(&totals);
+                ck_assert_int_eq(trace_totals_add_chunk(&totals, &b.dictionary, &item, &err), -EBADMSG);
+                ck_assert_uint_gt(strlen(err.text), 0);
+                ck_assert_int_eq(trace_totals_finish(&totals, 0), 0);
+                trace_totals_deinit(&totals);
+        }
+        trace_builder_deinit(&b);
+        byte_buffer_deinit(&body);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/trace_totals");
+        TCase *tc = tcase_create("totals");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_threads_are_told_apart);
+        tcase_add_test(tc, test_equal_samples_are_one_row);
+        tcase_add_test(tc, test_cut_bodies_are_refused);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
