@@ -241,13 +241,21 @@ $(INTERNAL): $(LIB_OBJ) $(B)/flags
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
+# One object whose internal names are local: they cannot clash with those of the program it is linked into.
 $(B)/libhyprof.a: $(CLIENT_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(CC) -r -nostdlib $^ -o $(B)/libhyprof.o && objcopy --localize-hidden $(B)/libhyprof.o && \
+	        $(AR) rcs $@ $(B)/libhyprof.o
+
+# The same with its internal names, for the client's unit tests.
+$(B)/libhyprof_open.a: $(CLIENT_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(B)/libhyprof.so: $(CLIENT_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) $(LINK_FLAGS) $^ -o $@
+	# nodelete: a thread's end calls into the library, whenever that is
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete $(LINK_FLAGS) $^ -o $@
 
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)
@@ -264,7 +272,7 @@ $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(CLIENT_A)
 	@mkdir -p $(@D)
 	$(Q)$(if $(wildcard tests/workloads/$*.cpp),$(CXX),$(CC)) $(LINK_FLAGS) $^ -lm -o $@
 
-$(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(CLIENT_A)
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) $(LIBS) -o $@

@@ -40,7 +40,8 @@ void byte_buffer_add_varint_slow(struct byte_buffer *b, uint64_t v);
 
 static inline void byte_buffer_add_u8(struct byte_buffer *b, uint8_t v)
 {
-        uint8_t *at = b->used_bytes < b->capacity_bytes ? b->data + b->used_bytes : byte_buffer_reserve(b, 1);
+        bool fits = b->used_bytes < b->capacity_bytes && !b->failed;
+        uint8_t *at = fits ? b->data + b->used_bytes : byte_buffer_reserve(b, 1);
 
         if (!at)
                 return;

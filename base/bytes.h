@@ -52,7 +52,7 @@ static inline uint16_t bytes_u16(struct byte_reader *r)
 {
         const uint8_t *p = bytes_take(r, 2);
 
-        return p ? (uint16_t)(p[0] | p[1] << 8) : 0;
+        return p ? (uint16_t)((uint32_t)p[0] | (uint32_t)p[1] << 8) : 0;
 }
 
 static inline uint32_t bytes_u32(struct byte_reader *r)

@@ -25,6 +25,17 @@ static __attribute__((format(printf, 3, 0))) size_t put(struct error *err, size_
         return sizeof(err->text) - 1;
 }
 
+/* The same for words of our own. */
+static __attribute__((format(printf, 3, 4))) void put_more(struct error *err, size_t used, const char *fmt,
+                                                           ...)
+{
+        va_list args;
+
+        va_start(args, fmt);
+        (void)put(err, used, fmt, args);
+        va_end(args);
+}
+
 int error_set(struct error *err, int code, const char *fmt, ...)
 {
         va_list args;
@@ -54,7 +65,7 @@ int error_errno(struct error *err, const char *fmt, ...)
         va_start(args, fmt);
         used = put(err, 0, fmt, args);
         va_end(args);
-        (void)snprintf(err->text + used, sizeof(err->text) - used, ": %s", reason ? reason : "unknown error");
+        put_more(err, used, ": %s", reason ? reason : "unknown error");
         return code;
 }
 
@@ -73,6 +84,6 @@ int error_prefix(struct error *err, int code, const char *fmt, ...)
         va_start(args, fmt);
         used = put(err, 0, fmt, args);
         va_end(args);
-        (void)snprintf(err->text + used, sizeof(err->text) - used, ": %s", cause);
+        put_more(err, used, ": %s", cause);
         return code;
 }

@@ -109,7 +109,8 @@ int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
         assert(t->item_bytes == 0 || t->item_bytes == n_bytes);
         if (t->n_items >= t->n_items_max || __builtin_add_overflow(t->items_used_bytes, n_bytes, &used))
                 return -EOVERFLOW;
-        r = array_reserve(&t->items, &t->items_capacity_bytes, used, 1);
+        /* At least one byte, so that the empty string has an address. */
+        r = array_reserve(&t->items, &t->items_capacity_bytes, used ? used : 1, 1);
         if (r < 0)
                 return r;
         if (t->item_bytes == 0) {

@@ -106,7 +106,8 @@ static void show_kernel(const struct perf_access *a)
         } else {
                 line(false, "kernel names", "addresses are hidden (kernel.kptr_restrict is %ld)",
                      a->kptr_restrict);
-                try(a->is_root ? "sysctl kernel.kptr_restrict=1" : "sudo hyprof record ...");
+                try(a->kptr_restrict > 0 ? "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"
+                                         : "sudo sysctl kernel.perf_event_paranoid=1");
         }
 }
 

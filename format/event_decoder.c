@@ -9,17 +9,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void set_column(struct event_decoder *d, const struct trace_column_entry *entry)
+/* Keeps the bytes of a column; one of an op or operand that this version does not know is let go. */
+static int set_column(struct event_decoder *d, const struct trace_column_entry *entry, struct error *err)
 {
         uint64_t op = entry->column / TRACE_COLUMNS_PER_OP;
         uint64_t operand = entry->column % TRACE_COLUMNS_PER_OP;
+        struct byte_reader *column;
 
         if (entry->column == TRACE_COLUMN_OP)
-                d->ops = entry->bytes;
+                column = &d->ops;
         else if (entry->column == TRACE_COLUMN_TIME)
-                d->times = entry->bytes;
+                column = &d->times;
         else if (op < TRACE_OP_COUNT && operand < TRACE_OPERANDS_MAX)
-                d->operands[op][operand] = entry->bytes;
+                column = &d->operands[op][operand];
+        else
+                return 0;
+        if (column->at)
+                return error_set(err, -EBADMSG, "column %" PRIu64 " comes twice", entry->column);
+        *column = entry->bytes;
+        return 0;
 }
 
 int event_decoder_init(struct event_decoder *d, const struct trace_dictionary *dictionary,
@@ -47,8 +55,11 @@ int event_decoder_init(struct event_decoder *d, const struct trace_dictionary *d
         r = trace_column_list_init(&list, in, err);
         if (r < 0)
                 return r;
-        while ((r = trace_column_list_next(&list, &entry, err)) == 1)
-                set_column(d, &entry);
+        while ((r = trace_column_list_next(&list, &entry, err)) == 1) {
+                r = set_column(d, &entry, err);
+                if (r < 0)
+                        return r;
+        }
         return r;
 }
 
@@ -62,8 +73,11 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
                 ;
         if (r < 0)
                 return r;
-        if (d->n_runs_left == 0)
+        if (d->n_runs_left == 0) {
+                if (d->ops.left > 0)
+                        return error_set(err, -EBADMSG, "%zu events follow the last run", d->ops.left);
                 return 0;
+        }
 
         thread = bytes_varint(&d->runs);
         n_events = bytes_varint(&d->runs);

@@ -274,6 +274,10 @@ static int decode_rows(struct trace_dictionary *d, struct incoming *in, struct e
         }
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "no room for %" PRIu32 " rows", in->n_rows);
+        for (uint32_t i = 0; i < FIELDS_MAX && r == 0; i++)
+                if (in->columns[i].left > 0)
+                        r = error_set(err, -EBADMSG, "column %" PRIu32 ": %zu bytes too many", i + 1,
+                                      in->columns[i].left);
         return r;
 }
 

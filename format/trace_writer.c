@@ -17,13 +17,23 @@
 struct trace_writer {
         int fd;
         bool regular;             /* can be cut back after a failed write */
-        off_t begin;              /* where the trace starts in a regular file */
         uint64_t n_bytes;         /* of whole chunks */
         struct byte_buffer out;   /* one chunk on its way */
         struct byte_buffer index; /* entries of the INDEX chunk */
         uint32_t n_index;
         struct error failure; /* code 0 while all is well */
 };
+
+/* Writes what is in `out`, all of it or, in a regular file, nothing: the reader finds a last whole chunk. */
+static int write_out(struct trace_writer *w, struct error *err)
+{
+        off_t begin = w->regular ? lseek(w->fd, 0, SEEK_CUR) : -1;
+        int r = io_write_all(w->fd, w->out.data, w->out.used_bytes, err);
+
+        if (r < 0 && begin >= 0)
+                (void)!ftruncate(w->fd, begin);
+        return r;
+}
 
 static int write_chunk(struct trace_writer *w, struct trace_chunk_header *header, const uint8_t *raw,
                        size_t raw_bytes, struct error *err)
@@ -32,12 +42,7 @@ static int write_chunk(struct trace_writer *w, struct trace_chunk_header *header
 
         byte_buffer_clear(&w->out);
         r = trace_chunk_encode(header, raw, raw_bytes, ZSTD_LEVEL, &w->out, err);
-        if (r == 0)
-                r = io_write_all(w->fd, w->out.data, w->out.used_bytes, err);
-        if (r < 0 && w->regular)
-                (void)!ftruncate(
-                        w->fd, w->begin + (off_t)w->n_bytes); /* else the reader finds the last whole chunk */
-        return r;
+        return r < 0 ? r : write_out(w, err);
 }
 
 static void add_to_index(struct trace_writer *w, const struct trace_chunk_header *header)
@@ -114,19 +119,15 @@ int trace_writer_reopen(int fd, struct trace_writer **ret_writer, struct error *
         if (!w)
                 return error_set(err, -ENOMEM, "no memory for the trace writer");
         w->fd = fd;
-        w->begin = lseek(fd, 0, SEEK_CUR);
-        w->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && w->begin >= 0;
+        w->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
         *ret_writer = w;
         return 0;
 }
 
 void trace_writer_adopt(struct trace_writer *w, const struct trace_chunk_header *header)
 {
-        uint64_t n_bytes = TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
-
         add_to_index(w, header);
-        w->n_bytes += n_bytes;
-        w->begin -= (off_t)n_bytes; /* where the trace starts, seen from where it goes on */
+        w->n_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
 }
 
 int trace_writer_new(int fd, struct trace_writer **ret_writer, struct error *err)
@@ -171,10 +172,11 @@ int trace_writer_finish(struct trace_writer *w, struct error *err)
         byte_buffer_add_u32(&w->out, TRACE_TRAILER_MAGIC);
         if (w->out.failed)
                 return error_set(err, -ENOMEM, "no memory for the trailer");
-        r = io_write_all(w->fd, w->out.data, w->out.used_bytes, err);
-        if (r == 0)
-                w->n_bytes += w->out.used_bytes;
-        return r;
+        r = write_out(w, &w->failure);
+        if (r < 0)
+                return error_set(err, r, "%s", w->failure.text);
+        w->n_bytes += w->out.used_bytes;
+        return 0;
 }
 
 uint64_t trace_writer_count_bytes(const struct trace_writer *w)

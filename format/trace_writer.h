@@ -27,7 +27,7 @@ int trace_writer_new(int fd, struct trace_writer **ret_writer, struct error *err
 
 /*
  * trace_writer_reopen() - go on with a trace that has chunks already
- * @fd:  borrowed; positioned behind the last whole chunk
+ * @fd:  borrowed; positioned behind the last whole chunk before anything is put
  * The chunks that are there are named by trace_writer_adopt(), in order, before anything is put.
  * Returns 0 or -ENOMEM.
  */

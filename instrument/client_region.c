@@ -21,6 +21,7 @@
 #include "base/io.h"
 #include "instrument/client_abi.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -41,6 +42,12 @@ struct slot_state {
         bool is_broken;           /* its indices were impossible */
 };
 
+/* A location that was asked for, with the block that holds its three strings. */
+struct known_location {
+        char *block;
+        struct client_location location;
+};
+
 struct client_region {
         int fd;
         struct client_abi_header header; /* the checked copy: its constant part only */
@@ -50,8 +57,8 @@ struct client_region {
         uint64_t no_ring_base;
         bool is_enabled;
 
-        struct intern location_ids;        /* ids that were asked for; items of 4 bytes */
-        struct client_location *locations; /* in the order of location_ids */
+        struct intern location_ids;       /* ids that were asked for; items of 4 bytes */
+        struct known_location *locations; /* in the order of location_ids */
         size_t locations_capacity;
         uint64_t text_bytes; /* of all their strings */
 };
@@ -70,7 +77,7 @@ static struct client_abi_slot *shared_slot(const struct client_region *region, u
 }
 
 /* True if @n entries of @entry_bytes at @offset lie within the region, behind the header's room. */
-static bool fits(const struct client_abi_header *h, uint64_t offset, uint64_t n, uint64_t entry_bytes)
+static bool lies_within(const struct client_abi_header *h, uint64_t offset, uint64_t n, uint64_t entry_bytes)
 {
         uint64_t bytes, end;
 
@@ -87,23 +94,23 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
         if (h->n_slots == 0 || h->n_slots > CLIENT_REGION_SLOTS_MAX ||
             h->slot_bytes < sizeof(struct client_abi_slot) || h->slot_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
             h->slot_bytes % CLIENT_ABI_WORD_BYTES != 0 || h->slots_offset % CLIENT_ABI_WORD_BYTES != 0 ||
-            !fits(h, h->slots_offset, h->n_slots, h->slot_bytes) ||
+            !lies_within(h, h->slots_offset, h->n_slots, h->slot_bytes) ||
             h->slots_offset + (uint64_t)h->n_slots * h->slot_bytes > CLIENT_REGION_MAPPED_MAX)
                 return error_set(err, -EBADMSG, "client region: %u slots of %u bytes at %llu", h->n_slots,
                                  h->slot_bytes, (unsigned long long)h->slots_offset);
         if (h->n_locations_max > CLIENT_ABI_ARG_MAX ||
             h->location_bytes < sizeof(struct client_abi_location) ||
             h->location_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
-            !fits(h, h->locations_offset, h->n_locations_max, h->location_bytes))
+            !lies_within(h, h->locations_offset, h->n_locations_max, h->location_bytes))
                 return error_set(err, -EBADMSG, "client region: %u locations of %u bytes at %llu",
                                  h->n_locations_max, h->location_bytes,
                                  (unsigned long long)h->locations_offset);
-        if (!fits(h, h->strings_offset, h->strings_bytes, 1))
+        if (!lies_within(h, h->strings_offset, h->strings_bytes, 1))
                 return error_set(err, -EBADMSG, "client region: %llu bytes of strings at %llu",
                                  (unsigned long long)h->strings_bytes, (unsigned long long)h->strings_offset);
         if (h->ring_bytes < CLIENT_ABI_WORD_BYTES || (h->ring_bytes & (h->ring_bytes - 1)) != 0 ||
             h->ring_bytes > CLIENT_REGION_RING_BYTES_MAX ||
-            !fits(h, h->rings_offset, h->n_slots, h->ring_bytes))
+            !lies_within(h, h->rings_offset, h->n_slots, h->ring_bytes))
                 return error_set(err, -EBADMSG, "client region: rings of %llu bytes at %llu",
                                  (unsigned long long)h->ring_bytes, (unsigned long long)h->rings_offset);
         return 0;
@@ -203,13 +210,14 @@ static void remember_drops(struct client_region *region)
 
 int client_region_open(int fd, struct client_region **ret_region, struct error *err)
 {
-        struct client_abi_header h;
+        struct client_abi_header h = { .n_slots = 0 };
         struct client_region *region;
         void *map;
         int r = read_header(fd, &h, err);
 
         if (r < 0)
                 return r;
+        assert(h.n_slots > 0); /* read_header() saw to it */
         region = calloc(1, sizeof(*region));
         if (!region)
                 return error_set(err, -ENOMEM, "client region: no memory");
@@ -247,7 +255,7 @@ void client_region_close(struct client_region *region)
         if (region->map)
                 (void)munmap(region->map, region->map_bytes);
         for (uint32_t i = 0; i < region->location_ids.n_items; i++)
-                free((void *)(uintptr_t)region->locations[i].name); /* one block holds all three strings */
+                free(region->locations[i].block);
         free(region->locations);
         intern_deinit(&region->location_ids);
         free(region->slots);
@@ -443,9 +451,9 @@ static bool unpack_string(const struct client_region *region, uint64_t packed, u
         return true;
 }
 
-/* Copies the location's strings into one block of their own and fills *@ret_location. */
+/* Copies the location's strings into one block of their own and fills *@ret_known. */
 static int read_strings(struct client_region *region, const struct client_abi_location *entry, uint32_t id,
-                        struct client_location *ret_location, struct error *err)
+                        struct known_location *ret_known, struct error *err)
 {
         const uint64_t packed[3] = { entry->name, entry->function, entry->file };
         uint64_t offset[3];
@@ -461,7 +469,7 @@ static int read_strings(struct client_region *region, const struct client_abi_lo
         }
         if (region->text_bytes + total > CLIENT_REGION_TEXT_BYTES_MAX)
                 return error_set(err, -EOVERFLOW, "location %u: too many strings", id);
-        block = malloc(total + 1); /* never of no bytes: the name points to it in any case */
+        block = malloc(total + 1); /* never of no bytes: the strings point to it in any case */
         if (!block)
                 return error_set(err, -ENOMEM, "location %u: no memory", id);
 
@@ -479,7 +487,8 @@ static int read_strings(struct client_region *region, const struct client_abi_lo
                 at += n[i];
         }
         region->text_bytes += total;
-        *ret_location = (struct client_location){
+        ret_known->block = block;
+        ret_known->location = (struct client_location){
                 .name = block,
                 .function = block + n[0],
                 .file = block + n[0] + n[1],
@@ -492,7 +501,7 @@ static int read_strings(struct client_region *region, const struct client_abi_lo
         return 0;
 }
 
-static int read_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
+static int read_location(struct client_region *region, uint32_t id, struct known_location *ret_known,
                          struct error *err)
 {
         const struct client_abi_header *h = &region->header;
@@ -509,33 +518,33 @@ static int read_location(struct client_region *region, uint32_t id, struct clien
                 return r;
         if (got != sizeof(entry) || entry.ready != 1)
                 return error_set(err, -EBADMSG, "location %u is not complete", id);
-        return read_strings(region, &entry, id, ret_location, err);
+        return read_strings(region, &entry, id, ret_known, err);
 }
 
 int client_region_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
                            struct error *err)
 {
-        struct client_location location;
+        struct known_location known = { .block = NULL };
         uint32_t at = intern_find(&region->location_ids, &id, sizeof(id));
         int r;
 
         if (at) {
-                *ret_location = region->locations[at - 1];
+                *ret_location = region->locations[at - 1].location;
                 return 0;
         }
         r = array_reserve(&region->locations, &region->locations_capacity,
                           (size_t)region->location_ids.n_items + 1, sizeof(*region->locations));
         if (r < 0)
                 return error_set(err, r, "location %u: no memory", id);
-        r = read_location(region, id, &location, err);
+        r = read_location(region, id, &known, err);
         if (r < 0)
                 return r;
         r = intern_add(&region->location_ids, &id, sizeof(id), &at);
         if (r < 0) {
-                free((void *)(uintptr_t)location.name);
+                free(known.block);
                 return error_set(err, r, "location %u: no memory", id);
         }
-        region->locations[at - 1] = location;
-        *ret_location = location;
+        region->locations[at - 1] = known;
+        *ret_location = known.location;
         return 0;
 }

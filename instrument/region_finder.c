@@ -123,6 +123,7 @@ static int scan(int proc_fd, const char *name, uint32_t own_pid)
                 io_close(&dir_fd);
                 return found;
         }
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else has this directory stream */
         while (found < 0 && (entry = readdir(dir)) != NULL) {
                 int r = entry->d_name[0] == '.' ? 0 : names_region(dirfd(dir), entry->d_name);
 

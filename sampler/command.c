@@ -32,6 +32,8 @@ static int find_in_path(const char *name)
         const char *path = getenv("PATH");
         int found = -ENOENT;
 
+        if (name[0] == '\0') /* else every folder in the path would be something that cannot be executed */
+                return -ENOENT;
         if (!path)
                 path = "/usr/local/bin:/bin:/usr/bin";
         while (true) {

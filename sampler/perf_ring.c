@@ -58,11 +58,13 @@ static int borrow(struct perf_ring *ring, uint64_t at_bytes, const uint8_t **ret
 {
         size_t at = (size_t)(at_bytes & (ring->data_bytes - 1));
         size_t until_end = ring->data_bytes - at;
+        uint64_t n_unread = ring->head_bytes - at_bytes;
         struct perf_event_header header;
 
-        memcpy(&header, ring->data + at,
-               sizeof(header)); /* records are aligned to 8: it never crosses the end */
-        if (header.size < sizeof(header) || header.size > ring->head_bytes - at_bytes)
+        /* Records are aligned to 8: a header never crosses the end. */
+        memcpy(&header, ring->data + at, sizeof(header));
+        if (n_unread > ring->data_bytes || header.size < sizeof(header) ||
+            header.size % sizeof(uint64_t) != 0 || header.size > n_unread)
                 return error_set(err, -EBADMSG, "kernel ring: a record of %u bytes", header.size);
 
         *ret_record = ring->data + at;

@@ -16,16 +16,15 @@ static void **map_slot(const struct track_map *map, uint32_t id)
 static int map_add(struct track_map *map, uint32_t number, void ***ret_slot)
 {
         uint32_t id;
-        int r = intern_add(&map->numbers, &number, sizeof(number), &id);
+        int r = array_reserve(&map->tracks, &map->capacity, (size_t)map->numbers.n_items + 1,
+                              sizeof(*map->tracks));
 
+        if (r == 0)
+                r = intern_add(&map->numbers, &number, sizeof(number), &id);
         if (r < 0)
                 return r;
-        if (r == 1) {
-                r = array_reserve(&map->tracks, &map->capacity, id, sizeof(*map->tracks));
-                if (r < 0)
-                        return r;
+        if (r == 1)
                 *map_slot(map, id) = NULL;
-        }
         *ret_slot = map_slot(map, id);
         return 0;
 }
@@ -35,6 +34,14 @@ static void *map_find(const struct track_map *map, uint32_t number)
         uint32_t id = intern_find(&map->numbers, &number, sizeof(number));
 
         return id ? *map_slot(map, id) : NULL;
+}
+
+static void map_remove(const struct track_map *map, uint32_t number)
+{
+        uint32_t id = intern_find(&map->numbers, &number, sizeof(number));
+
+        if (id)
+                *map_slot(map, id) = NULL;
 }
 
 void process_table_init(struct process_table *t, struct trace_dictionary *dictionary)
@@ -169,16 +176,13 @@ uint32_t process_table_forget_thread(struct process_table *t, struct thread_trac
 {
         struct process_track *process = thread->process;
         uint32_t pid = process->pid;
-        void **slot;
 
-        if (map_add(&t->threads, thread->tid, &slot) == 0)
-                *slot = NULL;
+        map_remove(&t->threads, thread->tid);
         thread_free(thread);
         t->n_threads--;
         if (--process->n_threads > 0)
                 return 0;
-        if (map_add(&t->processes, pid, &slot) == 0)
-                *slot = NULL;
+        map_remove(&t->processes, pid);
         process_free(process);
         return pid;
 }

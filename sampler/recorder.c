@@ -49,8 +49,7 @@ struct recorder {
         const struct recorder_options *options;
         struct trace_dictionary *dictionary;
         struct recorder_result *result;
-        struct event_spec default_spec;
-        const struct event_spec *specs;
+        struct event_spec *specs; /* heap: what was asked for, or the default, within our rights */
         size_t n_specs;
         uint32_t *sample_events; /* heap */
         struct perf_access access;
@@ -63,6 +62,7 @@ struct recorder {
         sigset_t child_signals;
         int signal_fd, epoll_fd, fail_fd;
         uint64_t start_ns, progress_ns, deadline_ns;
+        bool started; /* the command was let go */
         bool write_failed;
 };
 
@@ -87,23 +87,27 @@ static int take_signals(struct recorder *r, struct error *err)
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
         const char *name = r->access.hardware_error == 0 ? "cycles" : "cpu-clock";
+        bool by_default = r->options->n_specs == 0;
         int code = 0;
 
-        *ret_fallback = false;
-        r->specs = r->options->specs;
-        r->n_specs = r->options->n_specs;
-        if (r->n_specs == 0) {
-                code = event_spec_parse(name, strlen(name), &r->default_spec, err);
-                r->default_spec.exclude_kernel = r->access.kernel_error < 0;
-                r->specs = &r->default_spec;
-                r->n_specs = 1;
-                *ret_fallback = r->access.hardware_error < 0;
-        }
+        *ret_fallback = by_default && r->access.hardware_error < 0;
+        r->n_specs = by_default ? 1 : r->options->n_specs;
+        r->specs = calloc(r->n_specs, sizeof(*r->specs));
+        r->sample_events = calloc(r->n_specs, sizeof(*r->sample_events));
+        if (!r->specs || !r->sample_events)
+                return error_set(err, -ENOMEM, "no memory for %zu events", r->n_specs);
+        if (by_default)
+                code = event_spec_parse(name, strlen(name), &r->specs[0], err);
+        else
+                memcpy(r->specs, r->options->specs, r->n_specs * sizeof(*r->specs));
+        /* Without the right to see the kernel, what is left is user code; a notice says so. */
+        for (size_t i = 0; r->access.kernel_error < 0 && i < r->n_specs; i++)
+                if (!r->specs[i].exclude_user)
+                        r->specs[i].exclude_kernel = true;
         for (size_t i = 0, used = 0; i < r->n_specs && used < sizeof(r->result->event_names); i++)
                 used += (size_t)snprintf(r->result->event_names + used, sizeof(r->result->event_names) - used,
                                          "%s%s", i ? ", " : "", r->specs[i].name);
-        r->sample_events = calloc(r->n_specs, sizeof(*r->sample_events));
-        return r->sample_events ? code : error_set(err, -ENOMEM, "no memory for %zu events", r->n_specs);
+        return code;
 }
 
 static int describe(struct recorder *r, bool fallback, struct error *err)
@@ -343,6 +347,7 @@ static void release(struct recorder *r)
         region_inbox_close(&r->inbox);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
+        free(r->specs);
         free(r->sample_events);
 }
 
@@ -369,14 +374,15 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
         code = prepare(r, writer, err);
         if (code == 0) {
                 code = command_go(&r->command, err);
-                ret_result->exec_failed = code < 0;
+                r->started = code == 0;
+                ret_result->exec_failed = !r->started;
         }
         if (code == 0)
                 code = finish(r, record(r, err), err);
 
         ret_result->ended = r->command.reaped;
         ret_result->wait_status = r->command.wait_status;
-        ret_result->command_pid = r->command.pid;
+        ret_result->command_pid = r->started ? r->command.pid : 0;
         ret_result->stop_fd = r->signal_fd;
         release(r);
         free(r);

@@ -96,6 +96,8 @@ int thread_track_write_pending(struct thread_track *t, const struct thread_sink 
                 t->exited = t->exited || event.op == TRACE_OP_THREAD_EXIT;
                 n++;
         }
+        if (n == 0) /* the usual case before a zone, and there may be no array yet */
+                return 0;
         t->n_pending -= n;
         memmove(t->pending, t->pending + n, t->n_pending * sizeof(*t->pending));
         return r;

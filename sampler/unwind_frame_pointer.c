@@ -6,7 +6,7 @@
 
 #include <linux/perf_event.h>
 
-/* kernel.perf_event_max_stack at its default: a user part as long as this was probably cut. */
+/* kernel.perf_event_max_stack at its default, for both sides together: a stack as long as this was probably cut. */
 #define KERNEL_FRAMES_MAX 127
 
 static void unwind(const struct perf_sample *sample, const struct address_space *space,
@@ -17,7 +17,6 @@ static void unwind(const struct perf_sample *sample, const struct address_space 
         bool in_kernel = sample->in_kernel;
         bool skip = false; /* a guest's part */
         bool first = true; /* of a part: where the thread stood, not a return address */
-        uint32_t n_user = 0;
 
         (void)space;
         ret_chain->n_frames = 0;
@@ -33,12 +32,11 @@ static void unwind(const struct perf_sample *sample, const struct address_space 
                 }
                 if (skip)
                         continue;
-                n_user += !in_kernel;
                 ret_chain->frames[ret_chain->n_frames++] =
                         (struct call_frame){ .avma = avma, .in_kernel = in_kernel, .return_address = !first };
                 first = false;
         }
-        ret_chain->truncated = in.left > 0 || n_user >= KERNEL_FRAMES_MAX;
+        ret_chain->truncated = in.left > 0 || ret_chain->n_frames >= KERNEL_FRAMES_MAX;
         if (ret_chain->n_frames == 0)
                 ret_chain->frames[ret_chain->n_frames++] =
                         (struct call_frame){ .avma = sample->ip_avma, .in_kernel = sample->in_kernel };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/confinement.h"
 
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 
@@ -8,9 +9,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -20,15 +21,19 @@
 #define ASIDE_FD        64 /* kept descriptors wait from here on while the lower ones are sorted */
 #define CAPABILITY_LAST 63
 
+#define STATM_BYTES_MAX  4096
+#define STATM_DATA_FIELD 6 /* "data" of proc(5), in pages */
+
 /* The parent's handlers would run over state that is not theirs any more. */
 static void reset_signals(void)
 {
+        const struct sigaction standard = { .sa_handler = SIG_DFL };
         sigset_t none;
 
         for (int number = 1; number < NSIG; number++)
-                (void)signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which have none */
+                (void)sigaction(number, &standard, NULL); /* fails for SIGKILL and SIGSTOP, which have none */
         (void)sigemptyset(&none);
-        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
 static int keep_files(int *fds, size_t n_fds, struct error *err)
@@ -117,14 +122,16 @@ static int lower_limit(int resource, uint64_t value, struct error *err)
 /* The bytes that count against RLIMIT_DATA now: what the parent has in memory is not the child's doing. */
 static uint64_t count_data_bytes(void)
 {
-        FILE *file = fopen("/proc/self/statm", "re");
+        struct byte_buffer text = { .data = NULL };
         unsigned long long pages = 0;
 
-        if (!file)
-                return 0;
-        if (fscanf(file, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
-                pages = 0;
-        (void)fclose(file);
+        if (io_read_file(AT_FDCWD, "/proc/self/statm", STATM_BYTES_MAX, &text, NULL) == 0) {
+                char *at = (char *)text.data;
+
+                for (int field = 0; field < STATM_DATA_FIELD; field++)
+                        pages = strtoull(at, &at, 10);
+        }
+        byte_buffer_deinit(&text);
         return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 

@@ -174,6 +174,7 @@ static int answer_find_elf(Dwfl_Module *module, void **user, const char *name, D
         return -1;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): libdwfl's signature */
 static int answer_find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                                  const char *path, const char *link, GElf_Word link_crc, char **ret_path)
 {
@@ -193,6 +194,7 @@ static int answer_find_debuginfo(Dwfl_Module *module, void **user, const char *n
         return fd;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): libdwfl's signature */
 static int answer_section_address(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
                                   const char *section, GElf_Word index, const GElf_Shdr *header,
                                   Dwarf_Addr *ret_address)

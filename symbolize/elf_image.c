@@ -221,6 +221,7 @@ static size_t count_vdso_bytes(const ElfW(Ehdr) * header)
 
 int elf_image_open_vdso(struct elf_image **ret_image, struct error *err)
 {
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel hands it over */
         const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
         size_t n_bytes;
 

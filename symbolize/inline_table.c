@@ -65,26 +65,50 @@ static bool holds_code(int tag)
         }
 }
 
-/* The children of @die; recursion is bounded by DEPTH_MAX. */
-static void walk_children(struct walk *walk, Dwarf_Die *die, uint32_t parent, unsigned depth)
+/* Where the walk stands at one depth of the tree. */
+struct level {
+        Dwarf_Die die;
+        uint32_t parent; /* node that functions here are inlined into */
+};
+
+/* Steps to the next entry at the same depth.  A sibling that leads back is damage, and would be a circle. */
+static bool step(Dwarf_Die *die)
 {
-        Dwarf_Die child;
-        int r = dwarf_child(die, &child);
+        Dwarf_Off here = dwarf_dieoffset(die);
 
-        while (r == 0 && walk->failed == 0) {
-                Dwarf_Off here = dwarf_dieoffset(&child);
-                int tag = dwarf_tag(&child);
-                uint32_t node = parent;
+        return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > here;
+}
 
-                if (tag == DW_TAG_subprogram)
-                        node = add_node(walk, &child, INLINE_TABLE_NO_PARENT);
-                else if (tag == DW_TAG_inlined_subroutine)
-                        node = add_node(walk, &child, parent);
-                if (holds_code(tag) && depth < DEPTH_MAX)
-                        walk_children(walk, &child, node, depth + 1);
-                r = dwarf_siblingof(&child, &child);
-                if (r == 0 && dwarf_dieoffset(&child) <= here)
-                        return; /* a sibling that leads back: damage, and a circle */
+static uint32_t visit(struct walk *walk, struct level *level, int tag)
+{
+        if (tag == DW_TAG_subprogram)
+                return add_node(walk, &level->die, INLINE_TABLE_NO_PARENT);
+        if (tag == DW_TAG_inlined_subroutine)
+                return add_node(walk, &level->die, level->parent);
+        return level->parent;
+}
+
+static void walk_unit(struct walk *walk, Dwarf_Die *unit)
+{
+        struct level levels[DEPTH_MAX];
+        size_t depth = 0;
+
+        if (dwarf_child(unit, &levels[0].die) != 0)
+                return;
+        levels[0].parent = INLINE_TABLE_NO_PARENT;
+        while (walk->failed == 0) {
+                struct level *level = &levels[depth];
+                int tag = dwarf_tag(&level->die);
+                uint32_t node = visit(walk, level, tag);
+
+                if (holds_code(tag) && depth + 1 < DEPTH_MAX &&
+                    dwarf_child(&level->die, &levels[depth + 1].die) == 0) {
+                        levels[++depth].parent = node;
+                        continue;
+                }
+                while (!step(&levels[depth].die))
+                        if (depth-- == 0)
+                                return;
         }
 }
 
@@ -92,7 +116,7 @@ int inline_table_load(struct inline_table *table, Dwarf_Die *unit, uint64_t bias
 {
         struct walk walk = { .table = table, .bias = bias };
 
-        walk_children(&walk, unit, INLINE_TABLE_NO_PARENT, 0);
+        walk_unit(&walk, unit);
         if (walk.failed == 0)
                 walk.failed = address_map_build(&table->ranges);
         return walk.failed < 0 ? error_set(err, walk.failed, "no memory for inlined functions") : 0;
@@ -106,18 +130,18 @@ void inline_table_deinit(struct inline_table *table)
 }
 
 /* The name of a function, from itself or from the entry that it is an instance of. */
-static const char *find_name(Dwarf_Die *die)
+static const char *find_name(const Dwarf_Die *die)
 {
         const char *plain = NULL;
         Dwarf_Die at = *die;
 
         for (unsigned i = 0; i < ORIGINS_MAX; i++) {
                 Dwarf_Attribute attribute;
-                const char *name;
 
                 if (dwarf_attr(&at, DW_AT_linkage_name, &attribute) ||
                     dwarf_attr(&at, DW_AT_MIPS_linkage_name, &attribute)) {
-                        name = dwarf_formstring(&attribute);
+                        const char *name = dwarf_formstring(&attribute);
+
                         if (name)
                                 return name;
                 }

@@ -25,6 +25,8 @@
 #define FLUSH_BYTES 65536 /* the child writes when it has so many */
 #define READ_BYTES  65536 /* the parent reads so many at once */
 
+#define WORDS_BYTES_MAX 200 /* of the words of a child's failure */
+
 /* The child's end of the pipe. */
 struct sender {
         int fd;
@@ -99,14 +101,11 @@ static int run_child(const struct receiver *receiver, symbol_process_task *task,
 /* @text of a child is shown to people one day: it gets in without control characters. */
 static int error_set_foreign(struct error *err, int code, struct symbol_stream_text text)
 {
-        char words[ERROR_TEXT_BYTES / 2];
-        size_t n = text.n_bytes < sizeof(words) - 1 ? text.n_bytes : sizeof(words) - 1;
+        char words[WORDS_BYTES_MAX + 1];
+        size_t n = 0;
 
-        for (size_t i = 0; i < n; i++)
-                words[i] = text.bytes[i];
-        for (size_t i = 0; i < n; i++)
-                if (words[i] < ' ' || words[i] > '~')
-                        words[i] = '?';
+        for (; n < text.n_bytes && n < WORDS_BYTES_MAX; n++)
+                words[n] = (char)(text.bytes[n] < ' ' || text.bytes[n] > '~' ? '?' : text.bytes[n]);
         words[n] = '\0';
         return error_set(err, code, "symbolizer: %s", words);
 }

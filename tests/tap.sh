@@ -47,9 +47,9 @@ same() { # wanted, found
         [ "$1" = "$2" ] || { printf 'wanted: %s\nfound:  %s\n' "$1" "$2" && return 1; }
 }
 
-# For `holds`: compares numbers, also broken ones.
+# For `holds`: compares numbers; they may be expressions.
 compare() { # number, operator of awk, number
-        awk -v a="$1" -v b="$3" "BEGIN { exit !(a + 0 $2 b + 0) }" || { echo "$1 is not $2 $3" && return 1; }
+        awk "BEGIN { exit !((${1:-0}) $2 (${3:-0})) }" || { echo "$1 is not $2 $3" && return 1; }
 }
 
 # For `holds`: the command ends with this status.  Its output stays in $TMPDIR/out and $TMPDIR/err.
@@ -74,14 +74,33 @@ read_trace() { # name
         "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
 }
 
-# How many lines of NAME.events awk's condition is true for; the columns are $1, $2, ...
+# For awk on NAME.events: the columns by name.  Of a sample, `self` is the function and `path` the zones.
+# shellcheck disable=SC2016,SC2034 # awk expands them
+columns='{
+        kind = $1; time_ns = $2; pid = $3; tid = $4; thread = $5; zone = $6
+        self = $7; module = $8; path = $9; open = $10; stack = $11; address = $12; weight = $13
+}'
+
+# How many events awk's condition is true for.
 n_events() { # name, condition
-        awk -F '\t' "$2 { n++ } END { print n + 0 }" "$TMPDIR/$1.events"
+        awk -F '\t' "$columns $2 { n++ } END { print n + 0 }" "$TMPDIR/$1.events"
+}
+
+# How many different values a column has among the events that awk's condition is true for.
+n_different() { # name, condition, column
+        awk -F '\t' "$columns $2 { seen[$3] = 1 } END { for (one in seen) n++; print n + 0 }" "$TMPDIR/$1.events"
 }
 
 # A value of the report of NAME.
 reported() { # name, jq's expression
         jq -r "$2" "$TMPDIR/$1.json"
+}
+
+# The samples and events that were lost on the way, as lines "CODE count".  A time that was corrected, or callers
+# that are missing, are listed by reports too but nothing that can be counted is missing then.
+lost() { # name
+        reported "$1" '.missing[] | select(.source == "loss") |
+                select(.code != "CLOCK_CORRECTED" and .code != "STACK_TOO_DEEP") | "\(.code) \(.count)"'
 }
 
 # For `holds`: the trace is whole.

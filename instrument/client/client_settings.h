@@ -19,10 +19,12 @@ struct client_settings {
          * devices), or a decimal mask of CLIENT_ABI_FAMILY_*.  0 = wait for a recorder.
          */
         uint32_t families;
-        uint64_t ring_bytes; /* HYPROF_RING: bytes of each thread's ring, a power of two; else the default */
-        char recorder
-                [ANNOUNCEMENT_ADDRESS_BYTES]; /* HYPROF_RECORDER: where the region is handed in; "" = nowhere */
-        bool wait_when_full; /* HYPROF_FULL=wait: wait for the recorder instead of dropping events */
+        /* HYPROF_RING: bytes of each thread's ring, a power of two; else the default. */
+        uint64_t ring_bytes;
+        /* HYPROF_RECORDER: where the region is handed in; "" = nowhere. */
+        char recorder[ANNOUNCEMENT_ADDRESS_BYTES];
+        /* HYPROF_FULL=wait: wait for the recorder instead of dropping events. */
+        bool wait_when_full;
 };
 
 /* Reads the environment, which a program with raised privileges does not trust; nonsense is passed over. */

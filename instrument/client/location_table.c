@@ -14,13 +14,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Sets *@ret_at to @used's value and adds @n to it, unless it would pass @max. */
-static bool take_room(uint64_t *used, uint64_t n, uint64_t max, uint64_t *ret_at)
+/* Takes @n bytes of the string area; *@ret_at is where they lie in it. */
+static bool take_string_room(uint64_t n, uint64_t *ret_at)
 {
+        uint64_t *used = &client_self.region.header->strings_used_bytes;
         uint64_t at = __atomic_load_n(used, __ATOMIC_RELAXED);
 
         do {
-                if (at > max || n > max - at)
+                if (at > REGION_MEMORY_STRINGS_BYTES || n > REGION_MEMORY_STRINGS_BYTES - at)
                         return false;
         } while (!__atomic_compare_exchange_n(used, &at, at + n, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
         *ret_at = at;
@@ -42,14 +43,13 @@ static uint32_t take_id(void)
 /* Copies a string into the region and sets *@ret_packed to where; NULL and what does not fit is no string. */
 static void add_string(const char *string, uint64_t *ret_packed)
 {
-        struct region_memory *region = &client_self.region;
         size_t n = string ? strnlen(string, CLIENT_ABI_STRING_BYTES_MAX) : 0;
         uint64_t at;
 
         *ret_packed = 0;
-        if (n == 0 || !take_room(&region->header->strings_used_bytes, n, REGION_MEMORY_STRINGS_BYTES, &at))
+        if (n == 0 || !take_string_room(n, &at))
                 return;
-        memcpy(region->strings + at, string, n);
+        memcpy(client_self.region.strings + at, string, n);
         *ret_packed = at | (uint64_t)n << CLIENT_ABI_STRING_OFFSET_BITS;
 }
 

@@ -224,8 +224,7 @@ void thread_ring_end(void *thread_ring)
 {
         struct thread_ring *t = thread_ring;
 
-        if (++t->n_destructor_runs < N_DESTRUCTOR_RUNS &&
-            pthread_setspecific(client_self.thread_key, t) == 0)
+        if (++t->n_destructor_runs < N_DESTRUCTOR_RUNS && pthread_setspecific(client_self.thread_key, t) == 0)
                 return;
 
         __atomic_store_n(&t->state, THREAD_RING_ENDED, __ATOMIC_RELAXED);

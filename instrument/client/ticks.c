@@ -27,7 +27,7 @@ uint32_t ticks_choose_kind(void)
                 (void)close(fd);
         }
         errno = saved_errno;
-        if (n == (ssize_t)sizeof(wanted) - 1 && n > 1 && memcmp(name, wanted, sizeof(wanted) - 1) == 0)
+        if (n == (ssize_t)sizeof(wanted) - 1 && memcmp(name, wanted, sizeof(wanted) - 1) == 0)
                 return TICKS_COUNTER_KIND;
         return CLIENT_ABI_CLOCK_MONOTONIC_RAW;
 }

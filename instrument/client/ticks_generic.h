@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define TICKS_COUNTER_KIND UINT32_MAX /* no clock: never chosen */
-#define TICKS_CLOCKSOURCE  ""
+#define TICKS_CLOCKSOURCE  "none of them"
 
 static inline uint64_t ticks_counter(void)
 {

@@ -8,7 +8,6 @@
 #include "symbolize/regular_file.h"
 
 #include <check.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,10 +78,11 @@ uint64_t own_code_file_offset(uint64_t address)
 
         ck_assert_ptr_nonnull(maps);
         while (!is_found && fgets(line, sizeof(line), maps)) {
-                uint64_t start, end, offset;
+                char *at = line;
+                uint64_t start = strtoull(at, &at, 16);
+                uint64_t end = strtoull(at + 1, &at, 16);
+                uint64_t offset = strtoull(at + sizeof(" r-xp ") - 1, NULL, 16);
 
-                if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) != 3)
-                        continue;
                 is_found = start <= address && address < end;
                 file_offset = address - start + offset;
         }

@@ -2,9 +2,11 @@
 /* instrument/client: what a program says is what a recorder reads, across threads, sessions, fork and kill */
 #include "tests/unit/own_recording.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "instrument/client_abi.h"
 #include "instrument/region_finder.h"
+#include "instrument/tick_source.h"
 
 #include <check.h>
 #include <errno.h>
@@ -16,6 +18,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,14 +51,22 @@ START_TEST(test_nobody_records)
 }
 END_TEST
 
+/* Now, in the clock that the region's events are stamped with. */
+static uint64_t now_in_ticks(const struct own_recording *r)
+{
+        return client_region_clock_kind(r->region) == tick_source_kind() ? tick_source_read()
+                                                                         : clock_raw_ns();
+}
+
 START_TEST(test_zones_nest)
 {
         struct own_recording r;
         struct client_location l;
-        uint64_t last_ticks = 0;
+        uint64_t last_ticks;
         uint32_t line;
 
         record(&r, CLIENT_ABI_FAMILY_ZONES);
+        last_ticks = now_in_ticks(&r);
         ck_assert_int_eq(hyprof_is_recording(), 1);
         {
                 HYPROF_ZONE_COLOR("outer", 0x123456);
@@ -82,6 +93,7 @@ START_TEST(test_zones_nest)
                 ck_assert_uint_ge(r.events[i].event.ticks, last_ticks);
                 last_ticks = r.events[i].event.ticks;
         }
+        ck_assert_uint_ge(now_in_ticks(&r), last_ticks);
 
         ck_assert_int_eq(client_region_location(r.region, r.events[1].event.argument, &l, NULL), 0);
         ck_assert_uint_eq(l.line, line);
@@ -439,6 +451,31 @@ START_TEST(test_recording_from_the_start)
 }
 END_TEST
 
+/* loop test: under a limit on the size of files, a smaller region or none, and never a signal */
+START_TEST(test_file_size_limits)
+{
+        static const struct {
+                rlim_t bytes;
+                int is_recording;
+        } limits[] = { { 0, 0 }, { 1 << 20, 0 }, { UINT64_C(1) << 30, 1 } };
+        int status;
+        pid_t child = fork();
+
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                const struct rlimit limit = { .rlim_cur = limits[_i].bytes, .rlim_max = limits[_i].bytes };
+
+                (void)setenv("HYPROF_RECORD", "zones", 1);
+                (void)setrlimit(RLIMIT_FSIZE, &limit);
+                (void)execl(own_path, own_path, "is recording", (char *)NULL);
+                _exit(127);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), limits[_i].is_recording);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
         Suite *suite;
@@ -448,6 +485,8 @@ int main(int argc, char **argv)
 
         if (argc > 1 && strcmp(argv[1], "program") == 0)
                 return early_zone_was_recorded ? run_program() : 1;
+        if (argc > 1 && strcmp(argv[1], "is recording") == 0)
+                return hyprof_is_recording();
         own_path = realpath(argv[0], NULL);
 
         suite = suite_create("instrument/client");
@@ -464,6 +503,7 @@ int main(int argc, char **argv)
         tcase_add_test(tc, test_errno_is_left_alone);
         tcase_add_test(tc, test_two_recorders);
         tcase_add_loop_test(tc, test_recording_from_the_start, 0, 2);
+        tcase_add_loop_test(tc, test_file_size_limits, 0, 3);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

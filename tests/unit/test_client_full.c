@@ -174,6 +174,53 @@ START_TEST(test_signal_handlers)
 }
 END_TEST
 
+/* ThreadSanitizer's own code must not be interrupted like this. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define HAS_TRAP_FLAG 1
+#define TRAP_FLAG     UINT64_C(0x100)
+
+static void *emit_trapped(void *unused)
+{
+        __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
+        {
+                HYPROF_ZONE("trapped");
+        }
+        __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~TRAP_FLAG);
+        return unused;
+}
+
+/*
+ * The same for certain: the processor calls the handler after each instruction,
+ * of a thread's first zone, which takes a slot, and of later ones.
+ */
+START_TEST(test_handler_after_each_instruction)
+{
+        struct own_recording r;
+        struct sigaction action = { .sa_handler = handle_signal };
+        unsigned n_before = atomic_load(&n_handled);
+        pthread_t thread;
+
+        ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
+        record(&r);
+        ck_assert_int_eq(pthread_create(&thread, NULL, emit_trapped, NULL), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        own_recording_drain(&r);
+        (void)emit_trapped(NULL);
+        for (int i = 0; i < 20; i++) {
+                (void)emit_trapped(NULL);
+                own_recording_drain(&r);
+        }
+        ck_assert_uint_gt(atomic_load(&n_handled) - n_before, 1000);
+        ck_assert_uint_gt(own_recording_drops(&r).n_zones, 0);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
+                                  own_recording_drops(&r).n_zones + client_region_drops_no_ring(r.region),
+                          22 + atomic_load(&n_handled) - n_before);
+        own_recording_close(&r);
+}
+END_TEST
+#endif
+
 int main(int argc, char **argv)
 {
         Suite *suite;
@@ -197,6 +244,9 @@ int main(int argc, char **argv)
         tcase_add_test(tc, test_random_depths);
         tcase_add_test(tc, test_message_larger_than_the_ring);
         tcase_add_test(tc, test_signal_handlers);
+#ifdef HAS_TRAP_FLAG
+        tcase_add_test(tc, test_handler_after_each_instruction);
+#endif
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

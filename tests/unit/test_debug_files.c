@@ -21,8 +21,6 @@
 #define PATH_BYTES 512
 #define SKIPPED    77
 
-extern char **environ;
-
 static __attribute__((noinline)) int resolved_function(volatile int *x)
 {
         *x += 1;
@@ -64,7 +62,7 @@ static const char *in_folder(const char *name)
 
 static void setup(void)
 {
-        strcpy(folder + strlen(folder) - 6, "XXXXXX");
+        memset(folder + strlen(folder) - 6, 'X', 6);
         ck_assert_ptr_nonnull(mkdtemp(folder));
         own_path = own_code_path();
         file_offset = own_code_file_offset((uint64_t)resolved_function);

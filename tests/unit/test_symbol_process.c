@@ -10,6 +10,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,7 +318,7 @@ START_TEST(test_child_is_confined)
                 options.run_as_uid = options.run_as_gid = OTHER_UID;
         (void)sigemptyset(&blocked);
         (void)sigaddset(&blocked, SIGINT);
-        (void)sigprocmask(SIG_BLOCK, &blocked, NULL);
+        (void)pthread_sigmask(SIG_BLOCK, &blocked, NULL);
         ck_assert_int_ge(extra_fd, 9);
         ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, look_around, NULL), 0);
         check_string(symbol_row(1)->function, "confined");

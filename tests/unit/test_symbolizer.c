@@ -190,9 +190,13 @@ START_TEST(test_return_address_is_looked_up_one_byte_before)
 }
 END_TEST
 
+/* Functions of the C library; the second one has a version in its name. */
+static const char *const without_debug_information[] = { "qsort", "pthread_rwlock_unlock" };
+
 START_TEST(test_function_without_debug_information)
 {
-        void *function = dlsym(RTLD_DEFAULT, "qsort");
+        const char *wanted = without_debug_information[_i];
+        void *function = dlsym(RTLD_DEFAULT, wanted);
         Dl_info info;
         uint32_t module;
 
@@ -200,9 +204,9 @@ START_TEST(test_function_without_debug_information)
         module = own_code_add_module(&dictionary, info.dli_fname, OWN_CODE_INODE);
         (void)own_code_add_frame(&dictionary, module, own_code_file_offset((uint64_t)function), 0);
         ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
-        ck_assert_uint_eq(listener.n_heard, 1);
-        /* With the sanitizer's runtime it is the runtime's own. */
-        ck_assert(ends_with(listener.heard[0].function, "qsort"));
+        /* The outermost, if debug files are installed; with the sanitizer's runtime it is the runtime's own. */
+        ck_assert_uint_ge(listener.n_heard, 1);
+        ck_assert(ends_with(listener.heard[listener.n_heard - 1].function, wanted));
 }
 END_TEST
 
@@ -371,7 +375,7 @@ int main(void)
         tcase_add_loop_test(tc, test_own_function, OWN_CODE_BUILD_ID, OWN_CODE_INODE + 1);
         tcase_add_test(tc, test_chain_of_an_inlined_call);
         tcase_add_test(tc, test_return_address_is_looked_up_one_byte_before);
-        tcase_add_test(tc, test_function_without_debug_information);
+        tcase_add_loop_test(tc, test_function_without_debug_information, 0, 2);
         tcase_add_loop_test(tc, test_other_file_is_stale, 0, 2);
         tcase_add_loop_test(tc, test_no_file_gives_no_symbol, 0,
                             (int)(sizeof(no_files) / sizeof(no_files[0])));

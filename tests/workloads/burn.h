@@ -12,15 +12,19 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The text of the asm differs from function to function, else the compiler would merge equal bodies. */
-#define BURN_FUNCTION(name)                                            \
-        static __attribute__((noinline)) void name(uint64_t n_rounds)  \
-        {                                                              \
-                while (n_rounds > 0) {                                 \
-                        n_rounds--;                                    \
-                        __asm__ volatile("# " #name : "+r"(n_rounds)); \
-                }                                                      \
-        }                                                              \
+/*
+ * The text of the asm differs from function to function, else the compiler would merge equal bodies.  The address
+ * of the frame is asked for because a leaf function has none otherwise, and callstacks would miss its caller.
+ */
+#define BURN_FUNCTION(name)                                               \
+        static __attribute__((noinline)) void name(uint64_t n_rounds)     \
+        {                                                                 \
+                __asm__ volatile("" : : "r"(__builtin_frame_address(0))); \
+                while (n_rounds > 0) {                                    \
+                        n_rounds--;                                       \
+                        __asm__ volatile("# " #name : "+r"(n_rounds));    \
+                }                                                         \
+        }                                                                 \
         struct burn_semicolon_##name
 
 static inline int64_t burn_clock_ns(clockid_t clock)

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof record is transparent: status, standard streams and signals are the command's; it says one line, or what -q allows
+set -eu
+. tests/tap.sh
+need perl script
+need_sampling
+
+start=("$HYPROF" record -o "$TMPDIR/t.hyp")
+
+# ---- status
+for status in 0 1 7 125 126 127 255; do
+        holds "status $status" ends_with $status "${start[@]}" -- sh -c "exit $status"
+done
+for signal in KILL SEGV TERM INT PIPE; do
+        number=$(kill -l $signal)
+        # The shell says that its child was killed; only the status counts.
+        holds "killed by SIG$signal: the shell sees $((128 + number))" ends_with $((128 + number)) \
+                bash -c '"$@" 2>/dev/null; exit $?' bash "${start[@]}" -- sh -c "kill -$signal \$\$"
+        holds "SIG$signal: the trace is whole" "$HYPROF" check "$TMPDIR/t.hyp"
+done
+# For a parent that looks closer than a shell: the status says "signal", not "exit 137".
+holds "killed: hyprof itself is seen to end by that signal" same 9 \
+        "$(env -u LC_ALL perl -e 'system(@ARGV); print $? & 127' "${start[@]}" -q -- sh -c 'kill -KILL $$' 2>&1)"
+holds "the status is in the trace" same 7 "$("${start[@]}" -q -- sh -c 'exit 7' || true
+        "$HYPROF" report --json "$TMPDIR/t.hyp" | sed -n 's/.*"exit_status": *"\([^"]*\)".*/\1/p')"
+
+# ---- streams
+head -c 1000000 /dev/urandom >"$TMPDIR/data"
+through_cat() { "${start[@]}" -q -- cat <"$TMPDIR/data" >"$TMPDIR/copy" && cmp "$TMPDIR/data" "$TMPDIR/copy"; }
+holds "standard input and output are the command's" through_cat
+holds "standard error too" ends_with 3 "${start[@]}" -q -- sh -c 'echo "to stderr" >&2; exit 3'
+holds "with -q nothing is added to it" same "to stderr" "$(cat "$TMPDIR/err")"
+holds "nor to standard output" same "" "$(cat "$TMPDIR/out")"
+holds "a file descriptor of the caller is the command's" same seven \
+        "$("${start[@]}" -q -- sh -c 'cat <&7' 7<<<seven)"
+# shellcheck disable=SC2016 # for the recorded shell
+list_descriptors=(sh -c 'cd /proc/self/fd && echo *')
+holds "none of hyprof's own is" same "$("${list_descriptors[@]}")" "$("${start[@]}" -q -- "${list_descriptors[@]}")"
+# shellcheck disable=SC2016
+holds "the environment is the caller's" same "$(VAR='a b' sh -c 'echo "$VAR$PWD$HOME"')" \
+        "$(VAR='a b' "${start[@]}" -q -- sh -c 'echo "$VAR$PWD$HOME"')"
+# shellcheck disable=SC2016
+holds "so are the signals that are blocked or ignored" same "$(grep -E '^Sig(Blk|Ign)' /proc/self/status)" \
+        "$("${start[@]}" -q -- grep -E '^Sig(Blk|Ign)' /proc/self/status)"
+holds "options after the command are the command's" same "-F x" "$("${start[@]}" -q -- echo -F x)"
+holds "also without --" same "-F x" "$("${start[@]}" -q echo -F x)"
+
+# ---- what it says
+holds "not on a terminal" ends_with 0 "${start[@]}" -- "$WORKLOADS/w_two_zones" 1
+holds "one line at the end: samples, zones, lost, file, size" grep -qE \
+        '^hyprof: wrote .*t\.hyp \([0-9.]+ [kKM]?B\): .* [0-9,]+ samples .* [0-9,]+ zones, [0-9,]+ lost$' "$TMPDIR/err"
+holds "and nothing else" same 1 "$(wc -l <"$TMPDIR/err")"
+holds "no characters that move the cursor" same 0 "$(tr -cd '\r\033' <"$TMPDIR/err" | wc -c)"
+
+on_terminal() { # options and command...
+        SHELL=/bin/sh script -qec "$(printf '%q ' "$HYPROF" record -o "$TMPDIR/t.hyp" "$@")" /dev/null </dev/null
+}
+holds "on a terminal: the status is handed on" ends_with 7 on_terminal sh -c "exit 7"
+holds "a second of work" ends_with 0 on_terminal "$WORKLOADS/w_two_zones" 1
+progress=$(tr '\r' '\n' <"$TMPDIR/out" | grep '.*recording .*samples .*zones .*lost' || true)
+holds "shows a line of progress" compare "$(grep -c . <<<"$progress")" ">" 1
+# shellcheck disable=SC2016 # awk's
+holds "whose samples grow" awk '{ sub(/ samples.*/, ""); gsub(/,/, ""); n = $NF }
+        n + 0 <= last && NR > 1 { print n, "after", last; exit 1 }
+        { last = n + 0 }' <<<"$progress"
+holds "that is wiped out at the end" same 1 "$(grep -c $'\033\\[Khyprof: wrote\|^hyprof: wrote\|\r\033\\[K.*hyprof: wrote' "$TMPDIR/out")"
+holds "and says what comes next" grep -q "hyprof report" "$TMPDIR/out"
+holds "-q: nothing of it" ends_with 0 on_terminal -q "$WORKLOADS/w_two_zones" 1
+holds "-q: only what the command says" same 1 "$(wc -l <"$TMPDIR/out")"

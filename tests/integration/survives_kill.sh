@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# SIGKILL of the program, SIGKILL of hyprof, a full disk: the trace reads up to its last whole chunk and says so
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+
+program=0 # process ids; 0 = none
+hyprof=0
+full=$TMPDIR/full
+mounted=
+cleanup() {
+        [ "$program" -eq 0 ] || kill -KILL "$program" 2>/dev/null || true
+        [ -z "$mounted" ] || umount "$full"
+}
+trap cleanup EXIT
+mkfifo "$TMPDIR/words"
+
+# $program and $hyprof, once the program has ended its first 1000 zones.
+start_w_kill() { # name of the trace
+        # shellcheck disable=SC2016 # for the recorded shell
+        "$HYPROF" record -o "$TMPDIR/$1.hyp" -- sh -c 'echo $$; exec "$0" "$1"' "$WORKLOADS/w_kill" "$TMPDIR/$1.counter" \
+                >"$TMPDIR/words" 2>"$TMPDIR/$1.err" &
+        hyprof=$!
+        exec 5<"$TMPDIR/words"
+        read -r -t 60 program <&5
+        read -r -t 60 _ <&5
+        exec 5<&-
+}
+
+wait_for() { # status, process id
+        local status=0
+        wait "$2" || status=$?
+        same "$1" "$status"
+}
+
+ended_zones() { od -An -tu8 "$TMPDIR/$1.counter" | tr -d ' '; }
+
+# ---- SIGKILL of the program
+start_w_kill victim
+kill -KILL "$program"
+holds "program killed: hyprof ends as it did" wait_for 137 "$hyprof"
+program=0
+read_trace victim
+ended=$(n_events victim 'kind == "zone_end" && zone == "endless"')
+figure "program killed: it had ended $(ended_zones victim) zones, the trace has $ended"
+holds "program killed: every zone that had ended is there" compare "$ended" ">=" "$(ended_zones victim)"
+holds "program killed: and at most one more, ended but not yet counted" compare "$ended" "<=" "$(ended_zones victim) + 1"
+holds "program killed: the trace is whole" is_whole victim
+holds "program killed: the report says by what" same "signal 9" "$(reported victim .recording.exit_status)"
+holds "program killed: nothing is lost" same "" "$(lost victim)"
+
+# ---- SIGKILL of hyprof
+events_chunk() { # has the file more than its first chunk?
+        [ "$(stat -c %s "$TMPDIR/$1.hyp" 2>/dev/null || echo 0)" -gt 2000 ]
+}
+
+grows() { # name of the trace: a chunk of events has been written
+        local tries
+        for ((tries = 0; tries < 600; tries++)); do
+                ! events_chunk "$1" || return 0
+                read -r -t 0.1 <> <(:) || true
+        done
+        echo "no chunk in a minute" && return 1
+}
+
+says_cut_off() { # name of the trace
+        ends_with 1 "$HYPROF" check "$TMPDIR/$1.hyp" || return 1
+        cat "$TMPDIR/err"
+        grep -q "^hyprof: error: $TMPDIR/$1.hyp: cut off at byte [0-9]*" "$TMPDIR/err"
+}
+
+start_w_kill recorder
+holds "hyprof killed: it had written something" grows recorder
+kill -KILL "$hyprof"
+holds "hyprof killed: the shell sees it" wait_for 137 "$hyprof"
+before=$(ended_zones recorder)
+runs_on() { # it ends more zones
+        local tries
+        for ((tries = 0; tries < 600; tries++)); do
+                [ "$(ended_zones recorder)" -le "$before" ] || return 0
+                read -r -t 0.1 <> <(:) || true
+        done
+        return 1
+}
+holds "hyprof killed: the program runs on" runs_on
+kill -KILL "$program"
+program=0
+holds "hyprof killed: check says that the trace is cut off, and where" says_cut_off recorder
+holds "hyprof killed: the report is of what stands before" ends_with 0 "$HYPROF" report "$TMPDIR/recorder.hyp"
+holds "hyprof killed: and says so" grep -q "cut off" "$TMPDIR/out"
+"$HYPROF" report --json "$TMPDIR/recorder.hyp" >"$TMPDIR/recorder.json" 2>/dev/null
+holds "hyprof killed: in JSON too" same cut_off "$(reported recorder .trace.ending)"
+n_zones=$(reported recorder .counts.zones)
+figure "hyprof killed: $n_zones of $before zones are in the trace"
+holds "hyprof killed: zones are there" compare "$n_zones" ">" 0
+holds "hyprof killed: check --repair mends it" ends_with 0 "$HYPROF" check --repair "$TMPDIR/recorder.hyp"
+holds "hyprof killed: now it is whole" is_whole recorder
+read_trace recorder
+holds "hyprof killed: and has as many zones as before" same "whole $n_zones" \
+        "$(reported recorder '"\(.trace.ending) \(.counts.zones)"')"
+
+# ---- a full disk
+mkdir "$full"
+if mount -t tmpfs -o size=192k none "$full" 2>"$TMPDIR/mount"; then
+        mounted=yes
+        status=0
+        "$HYPROF" record -F 9973 -o "$full/t.hyp" -- "$WORKLOADS/w_two_zones" 4 >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+        cp "$full/t.hyp" "$TMPDIR/disk.hyp"
+        cp "$TMPDIR/err" "$TMPDIR/disk.err"
+        holds "full disk: status 125" same 125 "$status"
+        holds "full disk: one line of error" same 1 "$(grep -c "^hyprof: error: .*$full/t.hyp.*No space left" "$TMPDIR/disk.err")"
+        holds "full disk: the program ran to its end" grep -q '^zones [0-9]' "$TMPDIR/out"
+        holds "full disk: check says that the trace is cut off, and where" says_cut_off disk
+        holds "full disk: the report is of what stands before" ends_with 0 "$HYPROF" report "$TMPDIR/disk.hyp"
+        holds "full disk: with samples and zones" grep -qE 'samples +[1-9].*' "$TMPDIR/out"
+        holds "full disk: it can be mended elsewhere" ends_with 0 "$HYPROF" check --repair "$TMPDIR/disk.hyp"
+        holds "full disk: then it is whole" is_whole disk
+        # There is no room for the index there: the part that is whole must not be harmed by trying.
+        "$HYPROF" check --repair "$full/t.hyp" >/dev/null 2>&1 || true
+        holds "full disk: nor harmed on the full disk" ends_with 0 "$HYPROF" report "$full/t.hyp"
+else
+        skips "full disk" "mount: $(tail -n 1 "$TMPDIR/mount")"
+fi

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/cpu_list.c: a list names the CPUs that it says, and what is no list is refused */
+#include "base/error.h"
+#include "sampler/cpu_list.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+        const char *text;
+        size_t n_cpus;
+        int cpus[8];
+} lists[] = {
+        { "0", 1, { 0 } },
+        { "0\n", 1, { 0 } },
+        { "0-3,6\n", 5, { 0, 1, 2, 3, 6 } },
+        { "7,9-10,65535", 4, { 7, 9, 10, 65535 } },
+        { "4-4", 1, { 4 } },
+        { "0-1\nanything", 2, { 0, 1 } },
+};
+
+/* loop test */
+START_TEST(test_list)
+{
+        struct error err = ERROR_NONE;
+        struct cpu_list list;
+
+        ck_assert_msg(cpu_list_parse(&list, lists[_i].text, &err) == 0, "%s", err.text);
+        ck_assert_uint_eq(list.n_cpus, lists[_i].n_cpus);
+        for (size_t i = 0; i < list.n_cpus; i++)
+                ck_assert_int_eq(list.cpus[i], lists[_i].cpus[i]);
+        cpu_list_deinit(&list);
+        ck_assert_uint_eq(list.n_cpus, 0);
+}
+END_TEST
+
+static const char *const no_lists[] = {
+        "",    "\n",  ",",   "x",     "0,x",   "0-",      "-1",   "3-1",
+        "1,,", "0 1", "0;1", "0-1-2", "65536", "0-65536", "1--2", "99999999999999999999",
+};
+#define N_NO_LISTS ((int)(sizeof(no_lists) / sizeof(no_lists[0])))
+
+/* loop test */
+START_TEST(test_no_list)
+{
+        struct error err = ERROR_NONE;
+        struct cpu_list list;
+
+        ck_assert_int_eq(cpu_list_parse(&list, no_lists[_i], &err), -EBADMSG);
+        ck_assert_int_eq(err.code, -EBADMSG);
+        ck_assert_ptr_null(list.cpus);
+        ck_assert_uint_eq(list.n_cpus, 0);
+}
+END_TEST
+
+START_TEST(test_online)
+{
+        struct error err = ERROR_NONE;
+        struct cpu_list list;
+
+        ck_assert_msg(cpu_list_read_online(&list, &err) == 0, "%s", err.text);
+        ck_assert_int_eq((long)list.n_cpus, sysconf(_SC_NPROCESSORS_ONLN));
+        for (size_t i = 1; i < list.n_cpus; i++)
+                ck_assert_int_lt(list.cpus[i - 1], list.cpus[i]);
+        cpu_list_deinit(&list);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/cpu_list");
+        TCase *tc = tcase_create("parse");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_list, 0, (int)(sizeof(lists) / sizeof(lists[0])));
+        tcase_add_loop_test(tc, test_no_list, 0, N_NO_LISTS);
+        tcase_add_test(tc, test_online);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

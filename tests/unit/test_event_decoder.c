@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* format/event_decoder.c: a body is taken as the specification says or refused, and no id leads nowhere */
+#include "format/event_decoder.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/event_encoder.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_schema.h"
+#include "tests/unit/event_rows.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a whole walk over a body found. */
+struct walk {
+        int result; /* 0, or of the call that failed */
+        uint32_t n_runs, n_events;
+        uint64_t n_unknown_ops;
+        struct trace_event last;
+};
+
+/* The bytes are copied into a block of their own size, so that the sanitizer sees a read behind them. */
+static struct walk walk_bytes(const struct trace_dictionary *dictionary, const uint8_t *bytes, size_t n_bytes)
+{
+        uint8_t *body = malloc(n_bytes + 1);
+        struct walk w = { .result = 0 };
+        struct error err = ERROR_NONE;
+        struct event_decoder d;
+        struct event_run run;
+
+        ck_assert_ptr_nonnull(body);
+        memcpy(body + 1, bytes, n_bytes);
+        w.result = event_decoder_init(&d, dictionary, body + 1, n_bytes, &err);
+        while (w.result == 0 && (w.result = event_decoder_next_run(&d, &run, &err)) == 1) {
+                w.n_runs++;
+                while ((w.result = event_decoder_next(&d, &w.last, &err)) == 1)
+                        w.n_events++;
+        }
+        w.n_unknown_ops = d.n_unknown_ops;
+        ck_assert_int_eq(w.result < 0, err.text[0] != '\0');
+        free(body);
+        return w;
+}
+
+static struct walk walk_body(const uint8_t *bytes, size_t n_bytes)
+{
+        struct trace_dictionary dictionary;
+        struct walk w;
+
+        event_rows_fill(&dictionary);
+        w = walk_bytes(&dictionary, bytes, n_bytes);
+        trace_dictionary_deinit(&dictionary);
+        return w;
+}
+
+/* A body of one run of thread 1 with @n events. */
+static void encode(struct byte_buffer *body, const struct trace_event *events, size_t n)
+{
+        struct event_encoder encoder;
+        uint64_t first_ns, last_ns;
+        uint32_t n_events;
+
+        event_encoder_init(&encoder);
+        event_encoder_begin_run(&encoder, 1);
+        for (size_t i = 0; i < n; i++)
+                event_encoder_add(&encoder, &events[i]);
+        event_encoder_end_run(&encoder);
+        ck_assert_int_eq(event_encoder_take(&encoder, body, &first_ns, &last_ns, &n_events), 0);
+        event_encoder_deinit(&encoder);
+}
+
+/* A body that has several runs and every op. */
+static void encode_all_ops(struct byte_buffer *body)
+{
+        struct event_encoder encoder;
+        uint64_t first_ns, last_ns;
+        uint64_t state = 8;
+        uint32_t n_events;
+
+        event_encoder_init(&encoder);
+        for (uint32_t thread = 1; thread <= EVENT_ROWS_COUNT; thread++) {
+                uint64_t now_ns = UINT64_C(1000000) * thread;
+
+                event_encoder_begin_run(&encoder, thread);
+                for (uint64_t op = 1; op < TRACE_OP_COUNT; op++) {
+                        struct trace_event event = event_rows_random_event(op, &now_ns, &state);
+
+                        event_encoder_add(&encoder, &event);
+                }
+                event_encoder_end_run(&encoder);
+        }
+        ck_assert_int_eq(event_encoder_take(&encoder, body, &first_ns, &last_ns, &n_events), 0);
+        event_encoder_deinit(&encoder);
+}
+
+START_TEST(test_cut_anywhere_is_refused)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct walk w;
+
+        encode_all_ops(&body);
+        for (size_t cut = 0; cut < body.used_bytes; cut++)
+                ck_assert_int_eq(walk_body(body.data, cut).result, -EBADMSG);
+        w = walk_body(body.data, body.used_bytes);
+        ck_assert_int_eq(w.result, 0);
+        ck_assert_uint_eq(w.n_runs, EVENT_ROWS_COUNT);
+        ck_assert_uint_eq(w.n_events, EVENT_ROWS_COUNT * (TRACE_OP_COUNT - 1));
+        ck_assert_uint_eq(w.n_unknown_ops, 0);
+        byte_buffer_add_u8(&body, 0);
+        ck_assert_int_eq(walk_body(body.data, body.used_bytes).result, -EBADMSG);
+        byte_buffer_deinit(&body);
+}
+END_TEST
+
+/* Who wants only some threads goes from run to run. */
+START_TEST(test_runs_can_be_skipped)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct trace_dictionary dictionary;
+        struct trace_event event;
+        struct event_decoder d;
+        struct event_run run;
+
+        event_rows_fill(&dictionary);
+        encode_all_ops(&body);
+        ck_assert_int_eq(event_decoder_init(&d, &dictionary, body.data, body.used_bytes, NULL), 0);
+        for (uint32_t thread = 1; thread <= EVENT_ROWS_COUNT; thread++) {
+                ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 1);
+                ck_assert_uint_eq(run.thread, thread);
+                ck_assert_uint_eq(run.n_events, TRACE_OP_COUNT - 1);
+        }
+        for (uint64_t op = 1; op < TRACE_OP_COUNT; op++) {
+                ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);
+                ck_assert_uint_eq(event.op, op);
+                if (op == 1)
+                        ck_assert_uint_eq(event.time_ns, UINT64_C(1000000) * EVENT_ROWS_COUNT);
+        }
+        ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 0);
+        ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 0);
+        ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 0);
+        byte_buffer_deinit(&body);
+        trace_dictionary_deinit(&dictionary);
+}
+END_TEST
+
+/* loop test: op by op; every operand that is an id, at its limits and beyond */
+START_TEST(test_ids_out_of_range_are_refused)
+{
+        const struct trace_op_schema *schema = trace_op_schema_find((uint64_t)_i);
+
+        for (uint32_t i = 0; i < schema->n_operands; i++) {
+                static const uint64_t values[] = { 0, 1, EVENT_ROWS_COUNT, EVENT_ROWS_COUNT + 1, UINT64_MAX };
+                const struct trace_operand *operand = &schema->operands[i];
+
+                for (size_t v = 0; v < 5; v++) {
+                        struct trace_event event = { .op = (uint64_t)_i, .operand = { 1, 1, 1, 1, 1 } };
+                        struct byte_buffer body = { .data = NULL };
+                        bool fits = operand->reference == TRACE_REFERENCE_NONE ||
+                                    (values[v] <= EVENT_ROWS_COUNT &&
+                                     (values[v] > 0 || operand->reference == TRACE_REFERENCE_OPTIONAL));
+                        struct walk w;
+
+                        event.operand[i] = values[v];
+                        encode(&body, &event, 1);
+                        w = walk_body(body.data, body.used_bytes);
+                        ck_assert_int_eq(w.result, fits ? 0 : -EBADMSG);
+                        ck_assert_uint_eq(w.n_events, fits);
+                        if (fits)
+                                ck_assert_uint_eq(w.last.operand[i], values[v]);
+                        byte_buffer_deinit(&body);
+                }
+        }
+}
+END_TEST
+
+struct body {
+        uint8_t bytes[24];
+        size_t n_bytes;
+        int result;
+        uint32_t n_events;
+};
+
+/* n_runs; thread, events, first time; n_columns; column, length; columns */
+START_TEST(test_bodies_made_by_hand)
+{
+        static const struct body bodies[] = {
+                { { 0, 0 }, 2, 0, 0 },                                             /* nothing */
+                { { 1, 1, 0, 2, 0 }, 5, 0, 0 },                                    /* a run of nothing */
+                { { 1, 1, 1, 2, 2, 0, 1, 1, 1, 2, 0 }, 11, 0, 1 },                 /* a zone's end */
+                { { 1, 0, 1, 2, 2, 0, 1, 1, 1, 2, 0 }, 11, -EBADMSG, 0 },          /* thread 0 */
+                { { 1, 4, 1, 2, 2, 0, 1, 1, 1, 2, 0 }, 11, -EBADMSG, 0 },          /* thread 4 of 3 */
+                { { 1, 1, 2, 2, 2, 0, 1, 1, 1, 2, 0 }, 11, -EBADMSG, 0 },          /* fewer ops than stated */
+                { { 1, 1, 1, 2, 2, 0, 2, 1, 2, 2, 2, 0, 0 }, 13, -EBADMSG, 1 },    /* more ops */
+                { { 1, 1, 1, 2, 1, 0, 1, 2 }, 8, -EBADMSG, 0 },                    /* no times */
+                { { 1, 1, 1, 2, 1, 1, 1, 0 }, 8, -EBADMSG, 0 },                    /* no ops */
+                { { 1, 1, 1, 2, 2, 0, 1, 1, 1, 1, 0 }, 11, -EBADMSG, 0 },          /* no operands */
+                { { 1, 1, 1, 2, 3, 0, 1, 0, 1, 1, 1, 2, 2, 0 }, 14, -EBADMSG, 0 }, /* ops twice */
+                { { 1, 1, 1, 2, 3, 0, 1, 1, 1, 1, 1, 2, 0, 0 }, 14, -EBADMSG, 0 }, /* times twice */
+                { { 1, 1, 1, 2, 4, 0, 1, 1, 1, 8, 1, 8, 1, 1, 0, 1, 1 },
+                  17,
+                  -EBADMSG,
+                  0 }, /* operands twice */
+                { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0 }, 11, -EBADMSG, 0 },
+                { { 1, 1, 0xff, 0xff, 0xff, 0xff, 0x1f, 2, 2, 0, 1, 1, 1, 2, 0 }, 15, -EBADMSG, 0 },
+                { { 1, 1, 0x81, 0x80, 0x80, 0x80, 0x10, 2, 2, 0, 1, 1, 1, 2, 0 },
+                  15,
+                  -EBADMSG,
+                  0 }, /* 2^32 + 1 */
+        };
+
+        for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+                struct walk w = walk_body(bodies[i].bytes, bodies[i].n_bytes);
+
+                ck_assert_msg(w.result == bodies[i].result && w.n_events == bodies[i].n_events,
+                              "body %zu: result %d, %u events", i, w.result, w.n_events);
+        }
+}
+END_TEST
+
+/*
+ * Ops 12 and 200 of a newer version, with operands of their own and in two more columns of known ops, among
+ * SWITCH_IN and ZONE_END: the known ones come as if nothing were between them.
+ */
+START_TEST(test_ops_of_a_newer_version_are_skipped_and_counted)
+{
+        static const uint8_t bytes[] = {
+                1,    1,  5,    20,        /* a run of thread 1 with 5 events from 10 ns on */
+                7,                         /* columns: */
+                0,    5,  1,    5,  40, 2, /* ops, times, operand 0 of SWITCH_IN */
+                96,   2,  0xc0, 12, 9,     /* operand 0 of op 12; operand 0 of op 200 */
+                41,   1,  23,   1,         /* operands 1 of SWITCH_IN, 7 of ZONE_END: not known either */
+                5,    12, 200,  5,  2,     /* ops */
+                0,    1,  2,    3,  4,     /* times */
+                6,    7,                   /* CPUs */
+                0x80, 1,                   /* of op 12 */
+                1,    2,  3,    4,  5,  6, 7, 8, 9, /* of op 200 */
+                1,    1,
+        };
+        struct trace_dictionary dictionary;
+        struct trace_event event;
+        struct event_decoder d;
+        struct event_run run;
+
+        event_rows_fill(&dictionary);
+        ck_assert_int_eq(event_decoder_init(&d, &dictionary, bytes, sizeof(bytes), NULL), 0);
+        ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 1);
+        ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);
+        ck_assert(event.op == TRACE_OP_SWITCH_IN && event.time_ns == 10 && event.switch_in.cpu == 6);
+        ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);
+        ck_assert(event.op == TRACE_OP_SWITCH_IN && event.time_ns == 16 && event.switch_in.cpu == 7);
+        ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);
+        ck_assert(event.op == TRACE_OP_ZONE_END && event.time_ns == 20);
+        ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 0);
+        ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 0);
+        ck_assert_uint_eq(d.n_unknown_ops, 2);
+        trace_dictionary_deinit(&dictionary);
+}
+END_TEST
+
+/* A run that begins at the last nanosecond there is, and goes on by @_i. */
+START_TEST(test_time_beyond_64_bits_is_refused)
+{
+        uint8_t bytes[] = { 1, 1, 2, 1, 2, 0, 2, 1, 2, 2, 2, 0, (uint8_t)_i };
+        struct walk w = walk_body(bytes, sizeof(bytes));
+
+        ck_assert_int_eq(w.result, _i == 0 ? 0 : -EBADMSG);
+        ck_assert_uint_eq(w.n_events, _i == 0 ? 2 : 1);
+        ck_assert_uint_eq(w.last.time_ns, UINT64_MAX);
+}
+END_TEST
+
+/* The ids are judged by the dictionary at that place of the trace, not by that of its end. */
+START_TEST(test_empty_dictionary)
+{
+        struct trace_event event = { .op = TRACE_OP_ZONE_BEGIN, .operand = { 1 } };
+        struct byte_buffer body = { .data = NULL };
+        struct trace_dictionary nothing;
+
+        trace_dictionary_init(&nothing, 0);
+        encode(&body, &event, 1);
+        ck_assert_int_eq(walk_bytes(&nothing, body.data, body.used_bytes).result, -EBADMSG);
+        ck_assert_int_eq(walk_body(body.data, body.used_bytes).result, 0);
+        byte_buffer_deinit(&body);
+        trace_dictionary_deinit(&nothing);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("format/event_decoder");
+        TCase *tc = tcase_create("event_decoder");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_cut_anywhere_is_refused);
+        tcase_add_test(tc, test_runs_can_be_skipped);
+        tcase_add_loop_test(tc, test_ids_out_of_range_are_refused, 1, TRACE_OP_COUNT);
+        tcase_add_test(tc, test_bodies_made_by_hand);
+        tcase_add_test(tc, test_ops_of_a_newer_version_are_skipped_and_counted);
+        tcase_add_loop_test(tc, test_time_beyond_64_bits_is_refused, 0, 3);
+        tcase_add_test(tc, test_empty_dictionary);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

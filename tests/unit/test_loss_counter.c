@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/loss_counter.c: every loss becomes a row exactly once, and the total holds what was lost, not what was mended */
+#include "format/trace_dictionary.h"
+#include "sampler/loss_counter.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct trace_loss *row(const struct trace_dictionary *d, uint32_t id)
+{
+        return trace_dictionary_row(d, TRACE_TABLE_LOSSES, id);
+}
+
+START_TEST(test_flush)
+{
+        struct loss_counter c = { .pending = { 0 } };
+        struct trace_dictionary d;
+
+        trace_dictionary_init(&d, 0);
+        ck_assert_int_eq(loss_counter_flush(&c, &d, 1), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_LOSSES), 0);
+
+        loss_counter_add(&c, TRACE_LOSS_THROTTLED, 2);
+        loss_counter_add(&c, TRACE_LOSS_KERNEL_RING_FULL, 10);
+        loss_counter_add(&c, TRACE_LOSS_KERNEL_RING_FULL, 5);
+        loss_counter_add(&c, TRACE_LOSS_CLIENT_GONE, 0);
+        ck_assert_int_eq(loss_counter_flush(&c, &d, 1000), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_LOSSES), 2);
+        ck_assert_uint_eq(row(&d, 1)->reason, TRACE_LOSS_KERNEL_RING_FULL);
+        ck_assert_uint_eq(row(&d, 1)->count, 15);
+        ck_assert_uint_eq(row(&d, 1)->thread, 0);
+        ck_assert_uint_eq(row(&d, 1)->time_ns, 1000);
+        ck_assert_uint_eq(row(&d, 2)->reason, TRACE_LOSS_THROTTLED);
+        ck_assert_uint_eq(row(&d, 2)->count, 2);
+
+        ck_assert_int_eq(loss_counter_flush(&c, &d, 2000), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_LOSSES), 2);
+        loss_counter_add(&c, TRACE_LOSS_KERNEL_RING_FULL, 1);
+        ck_assert_int_eq(loss_counter_flush(&c, &d, 3000), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_LOSSES), 3);
+        ck_assert_uint_eq(row(&d, 3)->count, 1);
+        ck_assert_uint_eq(c.totals[TRACE_LOSS_KERNEL_RING_FULL], 16);
+        trace_dictionary_deinit(&d);
+}
+END_TEST
+
+START_TEST(test_of_a_thread)
+{
+        struct loss_counter c = { .pending = { 0 } };
+        struct trace_dictionary d;
+
+        trace_dictionary_init(&d, 0);
+        ck_assert_int_eq(loss_counter_add_thread(&c, &d, TRACE_LOSS_CLIENT_RING_FULL, 7, 100, 50), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_LOSSES), 1);
+        ck_assert_uint_eq(row(&d, 1)->reason, TRACE_LOSS_CLIENT_RING_FULL);
+        ck_assert_uint_eq(row(&d, 1)->thread, 7);
+        ck_assert_uint_eq(row(&d, 1)->count, 100);
+        ck_assert_uint_eq(row(&d, 1)->time_ns, 50);
+        ck_assert_uint_eq(loss_counter_total(&c), 100);
+
+        ck_assert_int_eq(loss_counter_flush(&c, &d, 60), 0); /* it is there already */
+        ck_assert_uint_eq(trace_dictionary_count(&d, TRACE_TABLE_LOSSES), 1);
+        trace_dictionary_deinit(&d);
+}
+END_TEST
+
+/* loop test, by reason: is something missing, or was it only changed? */
+START_TEST(test_total)
+{
+        static const bool lost[TRACE_LOSS_COUNT] = {
+                [TRACE_LOSS_KERNEL_RING_FULL] = true, [TRACE_LOSS_CLIENT_RING_FULL] = true,
+                [TRACE_LOSS_CLIENT_NO_RING] = true,   [TRACE_LOSS_CLIENT_GONE] = true,
+                [TRACE_LOSS_ZONE_TOO_DEEP] = true,    [TRACE_LOSS_RECORD_GARBAGE] = true,
+        };
+        struct loss_counter c = { .pending = { 0 } };
+
+        loss_counter_add(&c, (enum trace_loss_reason)_i, 3);
+        loss_counter_add(&c, (enum trace_loss_reason)_i, 4);
+        ck_assert_uint_eq(loss_counter_total(&c), lost[_i] ? 7 : 0);
+}
+END_TEST
+
+/* What found no room in the table is not forgotten: it stays to be said later. */
+START_TEST(test_full_table)
+{
+        struct loss_counter c = { .pending = { 0 } };
+        struct trace_dictionary d;
+
+        trace_dictionary_init(&d, 1);
+        loss_counter_add(&c, TRACE_LOSS_KERNEL_RING_FULL, 1);
+        loss_counter_add(&c, TRACE_LOSS_CLIENT_GONE, 2);
+        ck_assert_int_eq(loss_counter_flush(&c, &d, 1), -EOVERFLOW);
+        ck_assert_uint_eq(c.pending[TRACE_LOSS_KERNEL_RING_FULL], 0);
+        ck_assert_uint_eq(c.pending[TRACE_LOSS_CLIENT_GONE], 2);
+        trace_dictionary_deinit(&d);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/loss_counter");
+        TCase *tc = tcase_create("count");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_flush);
+        tcase_add_test(tc, test_of_a_thread);
+        tcase_add_loop_test(tc, test_total, 1, TRACE_LOSS_COUNT);
+        tcase_add_test(tc, test_full_table);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

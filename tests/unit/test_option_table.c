@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/option_table.c: options are found in every form that people write, and a wrong one is named as it was written */
+#include "base/io.h"
+#include "cli/option_table.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ARGS_MAX 12
+
+enum { OPTION_DEEP = OPTION_LONG_ONLY };
+
+static const struct option_row rows[] = {
+        { 'o', "output", "FILE", "write to FILE" },
+        { 'q', "quiet", NULL, "say nothing" },
+        { 'h', "help", NULL, "print this text" },
+        { OPTION_DEEP, "deep", "N", "how deep" },
+};
+
+static struct option_table table_of(bool ends_at_operand)
+{
+        return (struct option_table){
+                .command = "hyprof test",
+                .operands = "[FILE]",
+                .about = "What it does.",
+                .rows = rows,
+                .n_rows = sizeof(rows) / sizeof(rows[0]),
+                .closing = "The end.\n",
+                .ends_at_operand = ends_at_operand,
+        };
+}
+
+/* What was taken, as "o=FILE q deep=3 ". */
+struct taken {
+        char text[128];
+        size_t used;
+        int refuse; /* this letter; 0 = none */
+};
+
+static int take(void *context, int letter, const char *value)
+{
+        struct taken *t = context;
+
+        if (letter == t->refuse)
+                return -EINVAL;
+        if (letter == OPTION_DEEP)
+                t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "deep=%s ", value);
+        else
+                t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "%c%s%s ", letter,
+                                            value ? "=" : "", value ? value : "");
+        ck_assert_uint_lt(t->used, sizeof(t->text));
+        return 0;
+}
+
+/* A command line in one piece, cut at the blanks, as main() would get it. */
+struct command_line {
+        char text[256];
+        char *argv[ARGS_MAX + 1];
+        int argc;
+};
+
+static void split(struct command_line *line, const char *text)
+{
+        char *rest = line->text;
+
+        (void)snprintf(line->text, sizeof(line->text), "test %s", text);
+        line->argc = 0;
+        for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
+                line->argv[line->argc++] = word;
+        line->argv[line->argc] = NULL;
+        ck_assert_int_le(line->argc, ARGS_MAX);
+}
+
+static const struct {
+        const char *line;
+        bool ends_at_operand;
+        const char *taken;
+        const char *operands; /* with blanks between */
+} good[] = {
+        { "-q", false, "q ", "" },
+        { "-o out file", false, "o=out ", "file" },
+        { "-oout -q", false, "o=out q ", "" },
+        { "-qoout", false, "q o=out ", "" },
+        { "--output=out --quiet --deep 3", false, "o=out q deep=3 ", "" },
+        { "--output out", false, "o=out ", "" },
+        { "file -q other", false, "q ", "file other" },
+        { "-q -- -o", false, "q ", "-o" },
+        { "-o -q", false, "o=-q ", "" },
+        { "- -q", false, "q ", "-" },
+        { "-q program -o its", true, "q ", "program -o its" },
+        { "program --deep", true, "", "program --deep" },
+        { "-q -- program -x", true, "q ", "program -x" },
+};
+
+/* loop test */
+START_TEST(test_good)
+{
+        struct option_table table = table_of(good[_i].ends_at_operand);
+        struct taken taken = { .used = 0 };
+        struct command_line line;
+        char operands[256] = "";
+        int operand;
+
+        split(&line, good[_i].line);
+        ck_assert_int_eq(option_table_parse(&table, line.argc, line.argv, take, &taken, &operand), 0);
+        ck_assert_str_eq(taken.text, good[_i].taken);
+        for (int i = operand; i < line.argc; i++) {
+                (void)strcat(operands, i > operand ? " " : "");
+                (void)strcat(operands, line.argv[i]);
+        }
+        ck_assert_str_eq(operands, good[_i].operands);
+}
+END_TEST
+
+static const struct {
+        const char *line;
+        const char *words; /* of the complaint */
+} bad[] = {
+        { "-x", "unknown option -x\n" },
+        { "--wrong", "unknown option --wrong\n" },
+        { "-q --wrong=3 file", "unknown option --wrong=3\n" },
+        { "-qx", "unknown option -x\n" },
+        { "-xq", "unknown option -x\n" },
+        { "--quiet -xyz", "unknown option -x\n" },
+        { "file -xq", "unknown option -x\n" },
+        { "-q -o", "option -o needs a value\n" },
+        { "-qo", "option -o needs a value\n" },
+        { "--deep", "option --deep needs a value\n" },
+        { "--output", "option --output needs a value\n" },
+        { "--quiet=3", "unknown option --quiet=3\n" },
+};
+
+/* loop test */
+START_TEST(test_bad)
+{
+        struct option_table table = table_of(false);
+        struct taken taken = { .used = 0 };
+        struct command_line line;
+        char words[512] = "";
+        size_t n_bytes;
+        int operand, r;
+        int capture = memfd_create("complaint", MFD_CLOEXEC);
+        int saved = dup(STDERR_FILENO);
+
+        split(&line, bad[_i].line);
+        ck_assert_int_eq(dup2(capture, STDERR_FILENO), STDERR_FILENO);
+        r = option_table_parse(&table, line.argc, line.argv, take, &taken, &operand);
+        (void)dup2(saved, STDERR_FILENO);
+        (void)close(saved);
+
+        ck_assert_int_eq(r, -EINVAL);
+        ck_assert_int_eq(io_pread_full(capture, words, sizeof(words) - 1, 0, &n_bytes, NULL), 0);
+        ck_assert_msg(strstr(words, bad[_i].words) != NULL, "%s", words);
+        ck_assert_msg(strstr(words, "hyprof test --help\n") != NULL, "%s", words);
+        io_close(&capture);
+}
+END_TEST
+
+START_TEST(test_refused_value)
+{
+        struct option_table table = table_of(false);
+        struct taken taken = { .refuse = 'o' };
+        struct command_line line;
+        int operand;
+
+        split(&line, "-q -o out --deep 3");
+        ck_assert_int_eq(option_table_parse(&table, line.argc, line.argv, take, &taken, &operand), -EINVAL);
+        ck_assert_str_eq(taken.text, "q ");
+}
+END_TEST
+
+START_TEST(test_help)
+{
+        struct option_table table = table_of(false);
+        char text[1024] = "";
+        FILE *out = fmemopen(text, sizeof(text), "w");
+
+        option_table_print(&table, out);
+        ck_assert_int_eq(fclose(out), 0);
+        ck_assert_str_eq(text, "usage: hyprof test [OPTIONS] [FILE]\n\nWhat it does.\n"
+                               "  -o, --output FILE      write to FILE\n"
+                               "  -q, --quiet            say nothing\n"
+                               "  -h, --help             print this text\n"
+                               "  --deep N               how deep\n"
+                               "\nThe end.\n");
+}
+END_TEST
+
+START_TEST(test_number)
+{
+        static const char *const wrong[] = {
+                "", " 5", "5 ", "+5", "-5", "5k", "0x5", "x", "4", "1001", "99999999999999999999"
+        };
+        uint64_t value = 1;
+
+        ck_assert_int_eq(option_parse_number("5", 5, 1000, &value), 0);
+        ck_assert_uint_eq(value, 5);
+        ck_assert_int_eq(option_parse_number("1000", 5, 1000, &value), 0);
+        ck_assert_uint_eq(value, 1000);
+        ck_assert_int_eq(option_parse_number("18446744073709551615", 0, UINT64_MAX, &value), 0);
+        ck_assert_uint_eq(value, UINT64_MAX);
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+                value = 77;
+                ck_assert_int_eq(option_parse_number(wrong[i], 5, 1000, &value), -EINVAL);
+                ck_assert_uint_eq(value, 77);
+        }
+        ck_assert_int_eq(option_parse_number("18446744073709551616", 0, UINT64_MAX, &value), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("cli/option_table");
+        TCase *tc = tcase_create("options");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_good, 0, (int)(sizeof(good) / sizeof(good[0])));
+        tcase_add_loop_test(tc, test_bad, 0, (int)(sizeof(bad) / sizeof(bad[0])));
+        tcase_add_test(tc, test_refused_value);
+        tcase_add_test(tc, test_help);
+        tcase_add_test(tc, test_number);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/perf_ring.c: records come out whole and in order wherever they lie; a corrupt ring is refused, not read past */
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "tests/unit/fake_ring.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_BYTES 256
+
+/* A record of @n_bytes whose body is @fill all through. */
+static void put(struct perf_ring *ring, size_t n_bytes, uint8_t fill)
+{
+        struct perf_event_header header = { .type = fill, .size = (uint16_t)n_bytes };
+        uint8_t record[RING_BYTES];
+
+        memset(record, fill, sizeof(record));
+        memcpy(record, &header, sizeof(header));
+        fake_ring_write(ring, record, n_bytes);
+}
+
+static void expect_record(const uint8_t *record, size_t n_bytes, size_t wanted_bytes, uint8_t fill)
+{
+        ck_assert_uint_eq(n_bytes, wanted_bytes);
+        ck_assert_uint_eq(record[0], fill);
+        for (size_t i = sizeof(struct perf_event_header); i < n_bytes; i++)
+                ck_assert_uint_eq(record[i], fill);
+}
+
+/* Takes the oldest record, which is this one. */
+static void take(struct perf_ring *ring, size_t wanted_bytes, uint8_t fill)
+{
+        const uint8_t *record;
+        size_t n_bytes;
+
+        ck_assert_int_eq(perf_ring_peek(ring, &record, &n_bytes, NULL), 1);
+        expect_record(record, n_bytes, wanted_bytes, fill);
+        perf_ring_consume(ring, n_bytes);
+}
+
+static void expect_empty(struct perf_ring *ring)
+{
+        const uint8_t *record;
+        size_t n_bytes;
+
+        ck_assert_int_eq(perf_ring_peek(ring, &record, &n_bytes, NULL), 0);
+}
+
+START_TEST(test_peek_consume_release)
+{
+        const uint8_t *record, *again;
+        struct perf_ring ring;
+        size_t n_bytes;
+
+        fake_ring_map(&ring, RING_BYTES, 0);
+        expect_empty(&ring);
+        put(&ring, 16, 1);
+        put(&ring, 24, 2);
+        ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), 1);
+        ck_assert_int_eq(perf_ring_peek(&ring, &again, &n_bytes, NULL), 1);
+        ck_assert_ptr_eq(record, again);
+        take(&ring, 16, 1);
+        ck_assert_uint_eq(ring.meta->data_tail, 0); /* the kernel may not write over it yet */
+        perf_ring_release(&ring);
+        ck_assert_uint_eq(ring.meta->data_tail, 16);
+        put(&ring, 8, 3); /* after the head was last looked at */
+        take(&ring, 24, 2);
+        take(&ring, 8, 3);
+        expect_empty(&ring);
+        perf_ring_release(&ring);
+        ck_assert_uint_eq(ring.meta->data_tail, 48);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
+/* loop test: a record begins at each place of the ring; at the later ones it goes on at the start */
+START_TEST(test_record_anywhere)
+{
+        uint64_t start = UINT64_MAX / 2 / RING_BYTES * RING_BYTES + (uint64_t)_i * 8;
+        struct perf_ring ring;
+
+        fake_ring_map(&ring, RING_BYTES, start);
+        put(&ring, 200, 9);
+        put(&ring, 56, 10);
+        take(&ring, 200, 9);
+        take(&ring, 56, 10);
+        expect_empty(&ring);
+        perf_ring_release(&ring);
+        ck_assert_uint_eq(ring.meta->data_tail, start + RING_BYTES);
+        put(&ring, RING_BYTES, 11);
+        take(&ring, RING_BYTES, 11);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
+/* Records of all sizes for many rounds, handed back at odd times. */
+START_TEST(test_many_rounds)
+{
+        struct perf_ring ring;
+        uint64_t seed = 1;
+        size_t n_taken = 0, used = 0, n_put = 0;
+        uint8_t sizes[4096];
+
+        fake_ring_map(&ring, RING_BYTES, 0);
+        while (n_taken < sizeof(sizes)) {
+                size_t n_bytes;
+
+                seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                n_bytes = 8 + (seed >> 33) % 12 * 8;
+                if (n_put < sizeof(sizes) && used + n_bytes <= RING_BYTES) {
+                        sizes[n_put] = (uint8_t)n_bytes;
+                        put(&ring, n_bytes, (uint8_t)n_put);
+                        used += n_bytes;
+                        n_put++;
+                } else {
+                        take(&ring, sizes[n_taken], (uint8_t)n_taken);
+                        used -= sizes[n_taken];
+                        n_taken++;
+                        perf_ring_release(&ring);
+                }
+        }
+        expect_empty(&ring);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
+START_TEST(test_scan_ahead)
+{
+        struct perf_ring ring;
+        uint64_t position = 0;
+        const uint8_t *record;
+        size_t n_bytes;
+
+        fake_ring_map(&ring, RING_BYTES, 1024 + 200);
+        put(&ring, 16, 1);
+        put(&ring, 80, 2); /* crosses the end */
+        for (uint8_t i = 1; i <= 2; i++) {
+                ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 1);
+                expect_record(record, n_bytes, i == 1 ? 16 : 80, i);
+        }
+        ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 0);
+
+        /* Nothing was consumed by it, and what comes later is found from there on. */
+        put(&ring, 24, 3);
+        ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 1);
+        expect_record(record, n_bytes, 24, 3);
+        take(&ring, 16, 1);
+        take(&ring, 80, 2);
+        take(&ring, 24, 3);
+
+        /* What was consumed unseen is not looked at again. */
+        put(&ring, 32, 4);
+        put(&ring, 40, 5);
+        take(&ring, 32, 4);
+        ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 1);
+        expect_record(record, n_bytes, 40, 5);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
+/* loop test: sizes that cannot be, of a record at the very end of the data */
+START_TEST(test_corrupt_size)
+{
+        static const uint16_t sizes[] = { 0, 1, 7, 9, 12, 20, 24, 256, 264, 65528, UINT16_MAX };
+        struct perf_event_header header = { .type = 1, .size = sizes[_i] };
+        struct error err = ERROR_NONE;
+        struct perf_ring ring;
+        uint64_t position = 0;
+        const uint8_t *record;
+        uint8_t two[16] = { 0 };
+        size_t n_bytes;
+
+        memcpy(two, &header, sizeof(header));
+        fake_ring_map(&ring, RING_BYTES, RING_BYTES - 8);
+        fake_ring_write(&ring, two, sizeof(two));
+        ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, &err), -EBADMSG);
+        ck_assert_int_eq(err.code, -EBADMSG);
+        ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), -EBADMSG);
+        ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), -EBADMSG);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
+/* loop test: a head that no kernel can have written, in front of a record that is larger than the ring */
+START_TEST(test_corrupt_head)
+{
+        static const uint64_t heads[] = { RING_BYTES + 8, 4096, 60000, UINT64_MAX - 7, UINT64_MAX, 4 };
+        struct perf_event_header header = { .type = 1, .size = 4096 };
+        struct perf_ring ring;
+        const uint8_t *record;
+        size_t n_bytes;
+
+        fake_ring_map(&ring, RING_BYTES, 0);
+        fake_ring_write(&ring, &header, sizeof(header));
+        ring.meta->data_head = heads[_i];
+        ck_assert_int_eq(perf_ring_peek(&ring, &record, &n_bytes, NULL), -EBADMSG);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
+START_TEST(test_map_of_no_event)
+{
+        struct error err = ERROR_NONE;
+        struct perf_ring ring = { .meta = NULL };
+
+        ck_assert_int_eq(perf_ring_map(&ring, -1, 1 << 16, &err), -EBADF);
+        ck_assert_int_eq(err.code, -EBADF);
+        ck_assert_ptr_null(ring.meta);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/perf_ring");
+        TCase *tc = tcase_create("ring");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_peek_consume_release);
+        tcase_add_loop_test(tc, test_record_anywhere, 0, RING_BYTES / 8);
+        tcase_add_test(tc, test_many_rounds);
+        tcase_add_test(tc, test_scan_ahead);
+        tcase_add_loop_test(tc, test_corrupt_size, 0, 11);
+        tcase_add_loop_test(tc, test_corrupt_head, 0, 6);
+        tcase_add_test(tc, test_map_of_no_event);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

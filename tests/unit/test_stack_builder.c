@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/stack_builder.c: frames name the byte of the file; equal callers are stored once; a full table cuts and counts */
+#include "format/trace_dictionary.h"
+#include "sampler/address_space.h"
+#include "sampler/call_chain.h"
+#include "sampler/stack_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_AVMA    0x400000 /* the file's byte 0x1000 */
+#define CODE_OFFSET  0x1000
+#define ANON_AVMA    0x700000
+#define NOWHERE_AVMA 0x900000
+
+struct fixture {
+        struct trace_dictionary dictionary;
+        struct address_space space;
+        struct stack_builder builder;
+        struct call_chain chain;
+        uint32_t code, vdso, anonymous; /* modules */
+};
+
+static uint32_t add_module(struct fixture *f, enum trace_module_kind kind, uint64_t start_avma,
+                           uint64_t file_off)
+{
+        struct trace_module row = { .kind = kind };
+        struct address_range range = { .start_avma = start_avma,
+                                       .end_avma = start_avma + 0x10000,
+                                       .file_offset_bytes = file_off };
+
+        ck_assert_int_eq(trace_dictionary_add(&f->dictionary, TRACE_TABLE_MODULES, &row, &range.module), 0);
+        ck_assert_int_eq(address_space_add(&f->space, &range), 0);
+        return range.module;
+}
+
+static void set_up(struct fixture *f, uint32_t n_rows_max)
+{
+        memset(f, 0, sizeof(*f));
+        trace_dictionary_init(&f->dictionary, n_rows_max);
+        address_space_init(&f->space);
+        f->builder.dictionary = &f->dictionary;
+        f->code = add_module(f, TRACE_MODULE_FILE, CODE_AVMA, CODE_OFFSET);
+        f->anonymous = add_module(f, TRACE_MODULE_ANONYMOUS, ANON_AVMA, 0x5000);
+        f->vdso = add_module(f, TRACE_MODULE_VDSO, 0x800000, 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+        address_space_deinit(&f->space);
+        trace_dictionary_deinit(&f->dictionary);
+}
+
+/* Adds a frame, innermost first, at the end of the chain. */
+static void add_frame(struct fixture *f, uint64_t avma, bool in_kernel)
+{
+        f->chain.frames[f->chain.n_frames] = (struct call_frame){ .avma = avma,
+                                                                  .in_kernel = in_kernel,
+                                                                  .return_address = f->chain.n_frames > 0 };
+        f->chain.n_frames++;
+}
+
+static uint32_t build(struct fixture *f)
+{
+        uint32_t stack = UINT32_MAX;
+
+        ck_assert_int_eq(stack_builder_add(&f->builder, &f->space, &f->chain, &stack), 0);
+        f->chain.n_frames = 0;
+        return stack;
+}
+
+static struct trace_stack stack_row(const struct fixture *f, uint32_t id)
+{
+        const struct trace_stack *row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_STACKS, id);
+
+        return *row;
+}
+
+static struct trace_frame frame_of(const struct fixture *f, uint32_t stack)
+{
+        const struct trace_frame *row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_FRAMES,
+                                                             stack_row(f, stack).frame);
+
+        return *row;
+}
+
+START_TEST(test_each_kind_of_frame)
+{
+        static const char kernel[] = "[kernel]";
+        const struct trace_module *module;
+        struct fixture f;
+        uint32_t stack;
+        size_t n_bytes;
+
+        set_up(&f, 0);
+        add_frame(&f, UINT64_C(0xffffffff81000010), true);
+        add_frame(&f, CODE_AVMA + 0x123, false);
+        add_frame(&f, ANON_AVMA + 0x45, false);
+        add_frame(&f, 0x800000 + 0x67, false);
+        add_frame(&f, NOWHERE_AVMA, false);
+        stack = build(&f);
+
+        /* innermost: the kernel, at its address */
+        module = trace_dictionary_row(&f.dictionary, TRACE_TABLE_MODULES, frame_of(&f, stack).module);
+        ck_assert_uint_eq(module->kind, TRACE_MODULE_KERNEL);
+        ck_assert_mem_eq(trace_dictionary_string(&f.dictionary, module->path, &n_bytes), kernel,
+                         sizeof(kernel) - 1);
+        ck_assert_uint_eq(n_bytes, sizeof(kernel) - 1);
+        ck_assert_uint_eq(frame_of(&f, stack).offset, UINT64_C(0xffffffff81000010));
+        ck_assert_uint_eq(frame_of(&f, stack).flags, 0);
+
+        stack = stack_row(&f, stack).parent; /* a file: which byte of it, wherever it was mapped */
+        ck_assert_uint_eq(frame_of(&f, stack).module, f.code);
+        ck_assert_uint_eq(frame_of(&f, stack).offset, CODE_OFFSET + 0x123);
+        ck_assert_uint_eq(frame_of(&f, stack).flags, TRACE_FRAME_RETURN_ADDRESS);
+
+        stack = stack_row(&f, stack).parent; /* nobody's file: there is nothing but the address */
+        ck_assert_uint_eq(frame_of(&f, stack).module, f.anonymous);
+        ck_assert_uint_eq(frame_of(&f, stack).offset, ANON_AVMA + 0x45);
+
+        stack = stack_row(&f, stack).parent;
+        ck_assert_uint_eq(frame_of(&f, stack).module, f.vdso);
+        ck_assert_uint_eq(frame_of(&f, stack).offset, 0x67);
+
+        stack = stack_row(&f, stack).parent; /* outside of every mapping */
+        ck_assert_uint_eq(frame_of(&f, stack).module, 0);
+        ck_assert_uint_eq(frame_of(&f, stack).offset, NOWHERE_AVMA);
+        ck_assert_uint_eq(stack_row(&f, stack).parent, 0);
+        ck_assert_uint_eq(f.builder.n_cut, 0);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_callers_are_shared)
+{
+        uint32_t first, second, again;
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (uint64_t leaf = 0; leaf < 2; leaf++) {
+                add_frame(&f, CODE_AVMA + 8 * leaf, false);
+                add_frame(&f, CODE_AVMA + 0x100, false);
+                add_frame(&f, CODE_AVMA + 0x200, false);
+                *(leaf == 0 ? &first : &second) = build(&f);
+        }
+        ck_assert_uint_ne(first, second);
+        ck_assert_uint_eq(stack_row(&f, first).parent, stack_row(&f, second).parent);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_STACKS), 4);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_FRAMES), 4);
+
+        add_frame(&f, CODE_AVMA, false);
+        add_frame(&f, CODE_AVMA + 0x100, false);
+        add_frame(&f, CODE_AVMA + 0x200, false);
+        again = build(&f);
+        ck_assert_uint_eq(again, first);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_STACKS), 4);
+
+        /* The same address as where it stood and as where it will return to: two frames. */
+        add_frame(&f, CODE_AVMA + 0x200, false);
+        (void)build(&f);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_FRAMES), 5);
+        tear_down(&f);
+}
+END_TEST
+
+/* The kernel is one module, however many stacks begin in it. */
+START_TEST(test_one_kernel)
+{
+        struct fixture f;
+        uint32_t n_modules;
+
+        set_up(&f, 0);
+        n_modules = trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES);
+        for (uint64_t i = 0; i < 10; i++) {
+                add_frame(&f, UINT64_C(0xffffffff81000000) + i, true);
+                (void)build(&f);
+        }
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), n_modules + 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* What is left of a stack is its root: it is still known whose work it was. */
+START_TEST(test_full_table)
+{
+        struct fixture f;
+        uint32_t stack;
+
+        set_up(&f, 4);
+        for (uint64_t i = 0; i < 6; i++)
+                add_frame(&f, CODE_AVMA + i, false);
+        stack = build(&f);
+        ck_assert_uint_eq(f.builder.n_cut, 1);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_STACKS), 4);
+        for (uint64_t i = 2; i < 6; i++) {
+                ck_assert_uint_eq(frame_of(&f, stack).offset, CODE_OFFSET + i);
+                stack = stack_row(&f, stack).parent;
+        }
+        ck_assert_uint_eq(stack, 0);
+
+        add_frame(&f, CODE_AVMA + 7, false); /* not even one */
+        ck_assert_uint_eq(build(&f), 0);
+        ck_assert_uint_eq(f.builder.n_cut, 2);
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/stack_builder");
+        TCase *tc = tcase_create("build");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_each_kind_of_frame);
+        tcase_add_test(tc, test_callers_are_shared);
+        tcase_add_test(tc, test_one_kernel);
+        tcase_add_test(tc, test_full_table);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/text_number.c: three digits and the unit that fits, also where rounding would make a fourth */
+#include "cli/text_number.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static const struct {
+        uint64_t value;
+        const char *text;
+} counts[] = {
+        { 0, "0" },
+        { 7, "7" },
+        { 999, "999" },
+        { 1000, "1,000" },
+        { 12345, "12,345" },
+        { 123456, "123,456" },
+        { 1103220, "1,103,220" },
+        { UINT64_MAX, "18,446,744,073,709,551,615" },
+}, durations[] = {
+        { 0, "0 ns" },
+        { 1, "1 ns" },
+        { 999, "999 ns" },
+        { 1000, "1.00 us" },
+        { 1234, "1.23 us" },
+        { 9994, "9.99 us" },
+        { 9996, "10.0 us" },
+        { 12345, "12.3 us" },
+        { 99940, "99.9 us" },
+        { 99960, "100 us" },
+        { 999400, "999 us" },
+        { 999600, "1.00 ms" },
+        { 12345678, "12.3 ms" },
+        { UINT64_C(999600000), "1.00 s" },
+        { UINT64_C(123000000000), "123 s" },
+        { UINT64_C(4567000000000), "4567 s" },
+        { UINT64_MAX, "18446744074 s" },
+}, sizes[] = {
+        { 0, "0 B" },
+        { 31, "31 B" },
+        { 999, "999 B" },
+        { 4200, "4.20 KB" },
+        { 31000000, "31.0 MB" },
+        { UINT64_C(5000000000), "5.00 GB" },
+        { UINT64_C(5000000000000), "5000 GB" },
+};
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+/* loop test */
+START_TEST(test_count)
+{
+        ck_assert_str_eq(text_number_count(counts[_i].value).text, counts[_i].text);
+}
+END_TEST
+
+/* loop test */
+START_TEST(test_duration)
+{
+        ck_assert_str_eq(text_number_duration(durations[_i].value).text, durations[_i].text);
+}
+END_TEST
+
+/* loop test */
+START_TEST(test_bytes)
+{
+        ck_assert_str_eq(text_number_bytes(sizes[_i].value).text, sizes[_i].text);
+}
+END_TEST
+
+START_TEST(test_share)
+{
+        ck_assert_str_eq(text_number_share(0).text, "0.0%");
+        ck_assert_str_eq(text_number_share(0.3124).text, "31.2%");
+        ck_assert_str_eq(text_number_share(0.9996).text, "100.0%");
+        ck_assert_str_eq(text_number_share(1).text, "100.0%");
+        ck_assert_str_eq(text_number_share(12.5).text, "1250.0%");
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("cli/text_number");
+        TCase *tc = tcase_create("numbers");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_count, 0, COUNT(counts));
+        tcase_add_loop_test(tc, test_duration, 0, COUNT(durations));
+        tcase_add_loop_test(tc, test_bytes, 0, COUNT(sizes));
+        tcase_add_test(tc, test_share);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/thread_track.c: one stream in order of time, in which every sample knows its zones and every zone ends once */
+#include "format/event_encoder.h"
+#include "format/trace_dictionary.h"
+#include "sampler/loss_counter.h"
+#include "sampler/thread_track.h"
+#include "tests/unit/event_list.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_LOCATIONS 8
+#define THREAD      1
+
+struct fixture {
+        struct trace_dictionary dictionary;
+        struct event_encoder encoder;
+        struct loss_counter losses;
+        struct thread_sink sink;
+        struct thread_track track;
+        struct event_list list;
+};
+
+static void add_row(struct fixture *f, enum trace_table table, const void *row)
+{
+        uint32_t id;
+
+        ck_assert_int_eq(trace_dictionary_add(&f->dictionary, table, row, &id), 0);
+}
+
+static void set_up(struct fixture *f, uint32_t n_rows_max)
+{
+        memset(f, 0, sizeof(*f));
+        trace_dictionary_init(&f->dictionary, n_rows_max);
+        event_encoder_init(&f->encoder);
+        f->sink = (struct thread_sink){ .encoder = &f->encoder,
+                                        .dictionary = &f->dictionary,
+                                        .losses = &f->losses };
+        add_row(f, TRACE_TABLE_PROCESSES, &(struct trace_process){ .pid = 10 });
+        add_row(f, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 11 });
+        add_row(f, TRACE_TABLE_SAMPLE_EVENTS, &(struct trace_sample_event){ .rate = 1 });
+        for (uint32_t i = 1; i <= N_LOCATIONS && (n_rows_max == 0 || i <= n_rows_max); i++)
+                add_row(f, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .line = i });
+        f->track.thread = THREAD;
+        event_encoder_begin_run(&f->encoder, THREAD);
+}
+
+/* What was written since the last call. */
+static void read_back(struct fixture *f)
+{
+        event_encoder_end_run(&f->encoder);
+        event_list_deinit(&f->list);
+        event_list_take(&f->list, &f->dictionary, &f->encoder);
+        event_encoder_begin_run(&f->encoder, THREAD);
+}
+
+static void tear_down(struct fixture *f)
+{
+        event_list_deinit(&f->list);
+        thread_track_deinit(&f->track);
+        event_encoder_deinit(&f->encoder);
+        trace_dictionary_deinit(&f->dictionary);
+}
+
+static void begin_zone(struct fixture *f, uint64_t time_ns, uint32_t location)
+{
+        struct trace_event event = { .op = TRACE_OP_ZONE_BEGIN, .time_ns = time_ns };
+
+        event.zone_begin.location = location;
+        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, event), 0);
+}
+
+static void end_zone(struct fixture *f, uint64_t time_ns)
+{
+        struct trace_event event = { .op = TRACE_OP_ZONE_END, .time_ns = time_ns };
+
+        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, event), 0);
+}
+
+static void add_pending(struct fixture *f, uint64_t time_ns, enum trace_op op, uint64_t first_operand)
+{
+        struct pending_event pending = { .event = { .op = op, .time_ns = time_ns } };
+
+        pending.event.operand[0] = first_operand;
+        ck_assert_int_eq(thread_track_add_pending(&f->track, &pending), 0);
+}
+
+static void write_pending(struct fixture *f, uint64_t until_ns)
+{
+        ck_assert_int_eq(thread_track_write_pending(&f->track, &f->sink, until_ns), 0);
+}
+
+static const struct trace_event *get(const struct fixture *f, size_t n)
+{
+        const struct trace_event *event = event_list_get(&f->list, THREAD, n);
+
+        ck_assert_ptr_nonnull(event);
+        return event;
+}
+
+START_TEST(test_pending_are_put_in_order)
+{
+        static const uint64_t times[] = { 50, 10, 30, 30, 20, 60, 10 };
+        static const uint64_t cpus_in_order[] = { 1, 6, 4, 2, 3, 0, 5 }; /* the later of equals behind */
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (uint64_t i = 0; i < 7; i++)
+                add_pending(&f, times[i], TRACE_OP_SWITCH_IN, i);
+        write_pending(&f, 30);
+        ck_assert_uint_eq(f.track.n_pending, 2);
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 5);
+        for (size_t i = 0; i < 5; i++) {
+                ck_assert_uint_eq(get(&f, i)->time_ns, times[cpus_in_order[i]]);
+                ck_assert_uint_eq(get(&f, i)->switch_in.cpu, cpus_in_order[i]);
+        }
+        write_pending(&f, UINT64_MAX);
+        ck_assert_uint_eq(f.track.n_pending, 0);
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 2);
+        ck_assert_uint_eq(get(&f, 0)->switch_in.cpu, 0);
+        ck_assert_uint_eq(get(&f, 1)->switch_in.cpu, 5);
+        write_pending(&f, UINT64_MAX); /* nothing there is nothing to do */
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* A thread that the kernel never said anything of. */
+START_TEST(test_nothing_pending_ever)
+{
+        struct fixture f;
+
+        set_up(&f, 0);
+        write_pending(&f, UINT64_MAX);
+        ck_assert(!f.track.exited);
+        tear_down(&f);
+}
+END_TEST
+
+static void expect_path(const struct fixture *f, uint64_t path, const uint32_t *locations, size_t n)
+{
+        for (; n > 0; n--) {
+                const struct trace_zone_path *row;
+
+                ck_assert_uint_ne(path, 0);
+                row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_ZONE_PATHS, (uint32_t)path);
+                ck_assert_uint_eq(row->location, locations[n - 1]);
+                path = row->parent;
+        }
+        ck_assert_uint_eq(path, 0);
+}
+
+START_TEST(test_zone_path_of_samples)
+{
+        static const uint32_t outer_inner[] = { 3, 5 };
+        static const uint32_t outer_other[] = { 3, 6 };
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (uint64_t t = 5; t <= 65; t += 10)
+                add_pending(&f, t, TRACE_OP_SAMPLE, 1);
+        write_pending(&f, 10); /* 5: no zone */
+        begin_zone(&f, 10, 3);
+        write_pending(&f, 20); /* 15: outer */
+        begin_zone(&f, 20, 5);
+        write_pending(&f, 30); /* 25: outer, inner */
+        end_zone(&f, 30);
+        write_pending(&f, 40); /* 35: outer */
+        begin_zone(&f, 40, 5);
+        write_pending(&f, 50); /* 45: outer, inner: the path that is known */
+        end_zone(&f, 50);
+        begin_zone(&f, 50, 6);
+        write_pending(&f, 60); /* 55: outer, other */
+        end_zone(&f, 60);
+        end_zone(&f, 60);
+        write_pending(&f, 70); /* 65: no zone */
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 7 + 8);
+
+        expect_path(&f, get(&f, 0)->sample.path, NULL, 0);
+        expect_path(&f, get(&f, 2)->sample.path, outer_inner, 1);
+        expect_path(&f, get(&f, 4)->sample.path, outer_inner, 2);
+        expect_path(&f, get(&f, 6)->sample.path, outer_inner, 1);
+        expect_path(&f, get(&f, 8)->sample.path, outer_inner, 2);
+        ck_assert_uint_eq(get(&f, 8)->sample.path, get(&f, 4)->sample.path);
+        expect_path(&f, get(&f, 11)->sample.path, outer_other, 2);
+        expect_path(&f, get(&f, 14)->sample.path, NULL, 0);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ZONE_PATHS), 3);
+        tear_down(&f);
+}
+END_TEST
+
+/* Zones in which no sample falls cost no path. */
+START_TEST(test_paths_are_made_when_asked_for)
+{
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (uint32_t i = 1; i <= N_LOCATIONS; i++)
+                begin_zone(&f, i, i);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ZONE_PATHS), 0);
+        add_pending(&f, 100, TRACE_OP_SAMPLE, 1);
+        write_pending(&f, 100);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ZONE_PATHS), N_LOCATIONS);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_full_path_table)
+{
+        static const uint32_t locations[] = { 1, 2 };
+        struct fixture f;
+
+        set_up(&f, 3);
+        begin_zone(&f, 1, 1);
+        begin_zone(&f, 1, 2);
+        begin_zone(&f, 1, 3);
+        begin_zone(&f, 1, 1);
+        end_zone(&f, 2);
+        end_zone(&f, 2);
+        begin_zone(&f, 3, 1);
+        begin_zone(&f, 3, 2);
+        add_pending(&f, 4, TRACE_OP_SAMPLE, 1);
+        add_pending(&f, 5, TRACE_OP_SAMPLE, 1);
+        write_pending(&f, 5);
+        read_back(&f);
+        /* The third zone found room, the fourth did not: the sample has the path to the third. */
+        ck_assert_uint_eq(get(&f, 8)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(get(&f, 8)->sample.path, 3);
+        ck_assert_uint_eq(get(&f, 9)->sample.path, 3);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_PATH_TABLE_FULL], 2);
+        end_zone(&f, 6);
+        end_zone(&f, 6);
+        add_pending(&f, 7, TRACE_OP_SAMPLE, 1);
+        write_pending(&f, 7);
+        read_back(&f);
+        expect_path(&f, get(&f, 2)->sample.path, locations, 2);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_PATH_TABLE_FULL], 2);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_unbalanced_end)
+{
+        struct fixture f;
+
+        set_up(&f, 0);
+        end_zone(&f, 1);
+        begin_zone(&f, 2, 1);
+        end_zone(&f, 3);
+        end_zone(&f, 4);
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 2);
+        ck_assert_uint_eq(get(&f, 0)->op, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 2);
+        tear_down(&f);
+}
+END_TEST
+
+/* The ends of what was left out are left out as well, so that the rest stays nested. */
+START_TEST(test_too_deep)
+{
+        const size_t n_deeper = 10;
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (uint64_t i = 0; i < THREAD_TRACK_ZONES_MAX + n_deeper; i++)
+                begin_zone(&f, i, 1);
+        ck_assert_uint_eq(f.track.n_zones, THREAD_TRACK_ZONES_MAX);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_TOO_DEEP], n_deeper);
+        for (uint64_t i = 0; i < n_deeper; i++)
+                end_zone(&f, 10000 + i);
+        ck_assert_uint_eq(f.track.n_zones, THREAD_TRACK_ZONES_MAX);
+        begin_zone(&f, 20000, 1);
+        end_zone(&f, 20001);
+        end_zone(&f, 20002);
+        ck_assert_uint_eq(f.track.n_zones, THREAD_TRACK_ZONES_MAX - 1);
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, THREAD_TRACK_ZONES_MAX + 1);
+        ck_assert_uint_eq(get(&f, THREAD_TRACK_ZONES_MAX)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(&f, THREAD_TRACK_ZONES_MAX)->time_ns, 20002);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_TOO_DEEP], n_deeper + 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 0);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_time_never_steps_back)
+{
+        struct fixture f;
+
+        set_up(&f, 0);
+        begin_zone(&f, 100, 1);
+        add_pending(&f, 90, TRACE_OP_SWITCH_OUT, 0);
+        write_pending(&f, 200);
+        end_zone(&f, 80);
+        begin_zone(&f, 101, 2);
+        read_back(&f);
+        ck_assert_uint_eq(get(&f, 1)->time_ns, 100);
+        ck_assert_uint_eq(get(&f, 2)->time_ns, 100);
+        ck_assert_uint_eq(get(&f, 3)->time_ns, 101);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 2);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_close_zones)
+{
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (uint32_t i = 0; i < THREAD_TRACK_ZONES_MAX + 3; i++)
+                begin_zone(&f, 10, 1);
+        thread_track_close_zones(&f.track, &f.sink, 20);
+        ck_assert_uint_eq(f.track.n_zones, 0);
+        end_zone(&f, 30); /* of the zones that were too deep: they are over as well */
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 2 * THREAD_TRACK_ZONES_MAX);
+        ck_assert_uint_eq(get(&f, f.list.n_events - 1)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(&f, f.list.n_events - 1)->time_ns, 20);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
+
+        begin_zone(&f, 50, 1);
+        thread_track_close_zones(&f.track, &f.sink, 40); /* not before it began, and that is no correction */
+        read_back(&f);
+        ck_assert_uint_eq(get(&f, 1)->time_ns, 50);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* A new program: the zones of the one before end first, and its samples have none. */
+START_TEST(test_pending_closes_zones)
+{
+        struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME, .time_ns = 20 },
+                                      .closes_zones = true };
+        struct fixture f;
+
+        set_up(&f, 0);
+        begin_zone(&f, 10, 1);
+        begin_zone(&f, 11, 2);
+        add_pending(&f, 15, TRACE_OP_SAMPLE, 1);
+        ck_assert_int_eq(thread_track_add_pending(&f.track, &exec), 0);
+        add_pending(&f, 25, TRACE_OP_SAMPLE, 1);
+        add_pending(&f, 30, TRACE_OP_THREAD_EXIT, 0);
+        write_pending(&f, 25);
+        ck_assert(!f.track.exited);
+        write_pending(&f, 30);
+        ck_assert(f.track.exited);
+        read_back(&f);
+        ck_assert_uint_eq(get(&f, 2)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_ne(get(&f, 2)->sample.path, 0);
+        ck_assert_uint_eq(get(&f, 3)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(&f, 4)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(&f, 4)->time_ns, 20);
+        ck_assert_uint_eq(get(&f, 5)->op, TRACE_OP_THREAD_NAME);
+        ck_assert_uint_eq(get(&f, 6)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(get(&f, 6)->sample.path, 0);
+        ck_assert_uint_eq(get(&f, 7)->op, TRACE_OP_THREAD_EXIT);
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/thread_track");
+        TCase *tc = tcase_create("track");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_pending_are_put_in_order);
+        tcase_add_test(tc, test_nothing_pending_ever);
+        tcase_add_test(tc, test_zone_path_of_samples);
+        tcase_add_test(tc, test_paths_are_made_when_asked_for);
+        tcase_add_test(tc, test_full_path_table);
+        tcase_add_test(tc, test_unbalanced_end);
+        tcase_add_test(tc, test_too_deep);
+        tcase_add_test(tc, test_time_never_steps_back);
+        tcase_add_test(tc, test_close_zones);
+        tcase_add_test(tc, test_pending_closes_zones);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

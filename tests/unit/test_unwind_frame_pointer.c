@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/unwind_frame_pointer.c: the kernel's chain becomes frames, each on its side; what was cut is said to be cut */
+#include "sampler/call_chain.h"
+#include "sampler/perf_record.h"
+#include "sampler/unwinder.h"
+
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KERNEL       ((uint64_t)PERF_CONTEXT_KERNEL)
+#define USER         ((uint64_t)PERF_CONTEXT_USER)
+#define GUEST        ((uint64_t)PERF_CONTEXT_GUEST)
+#define GUEST_KERNEL ((uint64_t)PERF_CONTEXT_GUEST_KERNEL)
+#define HYPERVISOR   ((uint64_t)PERF_CONTEXT_HV)
+
+#define STACK_MAX 127 /* what the kernel records of one stack unless it is told otherwise */
+#define CHAIN_MAX 1024
+
+static void unwind(const uint64_t *chain, size_t n_chain, bool in_kernel, struct call_chain *ret_result)
+{
+        struct perf_sample sample = { .ip_avma = 0xabc, .in_kernel = in_kernel, .n_chain = n_chain };
+
+        memset(ret_result, 0xff, sizeof(*ret_result));
+        sample.chain = (const uint8_t *)chain;
+        unwind_frame_pointer.unwind(&sample, NULL, ret_result);
+}
+
+static const struct {
+        uint64_t chain[8];
+        size_t n_chain;
+        struct call_frame frames[6];
+        uint32_t n_frames;
+} cases[] = {
+        { { USER, 0x10, 0x20, 0x30 }, 4, { { 0x10, 0, 0 }, { 0x20, 0, 1 }, { 0x30, 0, 1 } }, 3 },
+        { { KERNEL, 0x90, 0x91, USER, 0x10, 0x20 },
+          6,
+          { { 0x90, 1, 0 }, { 0x91, 1, 1 }, { 0x10, 0, 0 }, { 0x20, 0, 1 } },
+          4 },
+        { { KERNEL, 0x90 }, 2, { { 0x90, 1, 0 } }, 1 },
+        { { KERNEL, 0x90, GUEST_KERNEL, 1, GUEST, 2, USER, 0x10 }, 8, { { 0x90, 1, 0 }, { 0x10, 0, 0 } }, 2 },
+        { { HYPERVISOR, 1, 2, KERNEL, 0x90, 0x91 }, 6, { { 0x90, 1, 0 }, { 0x91, 1, 1 } }, 2 },
+        { { (uint64_t)PERF_CONTEXT_MAX, 1, USER, 0x10 }, 4, { { 0x10, 0, 0 } }, 1 },
+        { { (uint64_t)PERF_CONTEXT_MAX - 1, 0x10 },
+          2,
+          { { (uint64_t)PERF_CONTEXT_MAX - 1, 0, 0 }, { 0x10, 0, 1 } },
+          2 },
+        /* Nothing to go by: where the sample was is one frame at least. */
+        { { 0 }, 0, { { 0xabc, 0, 0 } }, 1 },
+        { { USER }, 1, { { 0xabc, 0, 0 } }, 1 },
+        { { GUEST, 1, 2 }, 3, { { 0xabc, 0, 0 } }, 1 },
+};
+
+/* loop test */
+START_TEST(test_chain)
+{
+        struct call_chain result;
+
+        unwind(cases[_i].chain, cases[_i].n_chain, false, &result);
+        ck_assert_uint_eq(result.n_frames, cases[_i].n_frames);
+        ck_assert(!result.truncated);
+        for (size_t i = 0; i < result.n_frames; i++) {
+                ck_assert_uint_eq(result.frames[i].avma, cases[_i].frames[i].avma);
+                ck_assert(result.frames[i].in_kernel == cases[_i].frames[i].in_kernel);
+                ck_assert(result.frames[i].return_address == cases[_i].frames[i].return_address);
+        }
+}
+END_TEST
+
+START_TEST(test_no_chain)
+{
+        struct perf_sample sample = { .ip_avma = 0xabc, .in_kernel = true, .n_chain = 99 };
+        struct call_chain result;
+
+        unwind_frame_pointer.unwind(&sample, NULL, &result);
+        ck_assert_uint_eq(result.n_frames, 1);
+        ck_assert_uint_eq(result.frames[0].avma, 0xabc);
+        ck_assert(result.frames[0].in_kernel);
+        ck_assert(!result.frames[0].return_address);
+}
+END_TEST
+
+/* Before any marker the frames are on the side where the sample was. */
+START_TEST(test_chain_without_marker)
+{
+        static const uint64_t chain[] = { 0x90 };
+        struct call_chain result;
+
+        unwind(chain, 1, true, &result);
+        ck_assert(result.frames[0].in_kernel);
+        unwind(chain, 1, false, &result);
+        ck_assert(!result.frames[0].in_kernel);
+}
+END_TEST
+
+/* @n_kernel and @n_user frames behind their markers; returns whether callers are said to be missing. */
+static bool is_truncated(size_t n_kernel, size_t n_user, size_t n_frames)
+{
+        static uint64_t chain[CHAIN_MAX];
+        struct call_chain result;
+        size_t n = 0;
+
+        chain[n++] = KERNEL;
+        for (size_t i = 0; i < n_kernel; i++)
+                chain[n++] = 0x9000 + i;
+        chain[n++] = USER;
+        for (size_t i = 0; i < n_user; i++)
+                chain[n++] = 0x1000 + i;
+        unwind(chain, n, n_kernel > 0, &result);
+        ck_assert_uint_eq(result.n_frames, n_frames);
+        return result.truncated;
+}
+
+/* The kernel's limit is one for both sides together; it says nothing when it reaches it. */
+START_TEST(test_truncated_by_the_kernel)
+{
+        ck_assert(!is_truncated(0, STACK_MAX - 1, STACK_MAX - 1));
+        ck_assert(is_truncated(0, STACK_MAX, STACK_MAX));
+        ck_assert(!is_truncated(26, STACK_MAX - 27, STACK_MAX - 1));
+        ck_assert(is_truncated(27, STACK_MAX - 27, STACK_MAX));
+        ck_assert(is_truncated(STACK_MAX, 0, STACK_MAX));
+}
+END_TEST
+
+START_TEST(test_truncated_by_our_limit)
+{
+        ck_assert(is_truncated(12, CALL_CHAIN_FRAMES_MAX, CALL_CHAIN_FRAMES_MAX));
+        ck_assert(is_truncated(12, CHAIN_MAX - 14, CALL_CHAIN_FRAMES_MAX));
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/unwind_frame_pointer");
+        TCase *tc = tcase_create("unwind");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_chain, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+        tcase_add_test(tc, test_no_chain);
+        tcase_add_test(tc, test_chain_without_marker);
+        tcase_add_test(tc, test_truncated_by_the_kernel);
+        tcase_add_test(tc, test_truncated_by_our_limit);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
