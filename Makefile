@@ -272,6 +272,9 @@ $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(CLIENT_A)
 	@mkdir -p $(@D)
 	$(Q)$(if $(wildcard tests/workloads/$*.cpp),$(CXX),$(CC)) $(LINK_FLAGS) $^ -lm -o $@
 
+# This one makes the allocator fail, call by call.
+$(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
+
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

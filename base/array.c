@@ -12,7 +12,7 @@ int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_byte
 {
         size_t grown = *capacity > SIZE_MAX / 2 ? wanted : *capacity * 2;
         size_t n_bytes;
-        void *block;
+        void *block, *grown_block;
 
         if (wanted <= *capacity)
                 return 0;
@@ -24,10 +24,10 @@ int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_byte
                 return -ENOMEM;
 
         memcpy(&block, items, sizeof(block)); /* @items is a T **: every object pointer has this form */
-        block = realloc(block, n_bytes);
-        if (!block)
+        grown_block = realloc(block, n_bytes);
+        if (!grown_block)
                 return -ENOMEM;
-        memcpy(items, &block, sizeof(block));
+        memcpy(items, &grown_block, sizeof(grown_block));
         *capacity = grown;
         return 0;
 }

@@ -72,8 +72,8 @@ int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buf
 {
         int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         size_t begin_bytes = ret_text->used_bytes;
-        size_t got;
-        int r = 0;
+        size_t got = 0;
+        int r;
 
         if (fd < 0)
                 return error_errno(err, "%s", path);

@@ -6,6 +6,7 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
+#include "cli/standard_output.h"
 #include "cli/text_number.h"
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
@@ -101,11 +102,6 @@ static int read_all(struct trace_reader *reader, struct trace_writer *writer, st
         return r;
 }
 
-/* The FILE chunk has no body that could differ in length: two numbers of 16 bits, too short to shrink. */
-static const struct trace_chunk_header file_chunk = { .kind = TRACE_CHUNK_FILE,
-                                                      .stored_bytes = 4,
-                                                      .raw_bytes = 4 };
-
 static int repair(const char *path, struct error *err)
 {
         struct trace_reader *reader = NULL;
@@ -119,7 +115,7 @@ static int repair(const char *path, struct error *err)
         if (r == 0)
                 r = trace_writer_reopen(fd, &writer, err);
         if (r == 0) {
-                trace_writer_adopt(writer, &file_chunk);
+                trace_writer_adopt(writer, trace_reader_first_header(reader));
                 r = read_all(reader, writer, &f, err);
         }
         if (r == 0 && ftruncate(fd, (off_t)trace_writer_count_bytes(writer)) < 0)
@@ -138,7 +134,7 @@ static int check(const char *path, bool mend)
 {
         struct error err = ERROR_NONE;
         struct trace_reader *reader;
-        struct findings f;
+        struct findings f = { .n_chunks = 0 };
         const char *words;
         int r = trace_reader_open(path, &reader, &err);
 
@@ -168,7 +164,7 @@ static int check(const char *path, bool mend)
                 r = -EBADMSG;
         }
         trace_reader_close(reader);
-        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+        return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the result");
 }
 
 int cmd_check(int argc, char **argv)

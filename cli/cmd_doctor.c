@@ -4,6 +4,7 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
+#include "cli/standard_output.h"
 #include "sampler/perf_access.h"
 
 #include <errno.h>
@@ -172,5 +173,6 @@ int cmd_doctor(int argc, char **argv)
         (void)printf("\n%s\n", access.user_error == 0
                                        ? "hyprof record COMMAND works here."
                                        : "hyprof record cannot work here until that is allowed.");
-        return access.user_error == 0 ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+        return standard_output_finish(access.user_error == 0 ? EXIT_STATUS_OK : EXIT_STATUS_FAILED,
+                                      "the findings");
 }

@@ -5,13 +5,12 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
+#include "cli/standard_output.h"
 #include "format/trace_dump.h"
 #include "format/trace_reader.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DEFAULT_TRACE "hyprof.hyp"
 
@@ -48,12 +47,8 @@ static int dump(struct trace_reader *reader, const char *path)
         const char *words;
         int r = trace_dump_write(reader, stdout, &err);
 
-        if (fflush(stdout) != 0 || ferror(stdout)) {
-                if (errno == EPIPE) /* `| head` has seen enough */
-                        return EXIT_STATUS_OK;
-                complain("error: writing the dump: %s", strerrordesc_np(errno));
-                return EXIT_STATUS_FAILED;
-        }
+        if (ferror(stdout)) /* then the rest was not read either */
+                return standard_output_finish(EXIT_STATUS_OK, "the dump");
         if (r < 0) {
                 complain("error: %s: %s", path, err.text);
                 return EXIT_STATUS_FAILED;
@@ -62,7 +57,7 @@ static int dump(struct trace_reader *reader, const char *path)
                 complain("warning: %s: %s", path, words);
                 return EXIT_STATUS_FAILED;
         }
-        return EXIT_STATUS_OK;
+        return standard_output_finish(EXIT_STATUS_OK, "the dump");
 }
 
 int cmd_dump(int argc, char **argv)

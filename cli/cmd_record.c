@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
+#include "cli/invoking_user.h"
 #include "cli/option_table.h"
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
@@ -123,19 +124,12 @@ static int take_option(void *context, int letter, const char *value)
 
 /* ---- after the recording ------------------------------------------------------------------------------- */
 
-static uint32_t id_from_sudo(const char *variable)
-{
-        uint64_t id = 0;
-        const char *text = geteuid() == 0 ? getenv(variable) : NULL;
-
-        return text && option_parse_number(text, 1, UINT32_MAX - 1, &id) == 0 ? (uint32_t)id : 0;
-}
-
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
 static void symbolize(struct trace_dictionary *dictionary, const struct recorder_result *result)
 {
-        struct symbol_process_options options = { .run_as_uid = id_from_sudo("SUDO_UID"),
-                                                  .run_as_gid = id_from_sudo("SUDO_GID"),
+        struct invoking_user user = invoking_user_read();
+        struct symbol_process_options options = { .run_as_uid = user.uid,
+                                                  .run_as_gid = user.gid,
                                                   .stop_fd = result->stop_fd };
         struct error err = ERROR_NONE;
 
@@ -186,8 +180,8 @@ static int end_as_command(const struct recorder_result *result)
         (void)signal(WTERMSIG(status), SIG_DFL);
         (void)sigemptyset(&one);
         (void)sigaddset(&one, WTERMSIG(status));
-        (void)raise(WTERMSIG(status));
-        (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+        (void)kill(getpid(), WTERMSIG(status));
+        (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
         return 128 + WTERMSIG(status);
 }
 

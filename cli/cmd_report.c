@@ -8,6 +8,7 @@
 #include "cli/option_table.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
+#include "cli/standard_output.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -129,14 +130,7 @@ static int write_report(const struct report *report, const struct arguments *arg
                 complain("error: writing the report: out of memory");
                 return EXIT_STATUS_FAILED;
         }
-        errno = 0;
-        if (fflush(stdout) == 0 && !ferror(stdout))
-                return EXIT_STATUS_OK;
-        if (errno == EPIPE) /* `| head` has seen enough */
-                return EXIT_STATUS_OK;
-        complain("error: writing the report: %s",
-                 errno != 0 ? strerrordesc_np(errno) : "not all was written");
-        return EXIT_STATUS_FAILED;
+        return standard_output_finish(EXIT_STATUS_OK, "the report");
 }
 
 int cmd_report(int argc, char **argv)

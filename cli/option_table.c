@@ -38,6 +38,29 @@ static void make_form(const struct option_table *table, struct getopt_form *form
         }
 }
 
+static bool is_known(const struct option_table *table, int letter)
+{
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (table->rows[i].letter == letter)
+                        return true;
+        return false;
+}
+
+/* @word is that of the option, unless getopt stopped at a letter in the middle of one, such as "-abc". */
+static void complain_of_option(const struct option_table *table, int outcome, const char *word)
+{
+        if (outcome == ':' && strncmp(word, "--", 2) == 0)
+                complain("error: option %s needs a value", word);
+        else if (outcome == ':')
+                complain("error: option -%c needs a value", optopt);
+        else if (optopt == 0)
+                complain("error: unknown option %s", word);
+        else if (is_known(table, optopt))
+                complain("error: option %s takes no value", word);
+        else
+                complain("error: unknown option -%c", optopt);
+}
+
 int option_table_parse(const struct option_table *table, int argc, char **argv, option_taker *take,
                        void *context, int *ret_operand)
 {
@@ -47,11 +70,10 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
         make_form(table, &form);
         opterr = 0;
         optind = 0; /* glibc: scan anew, whoever called getopt before */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the command line is read before there are threads */
         while (r == 0 && (letter = getopt_long(argc, argv, form.shorts, form.longs, NULL)) != -1) {
                 if (letter == '?' || letter == ':') {
-                        complain(letter == ':' ? "error: option %s needs a value"
-                                               : "error: unknown option %s",
-                                 argv[optind - 1]);
+                        complain_of_option(table, letter, argv[optind - 1]);
                         r = -EINVAL;
                 } else {
                         r = take(context, letter, optarg);

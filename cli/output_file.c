@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/invoking_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,27 +30,12 @@ static bool rotate(const char *path)
         return rotated;
 }
 
-/* A number that sudo left in the environment; UINT32_MAX if there is none. */
-static uint32_t sudo_number(const char *variable)
-{
-        const char *text = getenv(variable);
-        unsigned long value;
-        char *end;
-
-        if (!text || text[0] < '0' || text[0] > '9')
-                return UINT32_MAX;
-        errno = 0;
-        value = strtoul(text, &end, 10);
-        return *end == '\0' && errno == 0 && value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-}
-
 static void give_to_user(int fd)
 {
-        uint32_t uid = sudo_number("SUDO_UID");
-        uint32_t gid = sudo_number("SUDO_GID");
+        struct invoking_user user = invoking_user_read();
 
-        if (geteuid() == 0 && uid != UINT32_MAX && gid != UINT32_MAX)
-                (void)!fchown(fd, uid, gid); /* a file system without owners is no reason to fail */
+        if (user.known)
+                (void)!fchown(fd, user.uid, user.gid); /* a file system without owners is no reason to fail */
 }
 
 int output_file_open(struct output_file *file, const char *path, struct error *err)

@@ -20,7 +20,7 @@ struct text_number text_number_count(uint64_t count);
 /* Three digits and the unit that fits: "0 ns", "999 ns", "1.23 us", "12.3 ms", "123 s", "4567 s" */
 struct text_number text_number_duration(uint64_t duration_ns);
 
-/* "31 B", "4.2 KB", "31.0 MB": powers of 1000 */
+/* "31 B", "4.20 KB", "31.0 MB": powers of 1000 */
 struct text_number text_number_bytes(uint64_t n_bytes);
 
 /* @share 0 .. 1 -> "31.2%" */

@@ -25,6 +25,7 @@ struct trace_reader {
         struct error why;          /* words of the ending */
         struct byte_buffer stored; /* body of one chunk as it is in the file */
         struct byte_buffer raw;    /* unpacked */
+        struct trace_chunk_header first_header;
         struct trace_dictionary dictionary;
 };
 
@@ -163,8 +164,9 @@ static int read_first_chunk(struct trace_reader *r, struct error *err)
                 return result;
         if (result == 0 && r->ending == TRACE_ENDING_CUT_OFF)
                 return error_set(err, -ENODATA, "%s: not a whole hyprof trace: %s", r->path, r->why.text);
-        if (result == 0 || item.header.kind != TRACE_CHUNK_FILE)
+        if (result != 1 || item.header.kind != TRACE_CHUNK_FILE)
                 return error_set(err, -EBADMSG, "%s: not a hyprof trace", r->path);
+        r->first_header = item.header;
         return check_version(r, err);
 }
 
@@ -211,6 +213,11 @@ void trace_reader_close(struct trace_reader *r)
         trace_dictionary_deinit(&r->dictionary);
         free(r->path);
         free(r);
+}
+
+const struct trace_chunk_header *trace_reader_first_header(const struct trace_reader *r)
+{
+        return &r->first_header;
 }
 
 const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *r)

@@ -51,6 +51,9 @@ void trace_reader_close(struct trace_reader *reader);
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);
 
+/* The header of the FILE chunk, which trace_reader_open() read; borrowed. */
+const struct trace_chunk_header *trace_reader_first_header(const struct trace_reader *reader);
+
 /* All rows of the chunks so far; borrowed, lives as long as the reader. */
 const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *reader);
 

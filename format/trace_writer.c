@@ -135,7 +135,7 @@ int trace_writer_new(int fd, struct trace_writer **ret_writer, struct error *err
         struct trace_writer *w;
         int r = trace_writer_reopen(fd, &w, err);
 
-        if (r < 0)
+        if (r != 0)
                 return r;
         r = put_file_chunk(w, err);
         if (r < 0) {

@@ -29,7 +29,7 @@ static int check_executable(const char *path)
 
 static int find_in_path(const char *name)
 {
-        const char *path = getenv("PATH");
+        const char *path = getenv("PATH"); /* NOLINT(concurrency-mt-unsafe): nobody here sets variables */
         int found = -ENOENT;
 
         if (name[0] == '\0') /* else every folder in the path would be something that cannot be executed */
@@ -74,9 +74,10 @@ static _Noreturn void run_child(char **argv, const char *const *environment, con
         int code;
 
         for (; environment[0]; environment += 2)
+                /* NOLINTNEXTLINE(concurrency-mt-unsafe): a forked child has one thread */
                 if (setenv(environment[0], environment[1], 1) < 0)
                         _exit(CHILD_FAILED);
-        (void)sigprocmask(SIG_SETMASK, signals, NULL);
+        (void)pthread_sigmask(SIG_SETMASK, signals, NULL);
         do
                 got = read(go_fd, &byte, 1);
         while (got < 0 && errno == EINTR);

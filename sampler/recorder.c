@@ -78,8 +78,7 @@ static int take_signals(struct recorder *r, struct error *err)
         (void)sigaddset(&signals, SIGHUP);
         r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
         (void)sigaddset(&signals, SIGPIPE); /* a reader of the trace that goes away is an error of write(2) */
-        if (sigprocmask(SIG_BLOCK, &signals, &r->child_signals) < 0)
-                return error_errno(err, "block signals");
+        (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
         return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
 }
 

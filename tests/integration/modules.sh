@@ -7,28 +7,15 @@ need cc jq
 need_sampling
 
 # ---- libraries that are deleted as soon as they are loaded
-kinds="matmul stencil softmax scan"
 holds "kernel_pool is recorded" record pool "$EXAMPLES/kernel_pool" --seconds 1 --kernels 8
 read_trace pool
-for kind in $kinds; do
-        # A kernel may call the C library; whatever else it runs in must be its own file.
-        holds "samples in the zone \"$kind\" lie in libraries of that kind" awk -F '\t' -v kind="$kind" "$columns"'
-                kind_of_event = $1
-                { kind = wanted }
-                BEGIN { wanted = kind }
-                kind_of_event == "sample" && path == "/task/" wanted {
-                        file = module
-                        sub(/.*\//, "", file)
-                        if (file ~ "^" wanted "_[0-9]*\\.so$")
-                                good++
-                        else if (file ~ /^(matmul|stencil|softmax|scan)_/) {
-                                print module
-                                bad++
-                        }
-                        total++
-                }
-                END { print good + 0, "of", total + 0, bad + 0, "wrong"; exit !(total > 20 && good > total / 3 && !bad) }' \
-                "$TMPDIR/pool.events"
+for wanted in matmul stencil softmax scan; do
+        in_zone="kind == \"sample\" && path == \"/task/$wanted\""
+        in_kernels="$in_zone && module ~ /\\/(matmul|stencil|softmax|scan)_[0-9]*\\.so\$/"
+        # The rest is what a kernel calls in the C library, and the kernel of the system.
+        holds "zone \"$wanted\": more than a third of the samples are in compiled kernels" compare \
+                "$(n_events pool "$in_kernels")" ">" "$(n_events pool "$in_zone") / 3"
+        holds "zone \"$wanted\": which are of that kind" same 0 "$(n_events pool "$in_kernels && module !~ /\\/${wanted}_/")"
 done
 holds "eight libraries are told apart" same 8 "$(n_different pool \
         'kind == "sample" && module ~ /\/(matmul|stencil|softmax|scan)_[0-9]*\.so$/' module)"
@@ -42,6 +29,14 @@ holds "next to nothing lies outside of all modules" compare "$(n_events pool 'ki
         "<=" "0.01 * $(n_events pool 'kind == "sample"')"
 
 # ---- an address that two libraries have one after the other
+# shellcheck disable=SC2016 # awk's
+shared_address() { # trace
+        awk '$1 == "string"  { text[substr($2, 4)] = $3 }
+             $1 == "module"  { module[substr($2, 4)] = text[substr($3, 6)] }
+             $1 == "mapping" { at[$3] = at[$3] " " module[substr($NF, 8)] }
+             END { for (start in at) if (at[start] ~ /libfirst.*libsecond/) exit 0; exit 1 }' "$TMPDIR/$1.dump"
+}
+
 for name in first second; do
         cat >"$TMPDIR/$name.c" <<EOS
 #include <stdint.h>
@@ -73,11 +68,7 @@ if grep -qx 'same address' "$TMPDIR/reuse.out"; then
         done
         # Two libraries of the same layout: all that differs is the time.
         holds "w_reuse: at the same addresses" same 1 "$(n_different reuse 'self ~ /^(first|second)_busy$/' 'substr(address, 1, 5)')"
-        holds "w_reuse: the trace has a mapping of each at one address" awk '
-                $1 == "string" { text[substr($2, 4)] = $3 }
-                $1 == "module" { split($3, path, "="); is[substr($2, 4)] = text[path[2]] }
-                $1 == "mapping" { name = is[substr($NF, 8)]; if (name ~ /libfirst|libsecond/) at[$3] = at[$3] " " name }
-                END { for (start in at) if (at[start] ~ /libfirst.*libsecond/) exit 0; exit 1 }' "$TMPDIR/reuse.dump"
+        holds "w_reuse: the trace has a mapping of each at one address" shared_address reuse
 else
         skips "w_reuse" "hardware: the second library was put elsewhere"
 fi

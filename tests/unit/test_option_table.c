@@ -133,7 +133,7 @@ static const struct {
         { "-qo", "option -o needs a value\n" },
         { "--deep", "option --deep needs a value\n" },
         { "--output", "option --output needs a value\n" },
-        { "--quiet=3", "unknown option --quiet=3\n" },
+        { "--quiet=3", "option --quiet=3 takes no value\n" },
 };
 
 /* loop test */

@@ -23,7 +23,7 @@
 
 #define N_CHUNKS      4
 #define BODY_BYTES    50
-#define CHUNKS_MAX    64
+#define CHUNKS_MAX    40
 #define PREFIX_BYTES  10
 #define UNKNOWN_CHUNK 900 /* a kind of a newer version */
 
@@ -118,7 +118,6 @@ START_TEST(test_whole_trace_has_index_and_trailer)
         ck_assert_int_eq(io_pread_full(b.fd, header, sizeof(header), index_at, &got, NULL), 0);
         ck_assert_int_eq(trace_chunk_decode_header(header, got, &index, NULL), 0);
         ck_assert_uint_eq(index.kind, TRACE_CHUNK_INDEX);
-        ck_assert_uint_eq(index.codec, TRACE_CODEC_ZSTD);
         trace_builder_deinit(&b);
 }
 END_TEST
@@ -190,47 +189,49 @@ static void set_limit(rlim_t n_bytes)
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+/* What a trace of write_trace() has in a file with so much room; @whole_bytes is all of it. */
+static uint64_t whole_chunks_in(uint64_t room, uint64_t whole_bytes)
+{
+        uint64_t first_bytes = TRACE_CHUNK_HEADER_BYTES + 4;
+        uint64_t chunk_bytes = TRACE_CHUNK_HEADER_BYTES + BODY_BYTES;
+        uint64_t index_end = whole_bytes - TRACE_TRAILER_BYTES;
+
+        if (room >= index_end)
+                return room < whole_bytes ? index_end : whole_bytes;
+        if (room < first_bytes)
+                return 0;
+        if (room > first_bytes + N_CHUNKS * chunk_bytes)
+                room = first_bytes + N_CHUNKS * chunk_bytes;
+        return room - (room - first_bytes) % chunk_bytes;
+}
+
 /* A disk that is full after any number of bytes, with a trace that begins behind other bytes. */
 START_TEST(test_full_disk_leaves_whole_chunks)
 {
-        size_t chunk_bytes = TRACE_CHUNK_HEADER_BYTES + BODY_BYTES;
-        size_t first_bytes = TRACE_CHUNK_HEADER_BYTES + 4;
-        size_t n_failed = 0;
-        int r = -EFBIG;
+        uint64_t whole_bytes = 1000; /* until it is known */
+        struct trace_writer *w;
 
-        ck_assert_ptr_ne(signal(SIGXFSZ, SIG_IGN),
-                         SIG_ERR); /* else the kernel ends the test instead of the write */
-        for (size_t room = 0; r != 0; room++) {
+        ck_assert(signal(SIGXFSZ, SIG_IGN) !=
+                  SIG_ERR); /* else the kernel ends the test instead of the write */
+        for (uint64_t less = 0; less <= whole_bytes; less++) {
                 int fd = memfd_create("trace", MFD_CLOEXEC);
-                struct trace_writer *w;
-                uint64_t left;
+                int r;
 
                 ck_assert_int_ge(fd, 0);
                 ck_assert_int_eq(io_write_all(fd, "0123456789", PREFIX_BYTES, NULL), 0);
-                set_limit(PREFIX_BYTES + room);
+                set_limit(less == 0 ? RLIM_INFINITY : PREFIX_BYTES + whole_bytes - less);
                 r = write_trace(fd, &w);
                 set_limit(RLIM_INFINITY);
-                left = size_of(fd) - PREFIX_BYTES;
-                if (r == 0) {
-                        ck_assert_uint_eq(left, room);
-                } else if (room < first_bytes + N_CHUNKS * chunk_bytes) {
-                        ck_assert_int_eq(r, -EFBIG);
-                        ck_assert_uint_eq(left, room < first_bytes
-                                                        ? 0
-                                                        : first_bytes + (room - first_bytes) / chunk_bytes *
-                                                                                chunk_bytes);
-                } else {
-                        ck_assert_int_eq(r, -EFBIG);
-                        ck_assert(left == first_bytes + N_CHUNKS * chunk_bytes ||
-                                  left == size_of(fd) - PREFIX_BYTES);
-                }
-                if (w && r != 0)
-                        ck_assert_uint_eq(trace_writer_count_bytes(w), left);
-                n_failed += r != 0;
+                if (less == 0)
+                        whole_bytes = size_of(fd) - PREFIX_BYTES;
+                ck_assert_int_eq(r, less == 0 ? 0 : -EFBIG);
+                ck_assert_uint_eq(size_of(fd),
+                                  PREFIX_BYTES + whole_chunks_in(whole_bytes - less, whole_bytes));
+                if (w)
+                        ck_assert_uint_eq(trace_writer_count_bytes(w), size_of(fd) - PREFIX_BYTES);
                 trace_writer_free(w);
                 io_close(&fd);
         }
-        ck_assert_uint_gt(n_failed, first_bytes + N_CHUNKS * chunk_bytes + TRACE_TRAILER_BYTES);
 }
 END_TEST
 
@@ -254,7 +255,7 @@ START_TEST(test_reader_that_went_away)
         struct error err = ERROR_NONE;
         int ends[2];
 
-        ck_assert_ptr_ne(signal(SIGPIPE, SIG_IGN), SIG_ERR);
+        ck_assert(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
         ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
         ck_assert_int_eq(trace_writer_new(ends[1], &w, NULL), 0);
         ck_assert_int_eq(put(w, UNKNOWN_CHUNK, 1, NULL), 0);
@@ -294,7 +295,7 @@ START_TEST(test_reopened_trace_becomes_whole)
 {
         struct trace_chunk_header first = { .kind = TRACE_CHUNK_FILE, .stored_bytes = 4, .raw_bytes = 4 };
         struct trace_builder b;
-        uint8_t bytes[8192];
+        uint8_t bytes[4096];
         struct sight whole;
         size_t n_bytes;
 
@@ -316,7 +317,7 @@ START_TEST(test_reopened_trace_becomes_whole)
                 for (size_t i = 1; i + 1 < s.n_items; i++)
                         ck_assert_uint_eq(s.headers[i].checksum, whole.headers[i].checksum);
         }
-        ck_assert_int_eq(look_at(b.path).n_items, (int)whole.n_items);
+        ck_assert_uint_eq(look_at(b.path).n_items, whole.n_items);
         ck_assert_uint_eq(size_of(b.fd), n_bytes);
         trace_builder_deinit(&b);
 }
@@ -330,7 +331,7 @@ START_TEST(test_failed_mending_loses_nothing)
         struct trace_writer *w;
         uint64_t n_bytes;
 
-        ck_assert_ptr_ne(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+        ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
         ck_assert_int_eq(trace_writer_new(fd, &w, NULL), 0);
         trace_writer_free(w);
         n_bytes = size_of(fd);

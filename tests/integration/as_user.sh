@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# An ordinary user records what the kernel allows; what is not allowed is named, with the command that would allow it
+set -eu
+. tests/tap.sh
+need jq
+
+level=$(cat /proc/sys/kernel/perf_event_paranoid)
+figure "kernel.perf_event_paranoid is $level"
+
+if [ "$(id -u)" -eq 0 ]; then
+        need setpriv
+        # The folder of the test is root's alone.
+        folder=$(mktemp -d /tmp/hyprof-user.XXXXXX)
+        trap 'rm -rf "$folder"' EXIT
+        cp "$HYPROF" "$WORKLOADS/w_split" "$folder/"
+        chown -R 65534:65534 "$folder"
+        as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all env HOME="$folder" "$@"; }
+else
+        folder=$TMPDIR
+        cp "$HYPROF" "$WORKLOADS/w_split" "$folder/"
+        as_user() { "$@"; }
+fi
+
+# The trace is read as the user as well.
+fetch() {
+        as_user "$folder/hyprof" report "$folder/t.hyp" >"$TMPDIR/report" && cp "$folder/t.hyp" "$TMPDIR/user.hyp" && read_trace user
+}
+
+said() { grep -E -- "$1" "$TMPDIR/doctor" || { cat "$TMPDIR/doctor" && return 1; }; }
+
+status=0
+as_user "$folder/hyprof" doctor >"$TMPDIR/doctor" 2>&1 || status=$?
+holds "doctor: fits on one screen" awk 'length > 100 { exit 1 } END { exit NR > 24 }' "$TMPDIR/doctor"
+holds "doctor: knows that this is an ordinary user" said 'as an ordinary user'
+
+if [ "$level" -gt 2 ]; then
+        holds "doctor: nothing can be recorded" same 1 "$status"
+        holds "doctor: says what would allow it" said 'try: sudo sysctl kernel.perf_event_paranoid=2'
+        holds "record: fails" ends_with 125 as_user "$folder/hyprof" record -o "$folder/t.hyp" -- true
+        holds "record: names the setting" grep -q '^hyprof: error: .*perf_event_paranoid' "$TMPDIR/err"
+        exit 0
+fi
+
+holds "doctor: programs can be recorded" same 0 "$status"
+holds "doctor: user code" said '^yes +user code'
+holds "record" ends_with 0 as_user "$folder/hyprof" record -o "$folder/t.hyp" -- "$folder/w_split" 0.5
+holds "report" fetch
+holds "samples in the zones" compare \
+        "$(n_events user 'kind == "sample" && self == "seventy" && path == "/seventy"')" ">" 200
+holds "zones of both names, all of them ended" compare \
+        "$(reported user '[.zones.rows[] | select(.unclosed == 0 and .count > 0)] | length')" "==" 2
+holds "shares of 70% and 30%, within 3 points" jq -e '[.zones.rows[] | { (.name): .share }] | add |
+        .seventy > 0.67 and .seventy < 0.73 and .thirty > 0.27 and .thirty < 0.33' "$TMPDIR/user.json"
+holds "functions have names" jq -e '.functions.rows[0] | .kind == "named" and .function == "seventy"' "$TMPDIR/user.json"
+holds "nothing is lost" same "" "$(lost user)"
+holds "a trace that nobody else can replace" same "65534 or me" \
+        "$([ "$(stat -c %u "$folder/t.hyp")" = "$([ "$(id -u)" -eq 0 ] && echo 65534 || id -u)" ] && echo "65534 or me")"
+
+in_kernel='kind == "sample" && stack ~ /./ && module == "[kernel]"'
+if [ "$level" -eq 2 ]; then
+        holds "doctor: no kernel code" said '^no +kernel code'
+        holds "doctor: says what would allow it" said 'try: sudo sysctl kernel.perf_event_paranoid=1'
+        holds "report: no kernel callstacks" grep -q 'no kernel callstacks' "$TMPDIR/report"
+        holds "report: in JSON too" same NO_KERNEL_STACKS \
+                "$(reported user '.missing[] | select(.code == "NO_KERNEL_STACKS") | .code')"
+        holds "no sample is in the kernel" same 0 "$(n_events user "$in_kernel")"
+        holds "an event with kernel code is refused" ends_with 125 \
+                as_user "$folder/hyprof" record -e cpu-clock:k -o "$folder/t.hyp" -- true
+        holds "with the setting's name" grep -q '^hyprof: error: .*perf_event_paranoid' "$TMPDIR/err"
+else
+        holds "doctor: kernel code" said '^yes +kernel code'
+        holds "report: nothing is said about kernel callstacks" same "" \
+                "$(reported user '.missing[] | select(.code == "NO_KERNEL_STACKS") | .code')"
+fi
+holds "a folder of root's: an error that names the file" ends_with 125 \
+        as_user "$folder/hyprof" record -o /proc/1/t.hyp -- true
+holds "and what to do" grep -q '^  try: ' "$TMPDIR/err"
+holds "a command that this user may not execute" ends_with 126 as_user "$folder/hyprof" record -o "$folder/t.hyp" -- /etc/hostname

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/output_file.c: what was there before is kept or comes back, and nothing that a link points to is written to */
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/output_file.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "out.trace"
+#define OLD  "out.trace.old"
+
+/* Every test works in an empty folder of its own. */
+struct folder {
+        char path[PATH_MAX / 2];
+};
+
+static void enter(struct folder *f)
+{
+        const char *parent = getenv("TMPDIR");
+
+        (void)snprintf(f->path, sizeof(f->path), "%s/output.XXXXXX", parent ? parent : "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(f->path));
+        ck_assert_int_eq(chdir(f->path), 0);
+}
+
+static void leave(const struct folder *f)
+{
+        static const char *const names[] = { NAME, OLD, "target", "pipe" };
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (unlink(names[i]) < 0)
+                        (void)rmdir(names[i]);
+        ck_assert_int_eq(chdir("/"), 0);
+        ck_assert_int_eq(rmdir(f->path), 0); /* nothing else was left behind */
+}
+
+static void write_file(const char *name, const char *text)
+{
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(io_write_all(fd, text, strlen(text), NULL), 0);
+        io_close(&fd);
+}
+
+static void expect_file(const char *name, const char *text)
+{
+        char bytes[64] = "";
+        size_t n_bytes;
+        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+        ck_assert_msg(fd >= 0, "%s", name);
+        ck_assert_int_eq(io_read_full(fd, bytes, sizeof(bytes) - 1, &n_bytes, NULL), 0);
+        ck_assert_str_eq(bytes, text);
+        io_close(&fd);
+}
+
+static void expect_absent(const char *name)
+{
+        struct stat st;
+
+        ck_assert_int_eq(lstat(name, &st), -1);
+        ck_assert_int_eq(errno, ENOENT);
+}
+
+/* Opens NAME and writes @text. */
+static void record(struct output_file *file, const char *text)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(output_file_open(file, NAME, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(fcntl(file->fd, F_GETFD), FD_CLOEXEC);
+        ck_assert_int_eq(io_write_all(file->fd, text, strlen(text), NULL), 0);
+}
+
+START_TEST(test_new)
+{
+        struct output_file file;
+        struct folder folder;
+
+        enter(&folder);
+        record(&file, "first");
+        ck_assert(file.created);
+        ck_assert(!file.rotated);
+        output_file_close(&file);
+        ck_assert_int_eq(file.fd, -1);
+        expect_file(NAME, "first");
+        expect_absent(OLD);
+        leave(&folder);
+}
+END_TEST
+
+START_TEST(test_rotation)
+{
+        struct output_file file;
+        struct folder folder;
+
+        enter(&folder);
+        record(&file, "first");
+        output_file_close(&file);
+        record(&file, "second");
+        ck_assert(file.rotated);
+        output_file_close(&file);
+        expect_file(NAME, "second");
+        expect_file(OLD, "first");
+        record(&file, "third");
+        output_file_close(&file);
+        expect_file(NAME, "third");
+        expect_file(OLD, "second");
+        leave(&folder);
+}
+END_TEST
+
+START_TEST(test_discard)
+{
+        struct output_file file;
+        struct folder folder;
+
+        enter(&folder);
+        record(&file, "nothing");
+        output_file_discard(&file);
+        ck_assert_int_eq(file.fd, -1);
+        expect_absent(NAME);
+
+        write_file(NAME, "earlier");
+        record(&file, "nothing");
+        output_file_discard(&file);
+        expect_file(NAME, "earlier");
+        expect_absent(OLD);
+        leave(&folder);
+}
+END_TEST
+
+START_TEST(test_folder_is_refused)
+{
+        struct output_file file;
+        struct error err = ERROR_NONE;
+        struct folder folder;
+        struct stat st;
+
+        enter(&folder);
+        ck_assert_int_eq(mkdir(NAME, 0700), 0);
+        ck_assert_int_eq(output_file_open(&file, NAME, &err), -EISDIR);
+        ck_assert_ptr_nonnull(strstr(err.text, NAME));
+        ck_assert_int_eq(file.fd, -1);
+        output_file_discard(&file);
+        ck_assert_int_eq(stat(NAME, &st), 0);
+        expect_absent(OLD);
+        leave(&folder);
+}
+END_TEST
+
+START_TEST(test_missing_folder)
+{
+        struct output_file file;
+        struct error err = ERROR_NONE;
+
+        ck_assert_int_eq(output_file_open(&file, "/no/such/folder/out", &err), -ENOENT);
+        ck_assert_ptr_nonnull(strstr(err.text, "/no/such/folder/out"));
+        ck_assert_int_eq(file.fd, -1);
+}
+END_TEST
+
+/* loop test: a link to a file, and one to nothing, as somebody else may have put there */
+START_TEST(test_link_is_not_followed)
+{
+        struct output_file file;
+        struct folder folder;
+        char target[16] = "";
+
+        enter(&folder);
+        if (_i == 0)
+                write_file("target", "precious");
+        ck_assert_int_eq(symlink("target", NAME), 0);
+        record(&file, "trace");
+        expect_file(NAME, "trace");
+        if (_i == 0)
+                expect_file("target", "precious");
+        else
+                expect_absent("target");
+
+        output_file_discard(&file);
+        ck_assert_int_eq(readlink(NAME, target, sizeof(target) - 1), (ssize_t)strlen("target"));
+        ck_assert_str_eq(target, "target");
+        if (_i == 0)
+                expect_file("target", "precious");
+        leave(&folder);
+}
+END_TEST
+
+/* Something is in the way of the old file's new name: it is not written over, and not lost. */
+START_TEST(test_cannot_rotate)
+{
+        struct output_file file;
+        struct error err = ERROR_NONE;
+        struct folder folder;
+
+        enter(&folder);
+        write_file(NAME, "earlier");
+        ck_assert_int_eq(mkdir(OLD, 0700), 0);
+        ck_assert_int_eq(output_file_open(&file, NAME, &err), -EEXIST);
+        ck_assert_int_eq(file.fd, -1);
+        output_file_discard(&file);
+        expect_file(NAME, "earlier");
+        leave(&folder);
+}
+END_TEST
+
+/* Devices and pipes stay what they are. */
+START_TEST(test_device_and_pipe)
+{
+        struct output_file file;
+        struct folder folder;
+        struct stat st;
+        char text[8] = "";
+        int reader;
+
+        ck_assert_int_eq(output_file_open(&file, "/dev/null", NULL), 0);
+        ck_assert(!file.created && !file.rotated);
+        ck_assert_int_eq(io_write_all(file.fd, "x", 1, NULL), 0);
+        output_file_discard(&file);
+        ck_assert_int_eq(stat("/dev/null", &st), 0);
+        ck_assert(S_ISCHR(st.st_mode));
+
+        enter(&folder);
+        ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+        reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        ck_assert_int_ge(reader, 0);
+        ck_assert_int_eq(output_file_open(&file, "pipe", NULL), 0);
+        ck_assert(!file.created && !file.rotated);
+        ck_assert_int_eq(io_write_all(file.fd, "trace", 5, NULL), 0);
+        ck_assert_int_eq(read(reader, text, sizeof(text)), 5);
+        output_file_discard(&file);
+        ck_assert_int_eq(lstat("pipe", &st), 0);
+        ck_assert(S_ISFIFO(st.st_mode));
+        io_close(&reader);
+        leave(&folder);
+}
+END_TEST
+
+static const struct {
+        const char *uid, *gid;
+        uid_t owner; /* 0 = it stays root's */
+} users[] = {
+        { "12345", "23456", 12345 }, { "12345", NULL, 0 },     { NULL, "23456", 0 },
+        { "", "23456", 0 },          { "-1", "23456", 0 },     { "12345x", "23456", 0 },
+        { "4294967295", "1", 0 },    { "4294967296", "1", 0 }, { "99999999999999999999", "1", 0 },
+};
+
+/* loop test, as root: the file belongs to the user who called sudo */
+START_TEST(test_owner_under_sudo)
+{
+        struct output_file file;
+        struct folder folder;
+        struct stat st;
+
+        enter(&folder);
+        ck_assert_int_eq(users[_i].uid ? setenv("SUDO_UID", users[_i].uid, 1) : unsetenv("SUDO_UID"), 0);
+        ck_assert_int_eq(users[_i].gid ? setenv("SUDO_GID", users[_i].gid, 1) : unsetenv("SUDO_GID"), 0);
+        record(&file, "trace");
+        ck_assert_int_eq(fstat(file.fd, &st), 0);
+        ck_assert_uint_eq(st.st_uid, users[_i].owner);
+        ck_assert_uint_eq(st.st_gid, users[_i].owner == 0 ? 0 : 23456);
+        output_file_close(&file);
+        leave(&folder);
+}
+END_TEST
+
+/* Root, and of a machine or container that has this user. */
+static bool may_give_files_away(void)
+{
+        int fd = memfd_create("gift", MFD_CLOEXEC);
+        bool given = geteuid() == 0 && fchown(fd, 12345, 23456) == 0;
+
+        io_close(&fd);
+        return given;
+}
+
+int main(void)
+{
+        Suite *suite = suite_create("cli/output_file");
+        TCase *tc = tcase_create("output");
+        SRunner *runner;
+        int n_failed;
+
+        (void)unsetenv("SUDO_UID");
+        (void)unsetenv("SUDO_GID");
+        tcase_add_test(tc, test_new);
+        tcase_add_test(tc, test_rotation);
+        tcase_add_test(tc, test_discard);
+        tcase_add_test(tc, test_folder_is_refused);
+        tcase_add_test(tc, test_missing_folder);
+        tcase_add_loop_test(tc, test_link_is_not_followed, 0, 2);
+        tcase_add_test(tc, test_cannot_rotate);
+        tcase_add_test(tc, test_device_and_pipe);
+        if (may_give_files_away())
+                tcase_add_loop_test(tc, test_owner_under_sudo, 0, (int)(sizeof(users) / sizeof(users[0])));
+        else
+                printf("# left out: the owner under sudo, since files cannot be given away here\n");
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* format/trace_dump.c: every version's trace is dumped as it always was, and no string can disturb the lines */
+#include "format/trace_dump.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+#include "tests/unit/small_trace.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN_TRACE "tests/golden/v1.0.hyp"
+#define WRITE_TO     "GOLDEN_TRACE_TO" /* names a file that is not there yet */
+#define GOLDEN_DUMP  "tests/golden/v1.0.dump"
+
+/* The dump of a trace as text, to be freed. */
+static char *dump(const char *path, int wanted, struct error *err)
+{
+        struct trace_reader *reader = NULL;
+        size_t n_bytes;
+        char *text;
+        FILE *out = open_memstream(&text, &n_bytes);
+
+        ck_assert_ptr_nonnull(out);
+        ck_assert_msg(trace_reader_open(path, &reader, err) == 0, "%s", err->text);
+        ck_assert_int_eq(trace_dump_write(reader, out, err), wanted);
+        trace_reader_close(reader);
+        ck_assert_int_eq(fclose(out), 0);
+        return text;
+}
+
+static char *read_text(const char *path)
+{
+        struct byte_buffer text = { .data = NULL };
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(io_read_file(AT_FDCWD, path, 1 << 20, &text, &err) == 0,
+                      "%s (tests run in the root of the tree)", err.text);
+        return (char *)text.data;
+}
+
+/* The traces in tests/golden are never made again: what was written once can be read for ever. */
+START_TEST(test_golden_trace_of_version_1_0)
+{
+        struct error err = ERROR_NONE;
+        char *got = dump(GOLDEN_TRACE, 0, &err);
+        char *wanted = read_text(GOLDEN_DUMP);
+
+        ck_assert_str_eq(got, wanted);
+        free(got);
+        free(wanted);
+}
+END_TEST
+
+/* Takes away the lines on how the file is laid out, which depends on zstd. */
+static void keep_contents(char *text)
+{
+        char *to = text;
+
+        while (*text) {
+                size_t n = strcspn(text, "\n") + 1;
+
+                if (strncmp(text, "chunk ", 6) != 0 && strncmp(text, "index ", 6) != 0) {
+                        memmove(to, text, n);
+                        to += n;
+                }
+                text += n;
+        }
+        *to = '\0';
+}
+
+START_TEST(test_todays_writer_makes_the_same)
+{
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        char *got, *wanted;
+
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        got = dump(b.path, 0, &err);
+        wanted = read_text(GOLDEN_DUMP);
+        keep_contents(got);
+        keep_contents(wanted);
+        ck_assert_str_eq(got, wanted);
+        ck_assert_uint_gt(strlen(got), 1000);
+        free(got);
+        free(wanted);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Every table and every op of the specification has at least one line. */
+START_TEST(test_golden_dump_has_everything)
+{
+        char *text = read_text(GOLDEN_DUMP);
+
+#define X(id, ID, name) ck_assert_ptr_nonnull(strstr(text, "\n" name " "));
+        TRACE_TABLES(X)
+        TRACE_OPS(X)
+#undef X
+        free(text);
+}
+END_TEST
+
+static uint32_t add_bytes(struct trace_builder *b, const char *bytes, size_t n_bytes)
+{
+        uint32_t id = 0;
+
+        ck_assert_int_eq(trace_dictionary_add_string(&b->dictionary, bytes, n_bytes, &id), 0);
+        return id;
+}
+
+/* Strings come from the recorded programs: they forge no lines and reach no terminal. */
+START_TEST(test_hostile_strings_are_escaped)
+{
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        char every[256];
+        char *text;
+
+        for (int i = 0; i < 256; i++)
+                every[i] = (char)i;
+        trace_builder_init(&b);
+        (void)add_bytes(&b, every, sizeof(every));
+        (void)add_bytes(&b, "\"\nprocess id=1 pid=1", 20);
+        (void)add_bytes(&b, "\x1b[2J\r\0\\", 7);
+        (void)add_bytes(&b, "", 0);
+        trace_builder_finish(&b);
+        text = dump(b.path, 0, &err);
+        ck_assert_ptr_nonnull(strstr(text, "string id=2 text=\"\\\"\\x0aprocess id=1 pid=1\"\n"));
+        ck_assert_ptr_nonnull(strstr(text, "string id=3 text=\"\\x1b[2J\\x0d\\x00\\\\\"\n"));
+        ck_assert_ptr_nonnull(strstr(text, "string id=4 text=\"\"\n"));
+        ck_assert_ptr_nonnull(strstr(text, "\\x1f !\\\"#$"));
+        ck_assert_ptr_nonnull(strstr(text, "[\\\\]^"));
+        ck_assert_ptr_nonnull(strstr(text, "}~\\x7f\\x80"));
+        ck_assert_ptr_nonnull(strstr(text, "\\xfe\\xff\"\n"));
+        for (const char *at = text; *at; at++)
+                ck_assert((*at >= 0x20 && *at < 0x7f) || *at == '\n');
+        free(text);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* What came before a malformed chunk is there, and the error says where the chunk is. */
+START_TEST(test_malformed_events)
+{
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS, .n_items = 1 };
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        char where[40];
+        char *text;
+
+        trace_builder_init(&b);
+        (void)trace_builder_string(&b, "before");
+        trace_builder_flush(&b);
+        (void)snprintf(where, sizeof(where), "chunk at byte %d: ", (int)trace_writer_count_bytes(b.writer));
+        ck_assert_int_eq(trace_writer_put(b.writer, header, (const uint8_t *)"\1", 1, NULL), 0);
+        ck_assert_int_eq(trace_writer_finish(b.writer, NULL), 0);
+        text = dump(b.path, -EBADMSG, &err);
+        ck_assert_ptr_nonnull(strstr(text, "text=\"before\"\n"));
+        free(text);
+        ck_assert_int_eq(strncmp(err.text, where, strlen(where)), 0);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_full_output_is_for_the_caller_to_see)
+{
+        FILE *out = fopen("/dev/full", "we");
+        struct trace_reader *reader;
+        struct trace_builder b;
+
+        ck_assert_ptr_nonnull(out);
+        (void)setvbuf(out, NULL, _IONBF, 0);
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
+        ck_assert_int_eq(trace_dump_write(reader, out, NULL), 0);
+        ck_assert(ferror(out));
+        (void)fclose(out);
+        ck_assert_int_eq(trace_reader_ending(reader, NULL, NULL), TRACE_ENDING_OPEN); /* it did not go on */
+        trace_reader_close(reader);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Not a test: makes the golden file of the next version. */
+START_TEST(test_write_golden_trace)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        struct trace_builder b;
+        int fd = open(getenv(WRITE_TO), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+        ck_assert_int_ge(fd, 0);
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        ck_assert_int_eq(io_read_file(AT_FDCWD, b.path, 1 << 20, &bytes, NULL), 0);
+        ck_assert_int_eq(io_write_all(fd, bytes.data, bytes.used_bytes, NULL), 0);
+        byte_buffer_deinit(&bytes);
+        trace_builder_deinit(&b);
+        io_close(&fd);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("format/trace_dump");
+        TCase *tc = tcase_create("trace_dump");
+        SRunner *runner;
+        int n_failed;
+
+        if (getenv(WRITE_TO))
+                tcase_add_test(tc, test_write_golden_trace);
+        tcase_add_test(tc, test_golden_trace_of_version_1_0);
+        tcase_add_test(tc, test_todays_writer_makes_the_same);
+        tcase_add_test(tc, test_golden_dump_has_everything);
+        tcase_add_test(tc, test_hostile_strings_are_escaped);
+        tcase_add_test(tc, test_malformed_events);
+        tcase_add_test(tc, test_full_output_is_for_the_caller_to_see);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* format/trace_reader.c: every whole chunk before a cut or a damage is delivered, nothing after it, and it is said why */
+#include "format/trace_reader.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "tests/unit/small_trace.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CHUNKS_MAX    64
+#define UNKNOWN_CHUNK 900 /* a kind of a newer version */
+#define STORED_BYTES  8   /* place of this number in a header, 4 bytes long */
+
+/* A file in memory whose contents are set again and again. */
+struct memory_file {
+        int fd;
+        char path[40];
+};
+
+static struct memory_file open_memory(void)
+{
+        struct memory_file f = { .fd = memfd_create("trace", MFD_CLOEXEC) };
+
+        ck_assert_int_ge(f.fd, 0);
+        (void)snprintf(f.path, sizeof(f.path), "/proc/self/fd/%d", f.fd);
+        return f;
+}
+
+static void set_contents(const struct memory_file *f, const uint8_t *bytes, size_t n_bytes)
+{
+        ck_assert_int_eq(ftruncate(f->fd, 0), 0);
+        ck_assert_int_eq(lseek(f->fd, 0, SEEK_SET), 0);
+        ck_assert_int_eq(io_write_all(f->fd, bytes, n_bytes, NULL), 0);
+}
+
+/* The bytes of the small trace and where its chunks end. */
+struct good_trace {
+        struct byte_buffer bytes;
+        uint64_t ends[CHUNKS_MAX];
+        size_t n_chunks;
+};
+
+static struct good_trace make_good_trace(void)
+{
+        struct good_trace g = { .n_chunks = 0 };
+        struct trace_reader *reader;
+        struct trace_builder b;
+        struct trace_item item;
+
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        ck_assert_int_eq(io_read_file(AT_FDCWD, b.path, 1 << 20, &g.bytes, NULL), 0);
+        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
+        (void)trace_reader_ending(reader, NULL, &g.ends[g.n_chunks++]);
+        while (trace_reader_next(reader, &item, NULL) == 1) {
+                ck_assert_uint_lt(g.n_chunks, CHUNKS_MAX);
+                ck_assert_uint_eq(item.file_offset_bytes, g.ends[g.n_chunks - 1]);
+                g.ends[g.n_chunks++] = item.file_offset_bytes + TRACE_CHUNK_HEADER_BYTES +
+                                       item.header.stored_bytes;
+        }
+        ck_assert_uint_eq(g.ends[g.n_chunks - 1] + TRACE_TRAILER_BYTES, g.bytes.used_bytes);
+        trace_reader_close(reader);
+        trace_builder_deinit(&b);
+        return g;
+}
+
+/* How many chunks of the good trace end at or before this byte. */
+static size_t count_chunks(const struct good_trace *g, uint64_t byte)
+{
+        size_t n = 0;
+
+        while (n < g->n_chunks && g->ends[n] <= byte)
+                n++;
+        return n;
+}
+
+/* Reads all there is.  Returns the result of the opening; with success how many chunks there were. */
+static int read_all(const char *path, size_t *ret_n_chunks, enum trace_ending *ret_ending,
+                    uint64_t *ret_bytes)
+{
+        struct trace_reader *reader;
+        struct error err = ERROR_NONE;
+        struct trace_item item;
+        const char *words;
+        size_t n = 1;
+        int r = trace_reader_open(path, &reader, &err);
+
+        ck_assert_int_eq(err.code, r);
+        if (r < 0) {
+                ck_assert_ptr_nonnull(strstr(err.text, path));
+                return r;
+        }
+        while ((r = trace_reader_next(reader, &item, &err)) == 1) {
+                ck_assert_int_eq(trace_reader_ending(reader, NULL, NULL), TRACE_ENDING_OPEN);
+                n++;
+        }
+        ck_assert_int_eq(r, 0);
+        ck_assert_int_eq(trace_reader_next(reader, &item, &err), 0);
+        *ret_ending = trace_reader_ending(reader, &words, ret_bytes);
+        ck_assert_int_eq(words[0] == '\0', *ret_ending == TRACE_ENDING_WHOLE);
+        *ret_n_chunks = n;
+        trace_reader_close(reader);
+        return 0;
+}
+
+START_TEST(test_cut_at_every_byte)
+{
+        struct good_trace g = make_good_trace();
+        struct memory_file f = open_memory();
+
+        for (size_t cut = 0; cut <= g.bytes.used_bytes; cut++) {
+                enum trace_ending ending = TRACE_ENDING_OPEN;
+                uint64_t whole_bytes = 0;
+                size_t n = 0;
+                int r;
+
+                set_contents(&f, g.bytes.data, cut);
+                r = read_all(f.path, &n, &ending, &whole_bytes);
+                if (cut < g.ends[0]) {
+                        ck_assert_int_eq(r, -ENODATA);
+                        continue;
+                }
+                ck_assert_int_eq(r, 0);
+                ck_assert_uint_eq(n, count_chunks(&g, cut));
+                ck_assert_uint_eq(whole_bytes, g.ends[n - 1]);
+                ck_assert_int_eq(ending,
+                                 cut == g.bytes.used_bytes ? TRACE_ENDING_WHOLE : TRACE_ENDING_CUT_OFF);
+        }
+        byte_buffer_deinit(&g.bytes);
+        io_close(&f.fd);
+}
+END_TEST
+
+/* True if a byte of the file belongs to a header's length of the body: then the end may be missing. */
+static bool is_length(const struct good_trace *g, size_t byte, size_t chunk)
+{
+        uint64_t begin = chunk == 0 ? 0 : g->ends[chunk - 1];
+
+        return chunk < g->n_chunks && byte >= begin + STORED_BYTES && byte < begin + STORED_BYTES + 4;
+}
+
+/* loop test: every byte of the file, with one bit turned in each run */
+START_TEST(test_damage_at_every_byte)
+{
+        struct good_trace g = make_good_trace();
+        struct memory_file f = open_memory();
+
+        for (size_t byte = 0; byte < g.bytes.used_bytes; byte++) {
+                size_t n_before = count_chunks(&g, byte);
+                enum trace_ending ending = TRACE_ENDING_OPEN;
+                uint64_t whole_bytes = 0;
+                size_t n = 0;
+                int r;
+
+                g.bytes.data[byte] = (uint8_t)(g.bytes.data[byte] ^ 1U << _i);
+                set_contents(&f, g.bytes.data, g.bytes.used_bytes);
+                g.bytes.data[byte] = (uint8_t)(g.bytes.data[byte] ^ 1U << _i);
+                r = read_all(f.path, &n, &ending, &whole_bytes);
+                if (n_before == 0) {
+                        ck_assert(r == -EBADMSG || (r == -ENODATA && is_length(&g, byte, 0)));
+                        continue;
+                }
+                ck_assert_int_eq(r, 0);
+                ck_assert_uint_eq(n, n_before);
+                ck_assert_uint_eq(whole_bytes, g.ends[n - 1]);
+                ck_assert(ending == TRACE_ENDING_DAMAGED ||
+                          (ending == TRACE_ENDING_CUT_OFF && is_length(&g, byte, n_before)));
+        }
+        byte_buffer_deinit(&g.bytes);
+        io_close(&f.fd);
+}
+END_TEST
+
+START_TEST(test_bytes_after_the_trailer_are_damage)
+{
+        struct good_trace g = make_good_trace();
+        struct memory_file f = open_memory();
+        enum trace_ending ending;
+        uint64_t whole_bytes;
+        size_t n;
+
+        byte_buffer_add_u8(&g.bytes, 0);
+        set_contents(&f, g.bytes.data, g.bytes.used_bytes);
+        ck_assert_int_eq(read_all(f.path, &n, &ending, &whole_bytes), 0);
+        ck_assert_int_eq(ending, TRACE_ENDING_DAMAGED);
+        ck_assert_uint_eq(n, g.n_chunks);
+        byte_buffer_deinit(&g.bytes);
+        io_close(&f.fd);
+}
+END_TEST
+
+/* loop test: a pipe by its path, or as standard input */
+START_TEST(test_from_a_pipe)
+{
+        struct good_trace g = make_good_trace();
+        int standard_input = dup(STDIN_FILENO);
+        enum trace_ending ending;
+        uint64_t whole_bytes;
+        char path[40] = "-";
+        int ends[2];
+        size_t n;
+
+        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+        ck_assert_int_eq(io_write_all(ends[1], g.bytes.data, g.bytes.used_bytes, NULL), 0); /* it fits */
+        io_close(&ends[1]);
+        if (_i == 0)
+                (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+        else
+                ck_assert_int_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+        ck_assert_int_eq(read_all(path, &n, &ending, &whole_bytes), 0);
+        ck_assert_int_eq(ending, TRACE_ENDING_WHOLE);
+        ck_assert_uint_eq(n, g.n_chunks);
+        if (_i == 1)
+                ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0); /* not the reader's to close */
+        ck_assert_int_eq(dup2(standard_input, STDIN_FILENO), STDIN_FILENO);
+        io_close(&standard_input);
+        io_close(&ends[0]);
+        byte_buffer_deinit(&g.bytes);
+}
+END_TEST
+
+START_TEST(test_what_is_no_trace)
+{
+        static const struct {
+                const char *path;
+                int r;
+        } others[] = {
+                { "/nowhere/at/all", -ENOENT }, { "/proc/self", -EISDIR },      { "/dev/null", -ENODATA },
+                { "/dev/zero", -EBADMSG },      { "/proc/self/exe", -EBADMSG },
+        };
+
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+                enum trace_ending ending;
+                uint64_t whole_bytes;
+                size_t n;
+
+                ck_assert_int_eq(read_all(others[i].path, &n, &ending, &whole_bytes), others[i].r);
+        }
+        trace_reader_close(NULL);
+}
+END_TEST
+
+/* ---- chunks made by hand ------------------------------------------------------------------------------- */
+
+static void add_chunk(struct byte_buffer *file, uint16_t kind, const uint8_t *body, size_t n_bytes)
+{
+        struct trace_chunk_header header = { .kind = kind };
+
+        ck_assert_int_eq(trace_chunk_encode(&header, body, n_bytes, 3, file, NULL), 0);
+}
+
+static int open_bytes(const struct byte_buffer *bytes, struct trace_reader **ret_reader)
+{
+        struct memory_file f = open_memory();
+        int r;
+
+        set_contents(&f, bytes->data, bytes->used_bytes);
+        r = trace_reader_open(f.path, ret_reader, NULL);
+        io_close(&f.fd);
+        return r;
+}
+
+START_TEST(test_first_chunk_and_version)
+{
+        static const struct {
+                uint16_t kind;
+                uint8_t body[6];
+                size_t n_bytes;
+                int r;
+        } firsts[] = {
+                { TRACE_CHUNK_FILE, { TRACE_VERSION_MAJOR, 0, 0, 0 }, 4, 0 },
+                { TRACE_CHUNK_FILE,
+                  { TRACE_VERSION_MAJOR, 0, 0xff, 0xff, 7, 7 },
+                  6,
+                  0 }, /* a newer minor version */
+                { TRACE_CHUNK_FILE, { TRACE_VERSION_MAJOR + 1, 0, 0, 0 }, 4, -ENOTSUP },
+                { TRACE_CHUNK_FILE, { TRACE_VERSION_MAJOR, 1, 0, 0 }, 4, -ENOTSUP },
+                { TRACE_CHUNK_FILE, { 0, 0, 0, 0 }, 4, -ENOTSUP },
+                { TRACE_CHUNK_FILE, { TRACE_VERSION_MAJOR, 0, 0 }, 3, -EBADMSG },
+                { TRACE_CHUNK_FILE, { 0 }, 0, -EBADMSG },
+                { TRACE_CHUNK_INDEX, { TRACE_VERSION_MAJOR, 0, 0, 0 }, 4, -EBADMSG },
+                { UNKNOWN_CHUNK, { TRACE_VERSION_MAJOR, 0, 0, 0 }, 4, -EBADMSG },
+                { TRACE_TABLE_STRINGS, { 1, 1, 2 }, 3, -EBADMSG },
+        };
+
+        for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+                struct byte_buffer file = { .data = NULL };
+                struct trace_reader *reader = NULL;
+
+                add_chunk(&file, firsts[i].kind, firsts[i].body, firsts[i].n_bytes);
+                ck_assert_int_eq(open_bytes(&file, &reader), firsts[i].r);
+                trace_reader_close(reader);
+                byte_buffer_deinit(&file);
+        }
+}
+END_TEST
+
+static const uint8_t version[4] = { TRACE_VERSION_MAJOR, 0, TRACE_VERSION_MINOR, 0 };
+static const uint8_t one_string[9] = { 1, 1, 2, 1, 1, 2, 1, 1, 'x' };
+
+START_TEST(test_unknown_kinds_are_handed_on)
+{
+        struct byte_buffer file = { .data = NULL };
+        struct trace_reader *reader;
+        struct trace_item item;
+        size_t n_bytes;
+
+        add_chunk(&file, TRACE_CHUNK_FILE, version, 4);
+        add_chunk(&file, UNKNOWN_CHUNK, (const uint8_t *)"new", 3);
+        add_chunk(&file, TRACE_TABLE_FIRST + TRACE_TABLE_COUNT, (const uint8_t *)"", 0);
+        add_chunk(&file, TRACE_TABLE_STRINGS, one_string, sizeof(one_string));
+        ck_assert_int_eq(open_bytes(&file, &reader), 0);
+        ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 1);
+        ck_assert_uint_eq(item.header.kind, UNKNOWN_CHUNK);
+        ck_assert_uint_eq(item.body_bytes, 3);
+        ck_assert_mem_eq(item.body, "new", 3);
+        ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 1);
+        ck_assert_uint_eq(item.body_bytes, 0);
+        ck_assert_uint_eq(trace_dictionary_count(trace_reader_dictionary(reader), TRACE_TABLE_STRINGS), 0);
+        ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 1);
+        ck_assert(item.first_row == 1 && item.n_rows == 1);
+        ck_assert_mem_eq(trace_dictionary_string(trace_reader_dictionary(reader), 1, &n_bytes), "x", 1);
+        ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 0);
+        ck_assert_int_eq(trace_reader_ending(reader, NULL, NULL), TRACE_ENDING_CUT_OFF);
+        trace_reader_close(reader);
+        byte_buffer_deinit(&file);
+}
+END_TEST
+
+/* The checksum tells what was damaged on its way; a writer that lies has a good one. */
+START_TEST(test_malformed_table_is_damage)
+{
+        static const uint8_t second_row[] = { 2, 1, 2, 1, 1, 2, 1, 1, 'x' };
+        struct byte_buffer file = { .data = NULL };
+        struct trace_reader *reader;
+        struct trace_item item;
+        const char *words;
+        uint64_t whole_bytes;
+
+        add_chunk(&file, TRACE_CHUNK_FILE, version, 4);
+        add_chunk(&file, TRACE_TABLE_STRINGS, second_row, sizeof(second_row));
+        add_chunk(&file, TRACE_TABLE_STRINGS, one_string, sizeof(one_string));
+        ck_assert_int_eq(open_bytes(&file, &reader), 0);
+        ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 0);
+        ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 0);
+        ck_assert_int_eq(trace_reader_ending(reader, &words, &whole_bytes), TRACE_ENDING_DAMAGED);
+        ck_assert_ptr_nonnull(strstr(words, "string"));
+        ck_assert_uint_eq(whole_bytes, TRACE_CHUNK_HEADER_BYTES + 4);
+        ck_assert_uint_eq(trace_dictionary_count(trace_reader_dictionary(reader), TRACE_TABLE_STRINGS), 0);
+        trace_reader_close(reader);
+        byte_buffer_deinit(&file);
+}
+END_TEST
+
+START_TEST(test_descriptors_are_closed)
+{
+        struct good_trace g = make_good_trace();
+        struct memory_file f = open_memory();
+        int before = dup(f.fd); /* the lowest that is free */
+        int after = before;
+
+        io_close(&after);
+        for (size_t cut = 0; cut < g.bytes.used_bytes; cut += 40) {
+                enum trace_ending ending;
+                uint64_t whole_bytes;
+                size_t n;
+
+                set_contents(&f, g.bytes.data, cut);
+                (void)read_all(f.path, &n, &ending, &whole_bytes);
+        }
+        after = dup(f.fd);
+        ck_assert_int_eq(after, before);
+        io_close(&after);
+        byte_buffer_deinit(&g.bytes);
+        io_close(&f.fd);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("format/trace_reader");
+        TCase *tc = tcase_create("trace_reader");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_cut_at_every_byte);
+        tcase_add_loop_test(tc, test_damage_at_every_byte, 0, 8);
+        tcase_add_test(tc, test_bytes_after_the_trailer_are_damage);
+        tcase_add_loop_test(tc, test_from_a_pipe, 0, 2);
+        tcase_add_test(tc, test_what_is_no_trace);
+        tcase_add_test(tc, test_first_chunk_and_version);
+        tcase_add_test(tc, test_unknown_kinds_are_handed_on);
+        tcase_add_test(tc, test_malformed_table_is_damage);
+        tcase_add_test(tc, test_descriptors_are_closed);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
