@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "instrument/region_finder.h"
 
-#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "instrument/client_abi.h"
+#include "instrument/own_number.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,43 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define REGION_NAME      "/memfd:" CLIENT_ABI_MEMFD_NAME " (deleted)"
-#define STATUS_BYTES_MAX 65536
-#define NUMBER_BYTES     32 /* room for "/proc/self/fd/" and a number */
+#define REGION_NAME  "/memfd:" CLIENT_ABI_MEMFD_NAME " (deleted)"
+#define NUMBER_BYTES 32 /* room for "/proc/self/fd/" and a number */
 
 bool region_finder_is_region_name(const char *name, size_t name_bytes)
 {
         return name_bytes == sizeof(REGION_NAME) - 1 && memcmp(name, REGION_NAME, name_bytes) == 0;
-}
-
-/*
- * The PID that the process itself sees: the last number of the line NSpid in
- * its status.  Where the kernel has no such line, there are no PID namespaces.
- */
-static int read_own_pid(int proc_fd, uint32_t pid, uint32_t *ret_own_pid, struct error *err)
-{
-        struct byte_buffer status = { .data = NULL };
-        int r = io_read_file(proc_fd, "status", STATUS_BYTES_MAX, &status, err);
-        const char *at;
-        uint32_t own_pid = pid;
-
-        if (r < 0)
-                goto done;
-        at = strstr((const char *)status.data, "\nNSpid:");
-        if (at)
-                at += sizeof("\nNSpid:") - 1;
-        for (uint32_t number = 0; at && (*at == '\t' || (*at >= '0' && *at <= '9')); at++) {
-                if (*at == '\t') {
-                        number = 0;
-                        continue;
-                }
-                number = number * 10 + (uint32_t)(*at - '0');
-                own_pid = number;
-        }
-        *ret_own_pid = own_pid;
-done:
-        byte_buffer_deinit(&status);
-        return r;
 }
 
 /* True if the file behind @fd says that it is the region of the process that calls itself @own_pid. */
@@ -151,7 +120,7 @@ int region_finder_open(uint32_t pid, int *ret_fd, struct error *err)
         if (proc_fd < 0)
                 return error_errno(err, "%s", proc_path);
 
-        r = read_own_pid(proc_fd, pid, &own_pid, err);
+        r = own_number_read(proc_fd, pid, &own_pid, err);
         if (r < 0)
                 goto done;
         r = scan(proc_fd, "fd", own_pid);

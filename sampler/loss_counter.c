@@ -3,6 +3,7 @@
 
 #include "format/trace_dictionary.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 void loss_counter_add(struct loss_counter *c, enum trace_loss_reason reason, uint64_t n)
@@ -17,7 +18,9 @@ static int add_row(struct trace_dictionary *dictionary, uint32_t reason, uint32_
         struct trace_loss row = { .reason = reason, .thread = thread, .count = n, .time_ns = now_ns };
         uint32_t id;
 
-        return trace_dictionary_add(dictionary, TRACE_TABLE_LOSSES, &row, &id);
+        int r = trace_dictionary_add(dictionary, TRACE_TABLE_LOSSES, &row, &id);
+
+        return r == -EOVERFLOW ? 0 : r; /* after millions of rows, one more would say nothing new */
 }
 
 int loss_counter_add_thread(struct loss_counter *c, struct trace_dictionary *dictionary,

@@ -98,13 +98,20 @@ static struct thread_sink sink_of(struct merge *m)
 static int thread_of_slot(struct merge *m, const struct zone_region *region, const struct zone_slot *slot,
                           uint64_t now_ns, struct thread_track **ret_thread)
 {
+        struct thread_track *thread = process_table_find_thread(&m->processes, slot->tid);
+        int r = 0;
+
         *ret_thread = NULL;
         if (slot->tid == 0 || !process_table_find_process(&m->processes, region->pid))
                 return 0;
-        *ret_thread = process_table_find_thread(&m->processes, slot->tid);
-        if (*ret_thread)
-                return 0;
-        return process_table_add_thread(&m->processes, region->pid, slot->tid, 0, now_ns, ret_thread);
+        if (!thread)
+                r = process_table_add_thread(&m->processes, region->pid, slot->tid, 0, now_ns, &thread);
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        /* A program speaks for its own threads only. */
+        if (thread->process->pid == region->pid)
+                *ret_thread = thread;
+        return 0;
 }
 
 static int merge_event(struct merge *m, struct thread_track *thread, const struct zone_event *from)
@@ -116,7 +123,7 @@ static int merge_event(struct merge *m, struct thread_track *thread, const struc
         r = thread_track_write_pending(thread, &sink, from->event.time_ns);
         if (r < 0)
                 return r;
-        if (from->thread_tid != 0) {
+        if (from->hands_over) {
                 thread_track_close_zones(thread, &sink, from->event.time_ns);
                 return 0;
         }
@@ -131,7 +138,7 @@ static int merge_slot(struct merge *m, struct zone_region *region, struct zone_s
         int r;
 
         while ((r = zone_source_next(&m->zones, region, slot, until_ns, &event)) == 1) {
-                if (!thread || event.thread_tid != 0)
+                if (!thread || event.hands_over)
                         r = thread_of_slot(m, region, slot, event.event.time_ns, &thread);
                 if (r < 0)
                         return r;
@@ -196,7 +203,7 @@ static uint32_t row_of_tid(void *context, uint32_t tid)
 }
 
 /* The kernel tells of its losses in records, but the last ones only to who asks. */
-static int count_losses(struct merge *m, bool final, uint64_t now_ns)
+static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
 {
         uint64_t n_lost = m->samples.n_lost_records;
         int r;
@@ -210,6 +217,8 @@ static int count_losses(struct merge *m, bool final, uint64_t now_ns)
         loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
                          n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
         r = zone_source_count_drops(&m->zones, row_of_tid, m, now_ns);
+        if (r == 0)
+                r = zone_source_add_clocks(&m->zones);
         return r < 0 ? r : loss_counter_flush(&m->losses, m->dictionary, now_ns);
 }
 
@@ -271,7 +280,7 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
 
         if (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS ||
             event_encoder_count_bytes(&m->encoder) >= CHUNK_BYTES) {
-                r = count_losses(m, final, now_ns);
+                r = add_accounts(m, final, now_ns);
                 if (r == 0)
                         r = flush_tables(m);
                 if (r == 0)

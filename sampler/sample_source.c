@@ -69,9 +69,14 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         int spec = event_set_find_spec(s->events, rec->event);
         struct thread_track *thread;
         uint32_t stack;
-        int r = thread_of(s, rec, &thread);
+        int r;
 
-        if (r < 0 || !thread || spec < 0)
+        if (spec < 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        r = thread_of(s, rec, &thread);
+        if (r < 0 || !thread)
                 return r;
         s->unwinder->unwind(&rec->sample, &thread->process->space, &s->chain);
         if (s->chain.truncated)
@@ -135,8 +140,12 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         uint32_t id;
         int r;
 
-        if (!m->executable || __builtin_add_overflow(m->start_avma, m->length_bytes, &range.end_avma))
+        if (!m->executable)
                 return 0;
+        if (__builtin_add_overflow(m->start_avma, m->length_bytes, &range.end_avma)) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
         r = thread_of(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;

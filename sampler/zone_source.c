@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "instrument/client_abi.h"
+#include "instrument/own_number.h"
 #include "instrument/region_finder.h"
 #include "sampler/loss_counter.h"
 
@@ -39,6 +40,7 @@ void zone_source_deinit(struct zone_source *s)
         for (size_t i = 0; i < s->n_regions; i++)
                 close_region(&s->regions[i]);
         free(s->regions);
+        free(s->missed_pids);
         intern_deinit(&s->known_pids);
         s->regions = NULL;
         s->n_regions = 0;
@@ -61,8 +63,11 @@ static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
 /* Opens a region and starts it; @fd is taken over if *ret_region is set, also on failure. */
 static int start_region(struct zone_source *s, int fd, struct client_region **ret_region, struct error *err)
 {
+        static const struct trace_location nameless = { .name = 0 };
         int r = client_region_open(fd, ret_region, err);
 
+        if (r == 0)
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &s->nameless);
         if (r == 0)
                 r = use_clock(s, client_region_clock_kind(*ret_region), err);
         if (r == 0)
@@ -113,14 +118,24 @@ int zone_source_take(struct zone_source *s, uint32_t pid, int fd)
 
 int zone_source_open(struct zone_source *s, uint32_t pid)
 {
-        int fd;
+        int fd, r;
 
         if (region_finder_open(pid, &fd, NULL) == 0)
                 return zone_source_take(s, pid, fd);
-        /* Gone with its process; unless it handed its region in and that is drained and closed by now. */
-        if (intern_find(&s->known_pids, &pid, sizeof(pid)) == 0)
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
-        return 0;
+        r = array_reserve(&s->missed_pids, &s->missed_capacity, s->n_missed_pids + 1,
+                          sizeof(*s->missed_pids));
+        if (r == 0)
+                s->missed_pids[s->n_missed_pids++] = pid;
+        return r;
+}
+
+/* A region that is missed when it is announced may be handed in a moment later: the account is settled at leisure. */
+static void count_missed(struct zone_source *s)
+{
+        for (size_t i = 0; i < s->n_missed_pids; i++)
+                if (intern_find(&s->known_pids, &s->missed_pids[i], sizeof(s->missed_pids[i])) == 0)
+                        loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
+        s->n_missed_pids = 0;
 }
 
 void zone_source_end(struct zone_source *s, uint32_t pid)
@@ -208,6 +223,7 @@ void zone_source_close_ended(struct zone_source *s)
 int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context,
                             uint64_t now_ns)
 {
+        count_missed(s);
         for (size_t i = 0; i < s->n_regions; i++) {
                 struct zone_region *region = &s->regions[i];
                 uint64_t n_no_ring = client_region_drops_no_ring(region->region);
@@ -236,6 +252,24 @@ int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread
                 region->n_garbage_seen = n_garbage;
         }
         return 0;
+}
+
+int zone_source_add_clocks(struct zone_source *s)
+{
+        int r = 0;
+
+        for (uint32_t kind = 0; r == 0 && kind < ZONE_SOURCE_CLOCKS; kind++) {
+                const struct tick_clock *clock = &s->clocks[kind];
+                struct trace_clock row = { .kind = kind, .error_ns = (uint32_t)tick_clock_error_ns(clock) };
+                uint32_t id;
+
+                if (!s->clock_used[kind] || clock->n_pairs == 0)
+                        continue;
+                row.ticks = clock->pairs[clock->n_pairs - 1].ticks;
+                row.raw_ns = clock->pairs[clock->n_pairs - 1].ns;
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_CLOCKS, &row, &id);
+        }
+        return r == -EOVERFLOW ? 0 : r;
 }
 
 /* ---- words of a ring -> trace events ------------------------------------------------------------------- */
@@ -317,7 +351,7 @@ static int translate(struct zone_source *s, struct zone_region *region, const st
         case CLIENT_ABI_EVENT_ZONE_BEGIN:
                 event->op = TRACE_OP_ZONE_BEGIN;
                 r = location_of(s, region, from->argument, &location);
-                event->zone_begin.location = location;
+                event->zone_begin.location = location ? location : s->nameless;
                 break;
         case CLIENT_ABI_EVENT_ZONE_END:
                 event->op = TRACE_OP_ZONE_END;
@@ -353,15 +387,14 @@ static int translate(struct zone_source *s, struct zone_region *region, const st
         return r;
 }
 
-/* A zone needs a location; when the client's makes no sense, a nameless one keeps the nesting right. */
-static int nameless_location(struct zone_source *s, uint64_t *ret_location)
+/* The number that a thread has for us; 0 if it cannot be found out. */
+static uint32_t tid_of(const struct zone_region *region, uint32_t own_tid)
 {
-        static const struct trace_location nameless = { .name = 0 };
-        uint32_t id;
-        int r = trace_dictionary_add(s->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &id);
+        uint32_t own_pid = client_region_pid(region->region);
 
-        *ret_location = id;
-        return r;
+        if (own_pid == region->pid)
+                return own_tid; /* the same PID namespace */
+        return own_tid == own_pid ? region->pid : own_number_find_thread(region->pid, own_tid);
 }
 
 int zone_source_next(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
@@ -378,14 +411,11 @@ int zone_source_next(struct zone_source *s, struct zone_region *region, struct z
                 return 0;
 
         if (from.kind == CLIENT_ABI_EVENT_THREAD) {
-                slot->tid = from.argument;
-                ret_event->thread_tid = slot->tid;
+                slot->tid = tid_of(region, from.argument);
+                ret_event->hands_over = true;
                 r = 0;
         } else {
                 r = translate(s, region, &from, &ret_event->event);
-                if (r == 0 && ret_event->event.op == TRACE_OP_ZONE_BEGIN &&
-                    ret_event->event.zone_begin.location == 0)
-                        r = nameless_location(s, &ret_event->event.zone_begin.location);
         }
         client_stream_consume(&slot->stream);
         return r < 0 ? r : 1;

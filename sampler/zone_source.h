@@ -56,6 +56,9 @@ struct zone_source {
         struct intern known_pids; /* of all processes that ever had a region open here */
         struct tick_clock clocks[ZONE_SOURCE_CLOCKS];
         bool clock_used[ZONE_SOURCE_CLOCKS];
+        uint32_t nameless;     /* location of zones whose own makes no sense: keeps the nesting right */
+        uint32_t *missed_pids; /* heap, owned: announced, but gone before their region could be opened */
+        size_t n_missed_pids, missed_capacity;
         uint32_t families;      /* what the programs are asked for */
         uint64_t busiest_bytes; /* what the fullest ring held in the last drain */
 };
@@ -96,10 +99,13 @@ typedef uint32_t zone_source_thread_of(void *context, uint32_t tid);
 int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context,
                             uint64_t now_ns);
 
+/* Puts the last reading of each clock in use into the table CLOCKS.  Returns 0 or -errno of the table. */
+int zone_source_add_clocks(struct zone_source *s);
+
 /* What one word of a ring becomes. */
 struct zone_event {
         struct trace_event event;
-        uint32_t thread_tid; /* event.op is 0: from here on the slot belongs to this thread */
+        bool hands_over; /* only a time: from here on the slot belongs to the thread in `tid` */
 };
 
 /*

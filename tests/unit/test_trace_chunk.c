@@ -193,6 +193,11 @@ START_TEST(test_headers_that_lie_are_refused)
                 ck_assert_int_eq(decode(chunk.data, chunk.used_bytes, &h, &raw, NULL), -EBADMSG);
         }
         change_header(&chunk, RAW_OFFSET, n_bytes, 4);
+        change_header(&chunk, STORED_OFFSET, TRACE_CHUNK_RAW_MAX + 1, 4);
+        ck_assert_int_eq(decode(chunk.data, chunk.used_bytes, &h, &raw, NULL), -EBADMSG);
+        change_header(&chunk, STORED_OFFSET, TRACE_CHUNK_RAW_MAX, 4); /* may be, so the reader waits for it */
+        ck_assert_int_eq(decode(chunk.data, chunk.used_bytes, &h, &raw, NULL), -ENODATA);
+        change_header(&chunk, STORED_OFFSET, (uint32_t)chunk.used_bytes - TRACE_CHUNK_HEADER_BYTES, 4);
         change_header(&chunk, CODEC_OFFSET, 2, 2);
         ck_assert_int_eq(decode(chunk.data, chunk.used_bytes, &h, &raw, NULL), -ENOTSUP);
         change_header(&chunk, CODEC_OFFSET, (uint32_t)!_i, 2);

@@ -403,6 +403,8 @@ START_TEST(test_wrong_counts_are_refused)
         ck_assert_int_eq(try_body(schema->table, &body), 0);
         byte_buffer_add_u8(&body, 0);
         ck_assert_int_eq(try_body(schema->table, &body), -EBADMSG);
+        build(&body, 3, 0, columns, 0); /* even no rows have columns */
+        ck_assert_int_eq(try_body(schema->table, &body), -EBADMSG);
         byte_buffer_deinit(&body);
 }
 END_TEST

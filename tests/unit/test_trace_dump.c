@@ -47,6 +47,21 @@ static char *read_text(const char *path)
         return (char *)text.data;
 }
 
+/* The first line that differs, instead of two whole texts. */
+static void expect_equal_lines(const char *got, const char *wanted)
+{
+        for (int line = 1; *got || *wanted; line++) {
+                size_t n_got = strcspn(got, "\n");
+                size_t n_wanted = strcspn(wanted, "\n");
+
+                if (n_got != n_wanted || memcmp(got, wanted, n_got) != 0)
+                        ck_abort_msg("line %d: got \"%.*s\", wanted \"%.*s\"", line, (int)n_got, got,
+                                     (int)n_wanted, wanted);
+                got += n_got + (got[n_got] != '\0');
+                wanted += n_wanted + (wanted[n_wanted] != '\0');
+        }
+}
+
 /* The traces in tests/golden are never made again: what was written once can be read for ever. */
 START_TEST(test_golden_trace_of_version_1_0)
 {
@@ -54,7 +69,7 @@ START_TEST(test_golden_trace_of_version_1_0)
         char *got = dump(GOLDEN_TRACE, 0, &err);
         char *wanted = read_text(GOLDEN_DUMP);
 
-        ck_assert_str_eq(got, wanted);
+        expect_equal_lines(got, wanted);
         free(got);
         free(wanted);
 }
@@ -89,7 +104,7 @@ START_TEST(test_todays_writer_makes_the_same)
         wanted = read_text(GOLDEN_DUMP);
         keep_contents(got);
         keep_contents(wanted);
-        ck_assert_str_eq(got, wanted);
+        expect_equal_lines(got, wanted);
         ck_assert_uint_gt(strlen(got), 1000);
         free(got);
         free(wanted);
@@ -102,7 +117,7 @@ START_TEST(test_golden_dump_has_everything)
 {
         char *text = read_text(GOLDEN_DUMP);
 
-#define X(id, ID, name) ck_assert_ptr_nonnull(strstr(text, "\n" name " "));
+#define X(id, ID, name) ck_assert_msg(strstr(text, "\n" name " ") != NULL, "no %s", name);
         TRACE_TABLES(X)
         TRACE_OPS(X)
 #undef X
@@ -116,6 +131,11 @@ static uint32_t add_bytes(struct trace_builder *b, const char *bytes, size_t n_b
 
         ck_assert_int_eq(trace_dictionary_add_string(&b->dictionary, bytes, n_bytes, &id), 0);
         return id;
+}
+
+static void expect_part(const char *text, const char *part)
+{
+        ck_assert_msg(strstr(text, part) != NULL, "the dump has no %s", part);
 }
 
 /* Strings come from the recorded programs: they forge no lines and reach no terminal. */
@@ -135,13 +155,13 @@ START_TEST(test_hostile_strings_are_escaped)
         (void)add_bytes(&b, "", 0);
         trace_builder_finish(&b);
         text = dump(b.path, 0, &err);
-        ck_assert_ptr_nonnull(strstr(text, "string id=2 text=\"\\\"\\x0aprocess id=1 pid=1\"\n"));
-        ck_assert_ptr_nonnull(strstr(text, "string id=3 text=\"\\x1b[2J\\x0d\\x00\\\\\"\n"));
-        ck_assert_ptr_nonnull(strstr(text, "string id=4 text=\"\"\n"));
-        ck_assert_ptr_nonnull(strstr(text, "\\x1f !\\\"#$"));
-        ck_assert_ptr_nonnull(strstr(text, "[\\\\]^"));
-        ck_assert_ptr_nonnull(strstr(text, "}~\\x7f\\x80"));
-        ck_assert_ptr_nonnull(strstr(text, "\\xfe\\xff\"\n"));
+        expect_part(text, "string id=2 text=\"\\\"\\x0aprocess id=1 pid=1\"\n");
+        expect_part(text, "string id=3 text=\"\\x1b[2J\\x0d\\x00\\\\\"\n");
+        expect_part(text, "string id=4 text=\"\"\n");
+        expect_part(text, "\\x1f !\\\"#$");
+        expect_part(text, "[\\\\]^");
+        expect_part(text, "}~\\x7f\\x80");
+        expect_part(text, "\\xfe\\xff\"\n");
         for (const char *at = text; *at; at++)
                 ck_assert((*at >= 0x20 && *at < 0x7f) || *at == '\n');
         free(text);
@@ -165,7 +185,7 @@ START_TEST(test_malformed_events)
         ck_assert_int_eq(trace_writer_put(b.writer, header, (const uint8_t *)"\1", 1, NULL), 0);
         ck_assert_int_eq(trace_writer_finish(b.writer, NULL), 0);
         text = dump(b.path, -EBADMSG, &err);
-        ck_assert_ptr_nonnull(strstr(text, "text=\"before\"\n"));
+        expect_part(text, "text=\"before\"\n");
         free(text);
         ck_assert_int_eq(strncmp(err.text, where, strlen(where)), 0);
         trace_builder_deinit(&b);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/own_number.h - the numbers that a process and its threads have in their own PID namespace
+ *
+ * Way of the data:  /proc/PID/status -> [own_number] -> region_finder, zone_source
+ *
+ * In a container a program calls itself 1, and the kernel tells us another
+ * number.  The line NSpid of its status has both.
+ */
+#ifndef INSTRUMENT_OWN_NUMBER_H
+#define INSTRUMENT_OWN_NUMBER_H
+
+#include <stdint.h>
+
+struct error;
+
+/*
+ * own_number_read() - what a process or thread calls itself
+ * @proc_fd:  its directory in /proc
+ * @number:   the one it has for us; the answer where the kernel knows no namespaces
+ * Returns 0 or -errno.
+ */
+int own_number_read(int proc_fd, uint32_t number, uint32_t *ret_own_number, struct error *err);
+
+/*
+ * own_number_find_thread() - the number that a thread has for us
+ * @pid:      of its process, for us
+ * @own_tid:  what it calls itself
+ * Looks through all threads of the process.  Returns 0 if there is none, or the process is gone.
+ */
+uint32_t own_number_find_thread(uint32_t pid, uint32_t own_tid);
+
+#endif /* INSTRUMENT_OWN_NUMBER_H */

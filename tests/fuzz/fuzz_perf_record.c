@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/perf_record.c, unwind_frame_pointer.c: any bytes are a record or are refused; what it borrows lies within them */
+#include "base/error.h"
+#include "sampler/call_chain.h"
+#include "sampler/perf_record.h"
+#include "sampler/unwinder.h"
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_AT 6 /* of the 16 bits in which a record states its size */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What is borrowed ends where the record does, or before. */
+static void expect_within(const void *at, size_t n_bytes, const uint8_t *record, size_t record_bytes)
+{
+        const uint8_t *first = at;
+
+        if (n_bytes > 0 && (first < record || n_bytes > (size_t)(record + record_bytes - first)))
+                abort();
+}
+
+static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t n_bytes)
+{
+        static struct call_chain chain;
+
+        switch (rec->kind) {
+        case PERF_RECORD_KIND_SAMPLE:
+                if (rec->sample.chain)
+                        expect_within(rec->sample.chain, rec->sample.n_chain * sizeof(uint64_t), bytes,
+                                      n_bytes);
+                unwind_frame_pointer.unwind(&rec->sample, NULL, &chain);
+                if (chain.n_frames < 1 || chain.n_frames > CALL_CHAIN_FRAMES_MAX)
+                        abort();
+                break;
+        case PERF_RECORD_KIND_MMAP:
+                expect_within(rec->mmap.path, rec->mmap.path_bytes, bytes, n_bytes);
+                if (rec->mmap.build_id_bytes > PERF_RECORD_BUILD_ID_MAX)
+                        abort();
+                break;
+        case PERF_RECORD_KIND_COMM:
+                expect_within(rec->comm.name, rec->comm.name_bytes, bytes, n_bytes);
+                break;
+        case PERF_RECORD_KIND_FORK:
+        case PERF_RECORD_KIND_EXIT:
+        case PERF_RECORD_KIND_SWITCH:
+        case PERF_RECORD_KIND_LOST:
+        case PERF_RECORD_KIND_THROTTLE:
+        case PERF_RECORD_KIND_OTHER:
+                break;
+        }
+}
+
+/* The first byte: bit 0, samples have chains; bit 1, the size that the record states is its true one. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        uint64_t sample_type = PERF_RECORD_SAMPLE_TYPE;
+        struct error err = ERROR_NONE;
+        struct perf_record rec;
+        size_t n_bytes = size > 0 ? size - 1 : 0;
+        uint8_t *bytes = malloc(n_bytes > 0 ? n_bytes : 1); /* of its own, so that its end is guarded */
+
+        if (!bytes)
+                abort();
+        if (n_bytes > 0)
+                memcpy(bytes, data + 1, n_bytes);
+        if (size > 0 && (data[0] & 1))
+                sample_type |= PERF_SAMPLE_CALLCHAIN;
+        if (n_bytes >= SIZE_AT + 2 && (data[0] & 2)) {
+                bytes[SIZE_AT] = (uint8_t)n_bytes;
+                bytes[SIZE_AT + 1] = (uint8_t)(n_bytes >> 8);
+        }
+        if (perf_record_decode(bytes, n_bytes, sample_type, &rec, &err) == 0)
+                look_at(&rec, bytes, n_bytes);
+        else if (err.text[0] == '\0')
+                abort();
+        free(bytes);
+        return 0;
+}

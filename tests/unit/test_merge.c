@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/merge.c: from records and zones to a whole trace, in which each thread's stream is in order and nothing is lost */
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+#include "instrument/client_abi.h"
+#include "instrument/region_inbox.h"
+#include "sampler/merge.h"
+#include "sampler/perf_record.h"
+#include "sampler/unwinder.h"
+#include "sampler/writer_thread.h"
+#include "tests/unit/event_list.h"
+#include "tests/unit/fake_events.h"
+#include "tests/unit/fake_ring.h"
+#include "tests/unit/kernel_record.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <hyprof/hyprof.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PID    500
+#define CODE   0x400000
+#define GAP_NS (200 * NS_PER_US) /* far wider than the error of converted ticks */
+
+static const uint32_t sample_events[] = { 1, 2 };
+
+struct fixture {
+        int fd; /* memfd */
+        struct trace_writer *writer;
+        struct writer_thread *writer_thread;
+        struct trace_dictionary dictionary;
+        struct event_set events;
+        struct region_inbox inbox;
+        struct merge merge;
+        struct byte_buffer record; /* on its way into a ring */
+
+        struct trace_reader *reader; /* after finish() */
+        const struct trace_dictionary *rows;
+        struct event_list list;
+};
+
+static void set_up(struct fixture *f)
+{
+        struct trace_sample_event sampled = { .mode = TRACE_SAMPLE_MODE_PERIOD };
+        struct merge_options options = {
+                .dictionary = &f->dictionary,
+                .events = &f->events,
+                .unwinder = &unwind_frame_pointer,
+                .sample_events = sample_events,
+                .families = CLIENT_ABI_FAMILIES,
+                .inbox = &f->inbox,
+        };
+        uint32_t id;
+
+        memset(f, 0, sizeof(*f));
+        f->inbox.fd = -1;
+        f->fd = memfd_create("trace", MFD_CLOEXEC);
+        ck_assert_int_eq(trace_writer_new(f->fd, &f->writer, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(f->writer, -1, &f->writer_thread, NULL), 0);
+        trace_dictionary_init(&f->dictionary, 0);
+        for (sampled.rate = 1; sampled.rate <= 2; sampled.rate++)
+                ck_assert_int_eq(
+                        trace_dictionary_add(&f->dictionary, TRACE_TABLE_SAMPLE_EVENTS, &sampled, &id), 0);
+        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | unwind_frame_pointer.sample_type);
+        options.writer = f->writer_thread;
+        ck_assert_int_eq(merge_init(&f->merge, &options, NULL), 0);
+}
+
+static void cycle(struct fixture *f, bool final)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(merge_cycle(&f->merge, final, &err) == 0, "%s", err.text);
+}
+
+/* Merges the rest, ends the trace and reads it back. */
+static void finish(struct fixture *f)
+{
+        struct error err = ERROR_NONE;
+        char path[40];
+
+        cycle(f, true);
+        ck_assert_msg(writer_thread_join(f->writer_thread, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(trace_writer_finish(f->writer, NULL), 0);
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
+        ck_assert_msg(trace_reader_open(path, &f->reader, &err) == 0, "%s", err.text);
+        event_list_read(&f->list, f->reader);
+        f->rows = trace_reader_dictionary(f->reader);
+}
+
+static void tear_down(struct fixture *f)
+{
+        event_list_deinit(&f->list);
+        trace_reader_close(f->reader);
+        merge_deinit(&f->merge);
+        event_set_close(&f->events);
+        trace_dictionary_deinit(&f->dictionary);
+        trace_writer_free(f->writer);
+        byte_buffer_deinit(&f->record);
+        io_close(&f->fd);
+}
+
+static struct kernel_record_identity at(uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+        return (struct kernel_record_identity){
+                .pid = pid, .tid = tid, .time_ns = time_ns, .cpu = 1, .event = FAKE_EVENT_TRACKER
+        };
+}
+
+static void into(struct fixture *f, size_t ring)
+{
+        fake_ring_take(&f->events.rings[ring], &f->record);
+}
+
+static void put_sample(struct fixture *f, const struct kernel_record_identity *identity, uint64_t avma)
+{
+        const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, avma, CODE + 0x500 };
+        struct kernel_record_sample sample = {
+                .identity = *identity, .ip_avma = avma, .period = 1009, .chain = chain, .n_chain = 3
+        };
+
+        sample.identity.event = FAKE_EVENT_SPEC_0;
+        kernel_record_add_sample(&f->record, &sample);
+        into(f, FAKE_SAMPLES_1);
+}
+
+static void put_comm(struct fixture *f, const struct kernel_record_identity *identity, const char *name)
+{
+        kernel_record_add_comm(&f->record, identity, name, false);
+        into(f, FAKE_TRACKER_0);
+}
+
+static void put_mapping(struct fixture *f, const struct kernel_record_identity *identity, const char *path,
+                        bool executable)
+{
+        struct perf_mmap mapping = { .start_avma = CODE,
+                                     .length_bytes = 0x1000,
+                                     .inode = 7,
+                                     .executable = executable,
+                                     .path = path,
+                                     .path_bytes = strlen(path) };
+
+        kernel_record_add_mmap2(&f->record, identity, &mapping);
+        into(f, FAKE_TRACKER_0);
+}
+
+/* The only row of a thread with this number; 0 if there is none, or there are more. */
+static uint32_t thread_of(const struct fixture *f, uint32_t tid)
+{
+        uint32_t found = 0;
+
+        for (uint32_t id = 1; id <= trace_dictionary_count(f->rows, TRACE_TABLE_THREADS); id++) {
+                const struct trace_thread *row = trace_dictionary_row(f->rows, TRACE_TABLE_THREADS, id);
+
+                if (row->tid != tid)
+                        continue;
+                if (found != 0)
+                        return 0;
+                found = id;
+        }
+        return found;
+}
+
+static const struct trace_event *get(const struct fixture *f, uint32_t thread, size_t n, enum trace_op op)
+{
+        const struct trace_event *event = event_list_get(&f->list, thread, n);
+
+        ck_assert_msg(event != NULL, "there is no event %zu", n);
+        ck_assert_msg(event->op == op, "event %zu has op %u, not %u", n, (unsigned)event->op, (unsigned)op);
+        return event;
+}
+
+static bool is_text(const struct fixture *f, uint64_t string, const char *text)
+{
+        size_t n_bytes;
+        const char *bytes = trace_dictionary_string(f->rows, (uint32_t)string, &n_bytes);
+
+        return n_bytes == strlen(text) && memcmp(bytes, text, n_bytes) == 0;
+}
+
+static uint64_t lost(const struct fixture *f, enum trace_loss_reason reason)
+{
+        uint64_t n = 0;
+
+        for (uint32_t id = 1; id <= trace_dictionary_count(f->rows, TRACE_TABLE_LOSSES); id++) {
+                const struct trace_loss *row = trace_dictionary_row(f->rows, TRACE_TABLE_LOSSES, id);
+
+                n += row->reason == reason ? row->count : 0;
+        }
+        return n;
+}
+
+/* Two threads on two CPUs, from their names to their ends. */
+START_TEST(test_kernel_records)
+{
+        struct kernel_record_identity start = at(PID, PID, 10), mapped = at(PID, PID, 20),
+                                      first = at(PID, PID, 30), in = at(PID, PID, 5),
+                                      second = at(PID, PID + 1, 40), out = at(PID, PID, 50),
+                                      forked = at(PID, PID + 1, 35), end = at(PID, PID, 60);
+        const struct trace_event *sample;
+        const struct trace_stack *stack;
+        const struct trace_frame *frame;
+        static struct fixture f;
+        uint32_t thread;
+
+        set_up(&f);
+        kernel_record_add_switch(&f.record, &in, false, false);
+        into(&f, FAKE_SAMPLES_0);
+        put_comm(&f, &start, "main");
+        put_mapping(&f, &mapped, "/bin/true", true);
+        put_sample(&f, &first, CODE + 0x10);
+        kernel_record_add_fork(&f.record, &forked, PID, PID);
+        into(&f, FAKE_TRACKER_0);
+        put_sample(&f, &second, CODE + 0x20);
+        kernel_record_add_switch(&f.record, &out, true, true);
+        into(&f, FAKE_SAMPLES_0);
+        kernel_record_add_exit(&f.record, &end);
+        into(&f, FAKE_TRACKER_1);
+        finish(&f);
+
+        thread = thread_of(&f, PID);
+        ck_assert_uint_ne(thread, 0);
+        ck_assert_uint_eq(get(&f, thread, 0, TRACE_OP_SWITCH_IN)->time_ns, 5);
+        ck_assert(is_text(&f, get(&f, thread, 1, TRACE_OP_THREAD_NAME)->thread_name.name, "main"));
+        sample = get(&f, thread, 2, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(sample->time_ns, 30);
+        ck_assert_uint_eq(sample->sample.event, 1);
+        ck_assert_uint_eq(sample->sample.cpu, 1);
+        ck_assert_uint_eq(sample->sample.path, 0);
+        ck_assert_uint_eq(sample->sample.weight, 1009);
+        stack = trace_dictionary_row(f.rows, TRACE_TABLE_STACKS, (uint32_t)sample->sample.stack);
+        frame = trace_dictionary_row(f.rows, TRACE_TABLE_FRAMES, stack->frame);
+        ck_assert_uint_eq(frame->offset, 0x10);
+        ck_assert_uint_ne(stack->parent, 0);
+        ck_assert_uint_eq(get(&f, thread, 3, TRACE_OP_SWITCH_OUT)->switch_out.preempted, 1);
+        ck_assert_uint_eq(get(&f, thread, 4, TRACE_OP_THREAD_EXIT)->time_ns, 60);
+        ck_assert_ptr_null(event_list_get(&f.list, thread, 5));
+
+        thread = thread_of(&f, PID + 1);
+        ck_assert(is_text(&f, get(&f, thread, 0, TRACE_OP_THREAD_NAME)->thread_name.name, "main"));
+        ck_assert_uint_eq(get(&f, thread, 1, TRACE_OP_SAMPLE)->time_ns, 40);
+        ck_assert_uint_eq(f.list.n_events, 7);
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_PROCESSES), 1);
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_LOSSES), 0);
+        ck_assert_uint_eq(f.merge.processes.n_threads, 1); /* the other one was forgotten */
+        tear_down(&f);
+}
+END_TEST
+
+/* What is too young for a cycle waits for a later one. */
+START_TEST(test_watermark)
+{
+        uint64_t now_ns = clock_raw_ns();
+        struct kernel_record_identity past = at(PID, PID, now_ns - NS_PER_S),
+                                      future = at(PID, PID, now_ns + 3600 * NS_PER_S);
+        static struct fixture f;
+
+        set_up(&f);
+        put_sample(&f, &past, CODE);
+        put_sample(&f, &future, CODE);
+        cycle(&f, false);
+        ck_assert_uint_eq(f.merge.samples.n_samples, 1);
+        cycle(&f, false);
+        ck_assert_uint_eq(f.merge.samples.n_samples, 1);
+        finish(&f);
+        ck_assert_uint_eq(f.merge.samples.n_samples, 2);
+        ck_assert_uint_eq(f.list.n_events, 2);
+        ck_assert_uint_eq(get(&f, 0, 1, TRACE_OP_SAMPLE)->time_ns, future.time_ns);
+        tear_down(&f);
+}
+END_TEST
+
+/* The number of one that has ended is given to another: a process and a thread of their own. */
+START_TEST(test_reused_number)
+{
+        struct kernel_record_identity first = at(PID, PID, 10), end = at(PID, PID, 20),
+                                      second = at(PID, PID, 30);
+        static struct fixture f;
+
+        set_up(&f);
+        put_sample(&f, &first, CODE);
+        kernel_record_add_exit(&f.record, &end);
+        into(&f, FAKE_TRACKER_0);
+        cycle(&f, false);
+        ck_assert_uint_eq(f.merge.processes.n_threads, 0);
+        put_sample(&f, &second, CODE);
+        finish(&f);
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_PROCESSES), 2);
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_THREADS), 2);
+        ck_assert_uint_eq(get(&f, 1, 1, TRACE_OP_THREAD_EXIT)->time_ns, 20);
+        ck_assert_uint_eq(get(&f, 2, 0, TRACE_OP_SAMPLE)->time_ns, 30);
+        tear_down(&f);
+}
+END_TEST
+
+/* Losses are in the trace, each once, however often it was flushed. */
+START_TEST(test_losses)
+{
+        struct kernel_record_identity when = at(PID, PID, 10);
+        static struct fixture f;
+
+        set_up(&f);
+        for (int i = 0; i < 2; i++) {
+                kernel_record_add_lost(&f.record, &when, 40);
+                kernel_record_add_other(&f.record, &when, PERF_RECORD_THROTTLE);
+                into(&f, FAKE_SAMPLES_0);
+                cycle(&f, true);
+        }
+        finish(&f);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_KERNEL_RING_FULL), 80);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_THROTTLED), 2);
+        tear_down(&f);
+}
+END_TEST
+
+/* ---- with a program: this one ------------------------------------------------------------------------- */
+
+/* Zones are stamped with another clock than records: what comes after something comes well after it. */
+static void gap(void)
+{
+        uint64_t end_ns = clock_raw_ns() + GAP_NS;
+
+        while (clock_raw_ns() < end_ns)
+                ;
+}
+
+/* The kernel tells of this process and of its region. */
+static void announce(struct fixture *f)
+{
+        struct kernel_record_identity self = at((uint32_t)getpid(), (uint32_t)gettid(),
+                                                clock_raw_ns() - NS_PER_S);
+
+        put_comm(f, &self, "self");
+        put_mapping(f, &self, "/memfd:hyprof-client (deleted)", false);
+        cycle(f, false);
+        ck_assert_uint_eq(f->merge.zones.n_regions, 1);
+        ck_assert_int_eq(hyprof_is_recording(), 1);
+}
+
+/* A sample of this thread, now; and if @cycles, what was up to now is merged as far as it is old enough. */
+static void sample_now(struct fixture *f, bool cycles)
+{
+        struct kernel_record_identity self = at((uint32_t)getpid(), (uint32_t)gettid(), 0);
+
+        gap();
+        self.time_ns = clock_raw_ns();
+        put_sample(f, &self, CODE);
+        gap();
+        if (cycles)
+                cycle(f, false);
+}
+
+/* The zone path of the sample is these names, from the outermost inwards. */
+static void expect_path(const struct fixture *f, const struct trace_event *sample, const char *const *names,
+                        size_t n)
+{
+        uint64_t path = sample->sample.path;
+
+        for (; n > 0; n--) {
+                const struct trace_zone_path *row;
+                const struct trace_location *location;
+
+                ck_assert_uint_ne(path, 0);
+                row = trace_dictionary_row(f->rows, TRACE_TABLE_ZONE_PATHS, (uint32_t)path);
+                location = trace_dictionary_row(f->rows, TRACE_TABLE_LOCATIONS, row->location);
+                ck_assert(is_text(f, location->name, names[n - 1]));
+                path = row->parent;
+        }
+        ck_assert_uint_eq(path, 0);
+}
+
+/* loop test: all merged at the end, or a little at a time; every sample meets the zones of its instant */
+START_TEST(test_samples_in_zones)
+{
+        static const char *const names[] = { "outer", "inner" };
+        static struct fixture f;
+        uint64_t last_ns = 0;
+        uint32_t thread;
+
+        set_up(&f);
+        announce(&f);
+        sample_now(&f, _i);
+        {
+                HYPROF_ZONE("outer");
+                sample_now(&f, _i);
+                {
+                        HYPROF_ZONE("inner");
+                        sample_now(&f, _i);
+                        HYPROF_MESSAGE("here");
+                }
+                sample_now(&f, _i);
+        }
+        sample_now(&f, _i);
+        finish(&f);
+
+        thread = thread_of(&f, (uint32_t)gettid());
+        (void)get(&f, thread, 0, TRACE_OP_THREAD_NAME);
+        expect_path(&f, get(&f, thread, 1, TRACE_OP_SAMPLE), names, 0);
+        (void)get(&f, thread, 2, TRACE_OP_ZONE_BEGIN);
+        expect_path(&f, get(&f, thread, 3, TRACE_OP_SAMPLE), names, 1);
+        (void)get(&f, thread, 4, TRACE_OP_ZONE_BEGIN);
+        expect_path(&f, get(&f, thread, 5, TRACE_OP_SAMPLE), names, 2);
+        ck_assert(is_text(&f, get(&f, thread, 6, TRACE_OP_MESSAGE)->message.text, "here"));
+        (void)get(&f, thread, 7, TRACE_OP_ZONE_END);
+        expect_path(&f, get(&f, thread, 8, TRACE_OP_SAMPLE), names, 1);
+        (void)get(&f, thread, 9, TRACE_OP_ZONE_END);
+        expect_path(&f, get(&f, thread, 10, TRACE_OP_SAMPLE), names, 0);
+        ck_assert_ptr_null(event_list_get(&f.list, thread, 11));
+        for (size_t i = 0; i < 11; i++) {
+                ck_assert_uint_ge(event_list_get(&f.list, thread, i)->time_ns, last_ns);
+                last_ns = event_list_get(&f.list, thread, i)->time_ns;
+        }
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_LOSSES), 0);
+        ck_assert_uint_eq(f.merge.n_zones, 2);
+        tear_down(&f);
+}
+END_TEST
+
+static void *emit(void *context)
+{
+        uint32_t *tid = context;
+
+        *tid = (uint32_t)gettid();
+        hyprof_thread_name("emitter");
+        for (int i = 0; i < 100; i++) {
+                HYPROF_ZONE("elsewhere");
+        }
+        return NULL;
+}
+
+/* A thread of which the kernel told nothing, and which is gone before it is read. */
+START_TEST(test_thread_without_records)
+{
+        size_t n = 0, n_begins = 0, n_ends = 0;
+        const struct trace_thread *row;
+        static struct fixture f;
+        pthread_t emitter;
+        uint32_t tid, thread;
+
+        set_up(&f);
+        announce(&f);
+        ck_assert_int_eq(pthread_create(&emitter, NULL, emit, &tid), 0);
+        ck_assert_int_eq(pthread_join(emitter, NULL), 0);
+        finish(&f);
+
+        thread = thread_of(&f, tid);
+        ck_assert_uint_ne(thread, 0);
+        row = trace_dictionary_row(f.rows, TRACE_TABLE_THREADS, thread);
+        ck_assert_uint_eq(((const struct trace_process *)trace_dictionary_row(f.rows, TRACE_TABLE_PROCESSES,
+                                                                              row->process))
+                                  ->pid,
+                          (uint32_t)getpid());
+        for (const struct trace_event *e; (e = event_list_get(&f.list, thread, n)) != NULL; n++) {
+                n_begins += e->op == TRACE_OP_ZONE_BEGIN;
+                n_ends += e->op == TRACE_OP_ZONE_END;
+        }
+        ck_assert_uint_eq(n_begins, 100);
+        ck_assert_uint_eq(n_ends, 100);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_ZONE_UNBALANCED), 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* A process that announced a region and was gone before it could be opened. */
+START_TEST(test_region_gone)
+{
+        struct kernel_record_identity when = at(UINT32_C(0x7ffffff0), UINT32_C(0x7ffffff0), 10);
+        static struct fixture f;
+
+        set_up(&f);
+        put_mapping(&f, &when, "/memfd:hyprof-client (deleted)", false);
+        finish(&f);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_CLIENT_GONE), 1);
+        ck_assert_uint_eq(f.merge.zones.n_regions, 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* Without a writer that works there is no recording; that is said, and nothing hangs. */
+START_TEST(test_writer_fails)
+{
+        int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+        struct error err = ERROR_NONE;
+        static struct fixture f;
+        int r = 0;
+
+        set_up(&f);
+        ck_assert_int_eq(dup3(full_fd, f.fd, O_CLOEXEC), f.fd);
+        io_close(&full_fd);
+        for (uint64_t i = 0; r == 0 && i < 100000; i++) {
+                struct kernel_record_identity when = at(PID, PID, 10 + i);
+
+                put_sample(&f, &when, CODE + i % 0x500);
+                r = merge_cycle(&f.merge, true, &err);
+        }
+        ck_assert_int_eq(r, -ENOSPC);
+        ck_assert_uint_ne(strlen(err.text), 0);
+        ck_assert_int_eq(writer_thread_join(f.writer_thread, NULL), -ENOSPC);
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/merge");
+        TCase *tc = tcase_create("merge");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_kernel_records);
+        tcase_add_test(tc, test_watermark);
+        tcase_add_test(tc, test_reused_number);
+        tcase_add_test(tc, test_losses);
+        tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
+        tcase_add_test(tc, test_thread_without_records);
+        tcase_add_test(tc, test_region_gone);
+        tcase_add_test(tc, test_writer_fails);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

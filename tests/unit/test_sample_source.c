@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/sample_source.c: records of all rings act in the order of time, and each ends as what it says or as a loss */
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "sampler/loss_counter.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_table.h"
+#include "sampler/sample_source.h"
+#include "sampler/unwinder.h"
+#include "tests/unit/fake_events.h"
+#include "tests/unit/fake_ring.h"
+#include "tests/unit/kernel_record.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define PID  500
+#define CODE 0x400000
+
+static const uint32_t sample_events[] = { 1, 2 };
+
+struct fixture {
+        struct event_set events;
+        struct trace_dictionary dictionary;
+        struct process_table processes;
+        struct loss_counter losses;
+        struct sample_source source;
+        struct byte_buffer record; /* on its way into a ring */
+};
+
+static void set_up(struct fixture *f, uint32_t n_rows_max)
+{
+        struct sample_source_parts parts = {
+                .events = &f->events,
+                .processes = &f->processes,
+                .dictionary = &f->dictionary,
+                .losses = &f->losses,
+                .unwinder = &unwind_frame_pointer,
+                .sample_events = sample_events,
+        };
+
+        memset(f, 0, sizeof(*f));
+        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | unwind_frame_pointer.sample_type);
+        trace_dictionary_init(&f->dictionary, n_rows_max);
+        process_table_init(&f->processes, &f->dictionary);
+        ck_assert_int_eq(sample_source_init(&f->source, &parts), 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+        sample_source_deinit(&f->source);
+        process_table_deinit(&f->processes);
+        trace_dictionary_deinit(&f->dictionary);
+        event_set_close(&f->events);
+        byte_buffer_deinit(&f->record);
+}
+
+static struct kernel_record_identity at(uint32_t tid, uint64_t time_ns)
+{
+        return (struct kernel_record_identity){
+                .pid = PID, .tid = tid, .time_ns = time_ns, .cpu = 1, .event = FAKE_EVENT_TRACKER
+        };
+}
+
+/* Puts the record that was just made into a ring. */
+static void into(struct fixture *f, size_t ring)
+{
+        fake_ring_take(&f->events.rings[ring], &f->record);
+}
+
+static void put_sample(struct fixture *f, size_t ring, const struct kernel_record_identity *identity,
+                       uint64_t event, uint64_t avma)
+{
+        const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, avma };
+        struct kernel_record_sample sample = {
+                .identity = *identity, .ip_avma = avma, .period = 1009, .chain = chain, .n_chain = 2
+        };
+
+        sample.identity.event = event;
+        kernel_record_add_sample(&f->record, &sample);
+        into(f, ring);
+}
+
+static void put_mapping(struct fixture *f, size_t ring, const struct kernel_record_identity *identity,
+                        uint64_t start, const char *path)
+{
+        struct perf_mmap mapping = { .start_avma = start,
+                                     .length_bytes = 0x1000,
+                                     .file_offset_bytes = 0x2000,
+                                     .inode = 7,
+                                     .device_major = 8,
+                                     .device_minor = 1,
+                                     .executable = true,
+                                     .path = path,
+                                     .path_bytes = strlen(path) };
+
+        kernel_record_add_mmap2(&f->record, identity, &mapping);
+        into(f, ring);
+}
+
+static void run(struct fixture *f, uint64_t until_ns)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(sample_source_run(&f->source, until_ns, &err) == 0, "%s", err.text);
+}
+
+/* The n-th event that waits on a thread. */
+static const struct trace_event *pending(const struct fixture *f, uint32_t tid, size_t n)
+{
+        const struct thread_track *thread = process_table_find_thread(&f->processes, tid);
+
+        ck_assert_ptr_nonnull(thread);
+        ck_assert_uint_lt(n, thread->n_pending);
+        return &thread->pending[n].event;
+}
+
+static bool is_text(const struct fixture *f, uint64_t string, const char *text)
+{
+        size_t n_bytes;
+        const char *bytes = trace_dictionary_string(&f->dictionary, (uint32_t)string, &n_bytes);
+
+        return n_bytes == strlen(text) && memcmp(bytes, text, n_bytes) == 0;
+}
+
+/* The module in which a sample's innermost frame lies; NULL for none. */
+static const struct trace_module *module_of(const struct fixture *f, const struct trace_event *sample)
+{
+        const struct trace_stack *stack;
+        const struct trace_frame *frame;
+
+        ck_assert_uint_eq(sample->op, TRACE_OP_SAMPLE);
+        stack = trace_dictionary_row(&f->dictionary, TRACE_TABLE_STACKS, (uint32_t)sample->sample.stack);
+        frame = trace_dictionary_row(&f->dictionary, TRACE_TABLE_FRAMES, stack->frame);
+        return frame->module ? trace_dictionary_row(&f->dictionary, TRACE_TABLE_MODULES, frame->module)
+                             : NULL;
+}
+
+static void expect_path(const struct fixture *f, const struct trace_event *sample, const char *path)
+{
+        const struct trace_module *module = module_of(f, sample);
+
+        if (!path)
+                ck_assert_ptr_null(module);
+        else
+                ck_assert(module && is_text(f, module->path, path));
+}
+
+/* The same address means what was mapped at the time, whatever ring said so. */
+START_TEST(test_order_of_time)
+{
+        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30), at(PID, 40),
+                                                  at(PID, 50) };
+        struct fixture f;
+
+        set_up(&f, 0);
+        put_sample(&f, FAKE_SAMPLES_1, &times[0], FAKE_EVENT_SPEC_0_B, CODE);
+        put_sample(&f, FAKE_SAMPLES_0, &times[2], FAKE_EVENT_SPEC_0, CODE);
+        put_sample(&f, FAKE_SAMPLES_1, &times[4], FAKE_EVENT_SPEC_1, CODE);
+        put_mapping(&f, FAKE_TRACKER_1, &times[1], CODE, "/bin/first");
+        put_mapping(&f, FAKE_TRACKER_0, &times[3], CODE, "/bin/second");
+        run(&f, UINT64_MAX);
+
+        expect_path(&f, pending(&f, PID, 0), NULL);
+        expect_path(&f, pending(&f, PID, 1), "/bin/first");
+        expect_path(&f, pending(&f, PID, 2), "/bin/second");
+        ck_assert_uint_eq(pending(&f, PID, 0)->time_ns, 10);
+        ck_assert_uint_eq(pending(&f, PID, 0)->sample.event, 1);
+        ck_assert_uint_eq(pending(&f, PID, 2)->sample.event, 2);
+        ck_assert_uint_eq(pending(&f, PID, 2)->sample.cpu, 1);
+        ck_assert_uint_eq(pending(&f, PID, 2)->sample.weight, 1009);
+        ck_assert_uint_eq(f.source.n_samples, 3);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 2);
+        for (size_t i = 0; i < FAKE_N_RINGS; i++)
+                ck_assert_uint_eq(f.events.rings[i].meta->data_tail, f.events.rings[i].meta->data_head);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_until)
+{
+        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30) };
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (size_t i = 0; i < 3; i++)
+                put_sample(&f, FAKE_SAMPLES_0, &times[i], FAKE_EVENT_SPEC_0, CODE);
+        run(&f, 9);
+        ck_assert_ptr_null(process_table_find_thread(&f.processes, PID));
+        ck_assert_uint_eq(f.events.rings[FAKE_SAMPLES_0].meta->data_tail, 0);
+        run(&f, 20);
+        ck_assert_uint_eq(f.source.n_samples, 2);
+        ck_assert_uint_eq(f.events.rings[FAKE_SAMPLES_0].meta->data_tail,
+                          f.events.rings[FAKE_SAMPLES_0].meta->data_head / 3 * 2);
+        run(&f, 30);
+        ck_assert_uint_eq(f.source.n_samples, 3);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_name_and_exec)
+{
+        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30), at(PID, 40) };
+        const struct thread_track *thread;
+        struct fixture f;
+
+        set_up(&f, 0);
+        put_mapping(&f, FAKE_TRACKER_0, &times[0], CODE, "/bin/before");
+        kernel_record_add_comm(&f.record, &times[1], "renamed", false);
+        into(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_0, &times[1], FAKE_EVENT_SPEC_0, CODE);
+        kernel_record_add_comm(&f.record, &times[2], "after", true);
+        into(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_0, &times[3], FAKE_EVENT_SPEC_0, CODE);
+        run(&f, UINT64_MAX);
+
+        thread = process_table_find_thread(&f.processes, PID);
+        ck_assert_uint_eq(pending(&f, PID, 0)->op, TRACE_OP_THREAD_NAME);
+        ck_assert(is_text(&f, pending(&f, PID, 0)->thread_name.name, "renamed"));
+        ck_assert(!thread->pending[0].closes_zones);
+        expect_path(&f, pending(&f, PID, 1), "/bin/before");
+        ck_assert(is_text(&f, pending(&f, PID, 2)->thread_name.name, "after"));
+        ck_assert(thread->pending[2].closes_zones);
+        expect_path(&f, pending(&f, PID, 3), NULL); /* what was mapped went with the old program */
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_fork_and_exit)
+{
+        struct kernel_record_identity first = at(PID, 10), named = at(PID, 15), thread = at(PID + 1, 20),
+                                      child = at(PID + 2, 30), leaves = at(PID + 2, 50),
+                                      nobody = at(12345, 60);
+        const struct trace_process *row;
+        struct fixture f;
+
+        set_up(&f, 0);
+        child.pid = PID + 2;
+        put_mapping(&f, FAKE_TRACKER_0, &first, CODE, "/bin/parent");
+        kernel_record_add_comm(&f.record, &named, "parent", false);
+        kernel_record_add_fork(&f.record, &thread, PID, PID);
+        kernel_record_add_fork(&f.record, &child, PID, PID + 1);
+        child.time_ns = 40;
+        into(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_1, &child, FAKE_EVENT_SPEC_0, CODE);
+        leaves.pid = child.pid;
+        kernel_record_add_exit(&f.record, &leaves);
+        kernel_record_add_exit(&f.record, &nobody);
+        into(&f, FAKE_TRACKER_0);
+        run(&f, UINT64_MAX);
+
+        ck_assert_ptr_eq(process_table_find_thread(&f.processes, PID + 1)->process,
+                         process_table_find_process(&f.processes, PID));
+        ck_assert(is_text(&f, pending(&f, PID + 1, 0)->thread_name.name, "parent"));
+        row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_PROCESSES,
+                                   process_table_find_process(&f.processes, PID + 2)->process);
+        ck_assert_uint_eq(row->parent, process_table_find_process(&f.processes, PID)->process);
+        ck_assert(is_text(&f, pending(&f, PID + 2, 0)->thread_name.name, "parent"));
+        expect_path(&f, pending(&f, PID + 2, 1), "/bin/parent");
+        ck_assert_uint_eq(pending(&f, PID + 2, 2)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(pending(&f, PID + 2, 2)->time_ns, 50);
+        ck_assert_ptr_null(process_table_find_thread(&f.processes, 12345));
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_switches)
+{
+        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30) };
+        struct fixture f;
+
+        set_up(&f, 0);
+        kernel_record_add_switch(&f.record, &times[0], false, false);
+        kernel_record_add_switch(&f.record, &times[1], true, true);
+        kernel_record_add_switch(&f.record, &times[2], true, false);
+        into(&f, FAKE_SAMPLES_0);
+        run(&f, UINT64_MAX);
+        ck_assert_uint_eq(pending(&f, PID, 0)->op, TRACE_OP_SWITCH_IN);
+        ck_assert_uint_eq(pending(&f, PID, 0)->switch_in.cpu, 1);
+        ck_assert_uint_eq(pending(&f, PID, 1)->op, TRACE_OP_SWITCH_OUT);
+        ck_assert_uint_eq(pending(&f, PID, 1)->switch_out.cpu, 1);
+        ck_assert_uint_eq(pending(&f, PID, 1)->switch_out.preempted, 1);
+        ck_assert_uint_eq(pending(&f, PID, 2)->switch_out.preempted, 0);
+        ck_assert_uint_eq(f.source.n_switches, 3);
+        tear_down(&f);
+}
+END_TEST
+
+/* What cannot be used is counted; what follows it is used. */
+START_TEST(test_losses)
+{
+        struct kernel_record_identity nobody = at(UINT32_MAX, 10), idle = at(0, 20), good = at(PID, 30),
+                                      later = at(PID, 40);
+        struct fixture f;
+
+        set_up(&f, 0);
+        kernel_record_add_lost(&f.record, &good, 17);
+        kernel_record_add_lost(&f.record, &good, 3);
+        kernel_record_add_other(&f.record, &good, PERF_RECORD_THROTTLE);
+        kernel_record_add_other(&f.record, &good, PERF_RECORD_UNTHROTTLE);
+        into(&f, FAKE_SAMPLES_0);
+        put_sample(&f, FAKE_SAMPLES_0, &nobody, FAKE_EVENT_SPEC_0, CODE);
+        put_sample(&f, FAKE_SAMPLES_0, &idle, FAKE_EVENT_SPEC_0, CODE);
+        put_sample(&f, FAKE_SAMPLES_0, &good, FAKE_EVENT_STRANGER, CODE);
+        byte_buffer_add_u32(&f.record, PERF_RECORD_SAMPLE);
+        byte_buffer_add_u32(&f.record, UINT32_C(16) << 16); /* a sample of 16 bytes */
+        byte_buffer_add_u64(&f.record, FAKE_EVENT_SPEC_0);
+        into(&f, FAKE_SAMPLES_0);
+        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, CODE);
+        run(&f, UINT64_MAX);
+
+        ck_assert_uint_eq(f.source.n_lost_records, 20);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_THROTTLED], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 4);
+        ck_assert_uint_eq(f.source.n_samples, 1);
+        ck_assert_uint_eq(pending(&f, PID, 0)->time_ns, 40);
+        tear_down(&f);
+}
+END_TEST
+
+static const struct {
+        const char *path;
+        bool executable;
+        bool has_build_id;
+        enum trace_module_kind kind; /* 0 = it is no module */
+} mappings[] = {
+        { "/usr/bin/true", true, false, TRACE_MODULE_FILE },
+        { "/usr/bin/true", true, true, TRACE_MODULE_FILE },
+        { "relative", true, false, TRACE_MODULE_FILE },
+        { "[vdso]", true, false, TRACE_MODULE_VDSO },
+        { "[vdso", true, false, TRACE_MODULE_ANONYMOUS },
+        { "[heap]", true, false, TRACE_MODULE_ANONYMOUS },
+        { "//anon", true, false, TRACE_MODULE_ANONYMOUS },
+        { "", true, false, TRACE_MODULE_ANONYMOUS },
+        { "/usr/bin/true", false, false, 0 },
+};
+
+/* loop test */
+START_TEST(test_module)
+{
+        struct kernel_record_identity when = at(PID, 10);
+        struct perf_mmap mapping = { .start_avma = CODE,
+                                     .length_bytes = 0x1000,
+                                     .device_major = 8,
+                                     .device_minor = 1,
+                                     .inode = 7,
+                                     .executable = mappings[_i].executable,
+                                     .path = mappings[_i].path,
+                                     .path_bytes = strlen(mappings[_i].path) };
+        const struct trace_module *module;
+        bool is_file = mappings[_i].kind == TRACE_MODULE_FILE;
+        struct fixture f;
+
+        set_up(&f, 0);
+        if (mappings[_i].has_build_id) {
+                mapping.build_id_bytes = 20;
+                memset(mapping.build_id, 'b', sizeof(mapping.build_id));
+        }
+        kernel_record_add_mmap2(&f.record, &when, &mapping);
+        into(&f, FAKE_TRACKER_0);
+        run(&f, UINT64_MAX);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), mappings[_i].kind != 0);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS),
+                          mappings[_i].kind != 0);
+        if (mappings[_i].kind != 0) {
+                module = trace_dictionary_row(&f.dictionary, TRACE_TABLE_MODULES, 1);
+                ck_assert_uint_eq(module->kind, mappings[_i].kind);
+                ck_assert(is_text(&f, module->path, mappings[_i].path));
+                ck_assert(is_text(&f, module->build_id,
+                                  mappings[_i].has_build_id ? "bbbbbbbbbbbbbbbbbbbb" : ""));
+                ck_assert_uint_eq(module->inode, is_file && !mappings[_i].has_build_id ? 7 : 0);
+                ck_assert_uint_eq(module->device, is_file && !mappings[_i].has_build_id ? makedev(8, 1) : 0);
+                ck_assert_uint_eq(module->process, mappings[_i].kind == TRACE_MODULE_ANONYMOUS ? 1 : 0);
+        }
+        tear_down(&f);
+}
+END_TEST
+
+/* A mapping over the end of all addresses cannot be, and is not. */
+START_TEST(test_impossible_mapping)
+{
+        struct kernel_record_identity when = at(PID, 10);
+        struct perf_mmap mapping = { .start_avma = UINT64_MAX - 10,
+                                     .length_bytes = 11,
+                                     .executable = true,
+                                     .path = "/x",
+                                     .path_bytes = 2 };
+        struct fixture f;
+
+        set_up(&f, 0);
+        kernel_record_add_mmap2(&f.record, &when, &mapping);
+        into(&f, FAKE_TRACKER_0);
+        run(&f, UINT64_MAX);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* A region is found before the record's turn comes, once, and its record still has its turn. */
+START_TEST(test_scan_ahead)
+{
+        static const char region[] = "/memfd:hyprof-client (deleted)";
+        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID + 1, 30), at(PID, 40) };
+        struct fixture f;
+        uint32_t pid;
+
+        set_up(&f, 0);
+        times[2].pid = PID + 1;
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        put_mapping(&f, FAKE_TRACKER_0, &times[0], CODE, "/bin/true");
+        put_mapping(&f, FAKE_TRACKER_0, &times[1], CODE + 0x1000, region);
+        put_mapping(&f, FAKE_TRACKER_1, &times[2], CODE + 0x2000, region);
+        put_mapping(&f, FAKE_SAMPLES_0, &times[3], CODE + 0x3000, region); /* not where mappings are told */
+        run(&f, 10);
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 1);
+        ck_assert_uint_eq(pid, PID);
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 1);
+        ck_assert_uint_eq(pid, PID + 1);
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 1);
+        run(&f, UINT64_MAX);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 4);
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* Looking ahead borrows the same memory as the record that waits for its turn: both must be what they are. */
+START_TEST(test_scan_does_not_disturb)
+{
+        struct kernel_record_identity when = at(PID, 10);
+        char name[16];
+        struct fixture f;
+        uint32_t pid;
+
+        set_up(&f, 0);
+        for (uint32_t i = 0; i < 5000; i++) {
+                when.time_ns = 1000 + i;
+                (void)snprintf(name, sizeof(name), "n%05u", i);
+                kernel_record_add_comm(&f.record, &when, name, false);
+                into(&f, FAKE_TRACKER_0);
+                if (i == 0)
+                        continue;
+                run(&f, 0); /* the record is decoded, and waits */
+                ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+                run(&f, 1000 + i - 1);
+                (void)snprintf(name, sizeof(name), "n%05u", i - 1);
+                ck_assert(is_text(&f, pending(&f, PID, i - 1)->thread_name.name, name));
+        }
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_corrupt_ring)
+{
+        struct kernel_record_identity when = at(PID, 10);
+        struct error err = ERROR_NONE;
+        struct fixture f;
+        uint32_t pid;
+
+        set_up(&f, 0);
+        put_sample(&f, FAKE_SAMPLES_0, &when, FAKE_EVENT_SPEC_0, CODE);
+        byte_buffer_add_u64(&f.record, 0);
+        into(&f, FAKE_TRACKER_1);
+        ck_assert_int_eq(sample_source_run(&f.source, UINT64_MAX, &err), -EBADMSG);
+        ck_assert_int_eq(err.code, -EBADMSG);
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, &err), -EBADMSG);
+        tear_down(&f);
+}
+END_TEST
+
+/* Full tables cost what does not fit, and nothing else. */
+START_TEST(test_full_tables)
+{
+        struct fixture f;
+
+        set_up(&f, 3);
+        for (uint32_t i = 0; i < 6; i++) {
+                struct kernel_record_identity who = at(PID + i, 10 + i);
+                char path[16];
+
+                who.pid = PID + i;
+                (void)snprintf(path, sizeof(path), "/bin/%u", i);
+                put_mapping(&f, FAKE_TRACKER_0, &who, CODE, path);
+                kernel_record_add_fork(&f.record, &who, PID, PID);
+                kernel_record_add_comm(&f.record, &who, path, false);
+                into(&f, FAKE_TRACKER_0);
+                put_sample(&f, FAKE_SAMPLES_0, &who, FAKE_EVENT_SPEC_0, CODE + i);
+        }
+        run(&f, UINT64_MAX);
+        ck_assert_uint_eq(f.processes.n_threads, 3);
+        ck_assert_uint_eq(f.source.n_samples, 3);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 3 * 4);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TABLE_FULL], 0);
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/sample_source");
+        TCase *tc = tcase_create("records");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_order_of_time);
+        tcase_add_test(tc, test_until);
+        tcase_add_test(tc, test_name_and_exec);
+        tcase_add_test(tc, test_fork_and_exit);
+        tcase_add_test(tc, test_switches);
+        tcase_add_test(tc, test_losses);
+        tcase_add_loop_test(tc, test_module, 0, (int)(sizeof(mappings) / sizeof(mappings[0])));
+        tcase_add_test(tc, test_impossible_mapping);
+        tcase_add_test(tc, test_scan_ahead);
+        tcase_add_test(tc, test_scan_does_not_disturb);
+        tcase_add_test(tc, test_corrupt_ring);
+        tcase_add_test(tc, test_full_tables);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
