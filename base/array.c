@@ -29,5 +29,6 @@ int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_byte
                 return -ENOMEM;
         memcpy(items, &grown_block, sizeof(grown_block));
         *capacity = grown;
+        /* cppcheck-suppress memleak ; *@items has it now */
         return 0;
 }

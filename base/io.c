@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #define READ_STEP_BYTES 65536
@@ -67,37 +68,44 @@ int io_pread_full(int fd, void *data, size_t n, uint64_t offset, size_t *ret_byt
         return 0;
 }
 
+/* Appends what is left of @fd, with a NUL behind it. */
+static int read_rest(int fd, size_t max_bytes, struct byte_buffer *text, struct error *err)
+{
+        size_t begin_bytes = text->used_bytes;
+
+        while (true) {
+                uint8_t *at = byte_buffer_reserve(text, READ_STEP_BYTES);
+                size_t got;
+                int r;
+
+                if (!at)
+                        return error_set(err, -ENOMEM, "no memory");
+                r = io_read_full(fd, at, READ_STEP_BYTES - 1, &got, err);
+                if (r != 0)
+                        return r;
+                at[got] = '\0';
+                text->used_bytes += got;
+                if (text->used_bytes - begin_bytes > max_bytes)
+                        return error_set(err, -EFBIG, "longer than %zu bytes", max_bytes);
+                if (got < READ_STEP_BYTES - 1)
+                        return 0;
+        }
+}
+
 int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buffer *ret_text,
                  struct error *err)
 {
         int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         size_t begin_bytes = ret_text->used_bytes;
-        size_t got = 0;
         int r;
 
         if (fd < 0)
                 return error_errno(err, "%s", path);
-
-        do {
-                uint8_t *at = byte_buffer_reserve(ret_text, READ_STEP_BYTES);
-
-                if (!at) {
-                        r = error_set(err, -ENOMEM, "%s: no memory", path);
-                        break;
-                }
-                r = io_read_full(fd, at, READ_STEP_BYTES - 1, &got, err);
-                if (r < 0) {
-                        r = error_prefix(err, r, "%s", path);
-                        break;
-                }
-                at[got] = '\0';
-                ret_text->used_bytes += got;
-                if (ret_text->used_bytes - begin_bytes > max_bytes) {
-                        r = error_set(err, -EFBIG, "%s: longer than %zu bytes", path, max_bytes);
-                        break;
-                }
-        } while (got > 0);
-
+        r = read_rest(fd, max_bytes, ret_text, err);
+        if (r < 0) {
+                ret_text->used_bytes = begin_bytes;
+                r = error_prefix(err, r, "%s", path);
+        }
         io_close(&fd);
         return r;
 }

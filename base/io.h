@@ -30,7 +30,7 @@ int io_pread_full(int fd, void *data, size_t n, uint64_t offset, size_t *ret_byt
  * io_read_file() - appends a whole file to @ret_text, then a NUL that is not counted
  * @dir_fd, @path:  as for openat(2)
  * @max_bytes:      a longer file is -EFBIG
- * For /proc and /sys as well, whose files have no length.  Returns 0 or -errno.
+ * For /proc and /sys as well, whose files have no length.  Returns 0, or -errno with @ret_text as it was.
  */
 int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buffer *ret_text,
                  struct error *err);

@@ -289,8 +289,7 @@ static void forget_rows(struct intern *t, uint32_t n_items, size_t items_used_by
 }
 
 int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, const uint8_t *body,
-                            size_t body_bytes, uint32_t *ret_first_id, uint32_t *ret_n_rows,
-                            struct error *err)
+                            size_t body_bytes, struct trace_row_range *ret_rows, struct error *err)
 {
         struct intern *t = &d->tables[index_of(table)];
         struct byte_reader in_bytes = byte_reader_of(body, body_bytes);
@@ -319,7 +318,6 @@ int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, 
                 forget_rows(t, n_items, items_used_bytes);
                 return error_prefix(err, r, "table %s", in.schema->name);
         }
-        *ret_first_id = in.first_id;
-        *ret_n_rows = in.n_rows;
+        *ret_rows = (struct trace_row_range){ .first_id = in.first_id, .n_rows = in.n_rows };
         return 0;
 }

@@ -31,6 +31,12 @@ struct trace_dictionary {
         uint32_t n_encoded[TRACE_TABLE_COUNT];   /* rows that were written already */
 };
 
+/* Rows of one table that follow each other. */
+struct trace_row_range {
+        uint32_t first_id;
+        uint32_t n_rows;
+};
+
 /* @n_rows_max: limit for each table, for a recorder's bounded memory; 0 = none but INTERN_ITEMS_MAX. */
 void trace_dictionary_init(struct trace_dictionary *d, uint32_t n_rows_max);
 void trace_dictionary_deinit(struct trace_dictionary *d);
@@ -68,12 +74,11 @@ int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, 
 
 /*
  * trace_dictionary_decode() - take in the body of a table chunk
- * @ret_first_id, @ret_n_rows:  the rows it brought
+ * @ret_rows:  the rows it brought
  * Returns 0, -EBADMSG (malformed, an id that does not exist, or rows out of order), -ENOMEM;
  * on failure the dictionary is as before.
  */
 int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, const uint8_t *body,
-                            size_t body_bytes, uint32_t *ret_first_id, uint32_t *ret_n_rows,
-                            struct error *err);
+                            size_t body_bytes, struct trace_row_range *ret_rows, struct error *err);
 
 #endif /* FORMAT_TRACE_DICTIONARY_H */

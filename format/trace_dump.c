@@ -130,8 +130,8 @@ static int put_item(FILE *out, const struct trace_dictionary *d, const struct tr
                       item->header.stored_bytes, item->header.raw_bytes, item->header.n_items,
                       item->header.first_ns, item->header.last_ns);
         if (schema) {
-                for (uint32_t i = 0; i < item->n_rows; i++)
-                        put_row(out, d, schema, item->first_row + i);
+                for (uint32_t i = 0; i < item->rows.n_rows; i++)
+                        put_row(out, d, schema, item->rows.first_id + i);
         } else if (item->header.kind == TRACE_CHUNK_EVENTS) {
                 return put_events(out, d, item, err);
         } else if (item->header.kind == TRACE_CHUNK_INDEX) {

@@ -139,8 +139,7 @@ int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struc
         result = trace_chunk_decode_body(&item.header, header_bytes, r->stored.data, &r->raw, &cause);
         if (result == 0 && trace_schema_find(item.header.kind))
                 result = trace_dictionary_decode(&r->dictionary, (enum trace_table)item.header.kind,
-                                                 r->raw.data, r->raw.used_bytes, &item.first_row,
-                                                 &item.n_rows, &cause);
+                                                 r->raw.data, r->raw.used_bytes, &item.rows, &cause);
         if (result == -ENOMEM)
                 return error_set(err, -ENOMEM, "%s: %s", r->path, cause.text);
         if (result < 0)
@@ -157,7 +156,7 @@ int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struc
 
 static int read_first_chunk(struct trace_reader *r, struct error *err)
 {
-        struct trace_item item;
+        struct trace_item item = { .body = NULL };
         int result = trace_reader_next(r, &item, err);
 
         if (result < 0)

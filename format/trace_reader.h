@@ -12,12 +12,12 @@
 #define FORMAT_TRACE_READER_H
 
 #include "format/trace_chunk.h"
+#include "format/trace_dictionary.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct error;
-struct trace_dictionary;
 struct trace_reader;
 
 /* One chunk; everything in it is borrowed until the next call. */
@@ -26,7 +26,7 @@ struct trace_item {
         uint64_t file_offset_bytes; /* of the header */
         const uint8_t *body;        /* unpacked */
         size_t body_bytes;
-        uint32_t first_row, n_rows; /* of a table chunk: what it added to the dictionary */
+        struct trace_row_range rows; /* of a table chunk: what it added to the dictionary */
 };
 
 enum trace_ending {
@@ -47,6 +47,7 @@ void trace_reader_close(struct trace_reader *reader);
 
 /*
  * trace_reader_next() - the next chunk, of whatever kind; tables are taken into the dictionary
+ * After a failure the reader is only good for trace_reader_close().
  * Returns 1, 0 at the end of what can be read, or -errno for a failed read and -ENOMEM.
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);

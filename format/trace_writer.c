@@ -116,8 +116,10 @@ int trace_writer_reopen(int fd, struct trace_writer **ret_writer, struct error *
         struct trace_writer *w = calloc(1, sizeof(*w));
         struct stat st;
 
-        if (!w)
-                return error_set(err, -ENOMEM, "no memory for the trace writer");
+        if (!w) {
+                (void)error_set(err, -ENOMEM, "no memory for the trace writer");
+                return -ENOMEM;
+        }
         w->fd = fd;
         w->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
         *ret_writer = w;

@@ -21,11 +21,14 @@ struct loss_counter {
 /* Counts a loss that belongs to no thread. */
 void loss_counter_add(struct loss_counter *c, enum trace_loss_reason reason, uint64_t n);
 
-/* Counts a loss of a thread (an id of the table THREADS), at once as a row.  Returns 0 or -errno of the table. */
+/*
+ * Counts a loss of a thread (an id of the table THREADS), at once as a row.  Returns 0 or -ENOMEM.
+ * When the table is full there is no row any more, only the total.
+ */
 int loss_counter_add_thread(struct loss_counter *c, struct trace_dictionary *dictionary,
                             enum trace_loss_reason reason, uint32_t thread, uint64_t n, uint64_t now_ns);
 
-/* Moves what is pending into the table.  Returns 0 or -errno of the table. */
+/* Moves what is pending into the table, likewise.  Returns 0 or -ENOMEM. */
 int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictionary, uint64_t now_ns);
 
 /* Everything that was lost so far: records, samples and events; corrections and cut stacks are not losses. */

@@ -80,18 +80,21 @@ static void fuzz_table(enum trace_table table, const uint8_t *data, size_t size)
         struct byte_buffer body = { .data = NULL };
         struct trace_dictionary d, again;
         struct error err = ERROR_NONE;
-        uint32_t first_id, n_rows, n_encoded, n_again;
+        struct trace_row_range rows, again_rows;
+        uint32_t n_encoded;
         int r;
 
         fill(&d);
         fill(&again);
-        r = trace_dictionary_decode(&d, table, data, size, &first_id, &n_rows, &err);
+        r = trace_dictionary_decode(&d, table, data, size, &rows, &err);
         if (r == 0) {
-                require(first_id == N_ROWS + 1 && n_rows + N_ROWS == trace_dictionary_count(&d, table));
-                require(trace_dictionary_encode(&d, table, &body, &n_encoded) == 0 && n_encoded == n_rows);
-                if (n_rows > 0)
-                        require(trace_dictionary_decode(&again, table, body.data, body.used_bytes, &first_id,
-                                                        &n_again, NULL) == 0);
+                require(rows.first_id == N_ROWS + 1 &&
+                        rows.n_rows + N_ROWS == trace_dictionary_count(&d, table));
+                require(trace_dictionary_encode(&d, table, &body, &n_encoded) == 0 &&
+                        n_encoded == rows.n_rows);
+                if (rows.n_rows > 0)
+                        require(trace_dictionary_decode(&again, table, body.data, body.used_bytes,
+                                                        &again_rows, NULL) == 0);
         } else {
                 require(r == -EBADMSG && err.code == r && err.text[0] != '\0');
         }

@@ -44,20 +44,19 @@ fi
 
 holds "doctor: programs can be recorded" same 0 "$status"
 holds "doctor: user code" said '^yes +user code'
-holds "record" ends_with 0 as_user "$folder/hyprof" record -o "$folder/t.hyp" -- "$folder/w_split" 0.5
+holds "record" ends_with 0 as_user "$folder/hyprof" record -o "$folder/t.hyp" -- "$folder/w_split" 2
 holds "report" fetch
 holds "samples in the zones" compare \
         "$(n_events user 'kind == "sample" && self == "seventy" && path == "/seventy"')" ">" 200
 holds "zones of both names, all of them ended" compare \
         "$(reported user '[.zones.rows[] | select(.unclosed == 0 and .count > 0)] | length')" "==" 2
-holds "shares of 70% and 30%, within 3 points" jq -e '[.zones.rows[] | { (.name): .share }] | add |
-        .seventy > 0.67 and .seventy < 0.73 and .thirty > 0.27 and .thirty < 0.33' "$TMPDIR/user.json"
+holds "shares of 70% and 30%, within 5 points" jq -e '[.zones.rows[] | { (.name): .share }] | add |
+        .seventy > 0.65 and .seventy < 0.75 and .thirty > 0.25 and .thirty < 0.35' "$TMPDIR/user.json"
 holds "functions have names" jq -e '.functions.rows[0] | .kind == "named" and .function == "seventy"' "$TMPDIR/user.json"
 holds "nothing is lost" same "" "$(lost user)"
-holds "a trace that nobody else can replace" same "65534 or me" \
-        "$([ "$(stat -c %u "$folder/t.hyp")" = "$([ "$(id -u)" -eq 0 ] && echo 65534 || id -u)" ] && echo "65534 or me")"
+holds "the trace is the user's" same "$(as_user id -u)" "$(stat -c %u "$folder/t.hyp")"
 
-in_kernel='kind == "sample" && stack ~ /./ && module == "[kernel]"'
+in_kernel='kind == "sample" && module == "[kernel]"'
 if [ "$level" -eq 2 ]; then
         holds "doctor: no kernel code" said '^no +kernel code'
         holds "doctor: says what would allow it" said 'try: sudo sysctl kernel.perf_event_paranoid=1'
@@ -73,7 +72,24 @@ else
         holds "report: nothing is said about kernel callstacks" same "" \
                 "$(reported user '.missing[] | select(.code == "NO_KERNEL_STACKS") | .code')"
 fi
-holds "a folder of root's: an error that names the file" ends_with 125 \
-        as_user "$folder/hyprof" record -o /proc/1/t.hyp -- true
+
+mkdir "$folder/closed"
+cp "$folder/t.hyp" "$folder/secret.hyp"
+chmod 555 "$folder/closed"
+chmod 200 "$folder/secret.hyp"
+holds "a folder that this user may not write to: an error" ends_with 125 \
+        as_user "$folder/hyprof" record -o "$folder/closed/t.hyp" -- true
+holds "it names the file and the reason" grep -q "^hyprof: error: .*$folder/closed/t.hyp: Permission denied\$" "$TMPDIR/err"
 holds "and what to do" grep -q '^  try: ' "$TMPDIR/err"
-holds "a command that this user may not execute" ends_with 126 as_user "$folder/hyprof" record -o "$folder/t.hyp" -- /etc/hostname
+for command in report dump check; do
+        holds "$command: a trace that this user may not read: an error" ends_with 1 \
+                as_user "$folder/hyprof" $command "$folder/secret.hyp"
+        holds "$command: it names the file and the reason" grep -q "^hyprof: error: $folder/secret.hyp: Permission denied\$" \
+                "$TMPDIR/err"
+done
+
+printf '#!/bin/sh\n' >"$folder/locked"
+chmod 640 "$folder/locked"
+[ "$(id -u)" -ne 0 ] || chown 0 "$folder/locked"
+holds "a command that this user may not execute" ends_with 126 \
+        as_user "$folder/hyprof" record -o "$folder/t.hyp" -- "$folder/locked"

@@ -429,6 +429,15 @@ START_TEST(test_samples_in_zones)
 }
 END_TEST
 
+static size_t count(const struct fixture *f, uint32_t thread, enum trace_op op)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < f->list.n_events; i++)
+                n += f->list.events[i].thread == thread && f->list.events[i].event.op == op;
+        return n;
+}
+
 static void *emit(void *context)
 {
         uint32_t *tid = context;
@@ -444,7 +453,6 @@ static void *emit(void *context)
 /* A thread of which the kernel told nothing, and which is gone before it is read. */
 START_TEST(test_thread_without_records)
 {
-        size_t n = 0, n_begins = 0, n_ends = 0;
         const struct trace_thread *row;
         static struct fixture f;
         pthread_t emitter;
@@ -463,13 +471,73 @@ START_TEST(test_thread_without_records)
                                                                               row->process))
                                   ->pid,
                           (uint32_t)getpid());
-        for (const struct trace_event *e; (e = event_list_get(&f.list, thread, n)) != NULL; n++) {
-                n_begins += e->op == TRACE_OP_ZONE_BEGIN;
-                n_ends += e->op == TRACE_OP_ZONE_END;
-        }
-        ck_assert_uint_eq(n_begins, 100);
-        ck_assert_uint_eq(n_ends, 100);
+        ck_assert_uint_eq(count(&f, thread, TRACE_OP_ZONE_BEGIN), 100);
+        ck_assert_uint_eq(count(&f, thread, TRACE_OP_ZONE_END), 100);
         ck_assert_uint_eq(lost(&f, TRACE_LOSS_ZONE_UNBALANCED), 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* A table takes no more rows than it has now. */
+static void fill_table(struct fixture *f, enum trace_table table)
+{
+        struct intern *rows = &f->dictionary.tables[table - TRACE_TABLE_FIRST];
+
+        rows->n_items_max = rows->n_items;
+}
+
+/* Zones without room for their names stay zones; a thread without room is lost, not the recording. */
+START_TEST(test_full_tables)
+{
+        static struct fixture f;
+        pthread_t emitter;
+        uint32_t tid, thread;
+
+        set_up(&f);
+        announce(&f);
+        fill_table(&f, TRACE_TABLE_LOCATIONS);
+        fill_table(&f, TRACE_TABLE_THREADS);
+        {
+                HYPROF_ZONE("outer");
+                {
+                        HYPROF_ZONE("inner");
+                }
+        }
+        ck_assert_int_eq(pthread_create(&emitter, NULL, emit, &tid), 0);
+        ck_assert_int_eq(pthread_join(emitter, NULL), 0);
+        finish(&f);
+        thread = thread_of(&f, (uint32_t)gettid());
+        ck_assert_uint_eq(count(&f, thread, TRACE_OP_ZONE_BEGIN), 2);
+        ck_assert_uint_eq(count(&f, thread, TRACE_OP_ZONE_END), 2);
+        ck_assert_uint_eq(thread_of(&f, tid), 0);
+        ck_assert_uint_ge(lost(&f, TRACE_LOSS_CLIENT_GARBAGE), 200 * sizeof(uint64_t));
+        tear_down(&f);
+}
+END_TEST
+
+/* A ring names a thread that the kernel knows as another process's: its zones are not put on it. */
+START_TEST(test_foreign_thread)
+{
+        uint64_t early_ns = clock_raw_ns() - 2 * NS_PER_S;
+        struct kernel_record_identity victim = at(PID, (uint32_t)gettid(), early_ns),
+                                      self = at((uint32_t)getpid(), UINT32_C(0x7ffffff0), early_ns + 1);
+        static struct fixture f;
+        uint32_t thread;
+
+        set_up(&f);
+        put_comm(&f, &victim, "victim");
+        put_comm(&f, &self, "self");
+        put_mapping(&f, &self, "/memfd:hyprof-client (deleted)", false);
+        cycle(&f, false);
+        ck_assert_int_eq(hyprof_is_recording(), 1);
+        {
+                HYPROF_ZONE("imputed");
+        }
+        finish(&f);
+        thread = thread_of(&f, (uint32_t)gettid());
+        (void)get(&f, thread, 0, TRACE_OP_THREAD_NAME);
+        ck_assert_ptr_null(event_list_get(&f.list, thread, 1));
+        ck_assert_uint_ge(lost(&f, TRACE_LOSS_CLIENT_GARBAGE), 2 * sizeof(uint64_t));
         tear_down(&f);
 }
 END_TEST
@@ -526,6 +594,8 @@ int main(void)
         tcase_add_test(tc, test_losses);
         tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
         tcase_add_test(tc, test_thread_without_records);
+        tcase_add_test(tc, test_full_tables);
+        tcase_add_test(tc, test_foreign_thread);
         tcase_add_test(tc, test_region_gone);
         tcase_add_test(tc, test_writer_fails);
         suite_add_tcase(suite, tc);

@@ -93,10 +93,9 @@ static void expect_equal(const struct trace_dictionary *a, const struct trace_di
 
 static int decode(struct trace_dictionary *d, uint32_t table, const struct byte_buffer *body)
 {
-        uint32_t first_id, n_rows;
+        struct trace_row_range rows;
 
-        return trace_dictionary_decode(d, (enum trace_table)table, body->data, body->used_bytes, &first_id,
-                                       &n_rows, NULL);
+        return trace_dictionary_decode(d, (enum trace_table)table, body->data, body->used_bytes, &rows, NULL);
 }
 
 /* Everything that @from has not sent yet, into @to. */
@@ -106,8 +105,7 @@ static void send_all(struct trace_dictionary *from, struct trace_dictionary *to)
 
         for (uint32_t table = TRACE_TABLE_FIRST; table < TABLE_END;) {
                 uint32_t n_before = trace_dictionary_count(to, (enum trace_table)table);
-                uint32_t first_id = 0;
-                uint32_t n_decoded = 0;
+                struct trace_row_range rows = { .first_id = 0 };
                 uint32_t n_rows = 0;
 
                 byte_buffer_clear(&body);
@@ -119,10 +117,10 @@ static void send_all(struct trace_dictionary *from, struct trace_dictionary *to)
                 }
                 ck_assert_uint_le(body.used_bytes, TRACE_CHUNK_RAW_MAX);
                 ck_assert_int_eq(trace_dictionary_decode(to, (enum trace_table)table, body.data,
-                                                         body.used_bytes, &first_id, &n_decoded, NULL),
+                                                         body.used_bytes, &rows, NULL),
                                  0);
-                ck_assert_uint_eq(first_id, n_before + 1);
-                ck_assert_uint_eq(n_decoded, n_rows);
+                ck_assert_uint_eq(rows.first_id, n_before + 1);
+                ck_assert_uint_eq(rows.n_rows, n_rows);
         }
         byte_buffer_deinit(&body);
 }
@@ -232,15 +230,13 @@ START_TEST(test_cut_anywhere_changes_nothing)
         for (size_t cut = 0; cut < body.used_bytes; cut++) {
                 uint8_t *bytes = malloc(cut + 1); /* the sanitizer sees a read behind the cut */
                 struct error err = ERROR_NONE;
-                uint32_t first_id = 77;
-                uint32_t n = 78;
+                struct trace_row_range rows = { .first_id = 77, .n_rows = 78 };
 
                 ck_assert_ptr_nonnull(bytes);
                 memcpy(bytes + 1, body.data, cut);
-                ck_assert_int_eq(trace_dictionary_decode(&to, table, bytes + 1, cut, &first_id, &n, &err),
-                                 -EBADMSG);
+                ck_assert_int_eq(trace_dictionary_decode(&to, table, bytes + 1, cut, &rows, &err), -EBADMSG);
                 ck_assert_ptr_nonnull(strstr(err.text, trace_schema_find(table)->name));
-                ck_assert(first_id == 77 && n == 78);
+                ck_assert(rows.first_id == 77 && rows.n_rows == 78);
                 expect_equal_tables(&to, &untouched, (uint32_t)_i);
                 free(bytes);
         }

@@ -300,6 +300,8 @@ START_TEST(test_first_chunk_and_version)
 
                 add_chunk(&file, firsts[i].kind, firsts[i].body, firsts[i].n_bytes);
                 ck_assert_int_eq(open_bytes(&file, &reader), firsts[i].r);
+                if (reader)
+                        ck_assert_uint_eq(trace_reader_first_header(reader)->stored_bytes, firsts[i].n_bytes);
                 trace_reader_close(reader);
                 byte_buffer_deinit(&file);
         }
@@ -329,7 +331,7 @@ START_TEST(test_unknown_kinds_are_handed_on)
         ck_assert_uint_eq(item.body_bytes, 0);
         ck_assert_uint_eq(trace_dictionary_count(trace_reader_dictionary(reader), TRACE_TABLE_STRINGS), 0);
         ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 1);
-        ck_assert(item.first_row == 1 && item.n_rows == 1);
+        ck_assert(item.rows.first_id == 1 && item.rows.n_rows == 1);
         ck_assert_mem_eq(trace_dictionary_string(trace_reader_dictionary(reader), 1, &n_bytes), "x", 1);
         ck_assert_int_eq(trace_reader_next(reader, &item, NULL), 0);
         ck_assert_int_eq(trace_reader_ending(reader, NULL, NULL), TRACE_ENDING_CUT_OFF);
