@@ -75,7 +75,7 @@ static int read_rest(int fd, size_t max_bytes, struct byte_buffer *text, struct 
 
         while (true) {
                 uint8_t *at = byte_buffer_reserve(text, READ_STEP_BYTES);
-                size_t got;
+                size_t got = 0;
                 int r;
 
                 if (!at)

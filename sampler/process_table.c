@@ -15,7 +15,7 @@ static void **map_slot(const struct track_map *map, uint32_t id)
 /* The slot for a number; every number that was ever seen keeps its slot. */
 static int map_add(struct track_map *map, uint32_t number, void ***ret_slot)
 {
-        uint32_t id;
+        uint32_t id = 0;
         int r = array_reserve(&map->tracks, &map->capacity, (size_t)map->numbers.n_items + 1,
                               sizeof(*map->tracks));
 

@@ -30,8 +30,8 @@ figure "children: $zones zones of $n_children programs, $gone lost"
 holds "children: each zone is there or counted as lost" same $n_children $((zones + gone))
 holds "children: nearly all are there" compare "$zones" ">=" "0.9 * $n_children"
 holds "children: each in a process of its own" same "$zones" "$(n_different children 'zone == "only"' pid)"
-holds "children: all processes are known" same $((n_children + 1)) "$(reported children .counts.processes)"
-# A line "lost" of the report, whose number is that of the table.
+# Or more: the leak checker of a build with sanitizers has a process of its own.
+holds "children: all processes are known" compare "$(reported children .counts.processes)" ">=" $((n_children + 1))
 "$HYPROF" report "$TMPDIR/children.hyp" >"$TMPDIR/report"
 if [ "$gone" -gt 0 ]; then
         holds "children: the report says what was lost" grep -q 'client regions lost' "$TMPDIR/report"
@@ -39,8 +39,8 @@ else
         holds "children: the report says nothing of losses" same 0 "$(grep -c 'client regions lost' "$TMPDIR/report")"
 fi
 holds "children: so does the last line of the recording" same \
-        "$(reported children '[.missing[] | select(.source == "loss" and .code != "CLOCK_CORRECTED") | .count] | add // 0')" \
-        "$(sed -n 's/.* \([0-9,]*\) lost$/\1/p' "$TMPDIR/children.err")"
+        "$(lost children | awk '{ n += $2 } END { print n + 0 }')" \
+        "$(sed -n 's/.* \([0-9,]*\) lost$/\1/p' "$TMPDIR/children.err" | tr -d ,)"
 
 holds "threads are recorded" record threads "$WORKLOADS/w_threads" $n_threads
 holds "threads: the trace is whole" is_whole threads
@@ -53,7 +53,7 @@ holds "threads: each zone is there, or its events are counted as lost" \
 holds "threads: nearly all are there" compare "$zones" ">=" "0.9 * 10 * $n_threads"
 holds "threads: no zone is there twice" compare "$zones" "<=" $((10 * n_threads))
 holds "threads: all ends too" same "$zones" "$(n_events threads 'kind == "zone_end"')"
-holds "threads: all are listed" same $((n_threads + 1)) "$(reported threads '.threads.rows | length')"
+holds "threads: all are listed" compare "$(reported threads '.threads.rows | length')" ">=" $((n_threads + 1))
 
 # Both at once, with samples, at the highest rate: processes of many threads, and much forking.
 # shellcheck disable=SC2016
