@@ -176,7 +176,7 @@ int cmd_check(int argc, char **argv)
                 return EXIT_STATUS_USAGE;
         if (args.help) {
                 option_table_print(&table, stdout);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
         return check(first < argc ? argv[first] : DEFAULT_TRACE, args.repair);
 }

@@ -159,7 +159,7 @@ int cmd_doctor(int argc, char **argv)
                 return EXIT_STATUS_USAGE;
         if (help) {
                 option_table_print(&table, stdout);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
         perf_access_read(&access);
         if (uname(&system) == 0)

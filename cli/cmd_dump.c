@@ -72,7 +72,7 @@ int cmd_dump(int argc, char **argv)
                 return EXIT_STATUS_USAGE;
         if (help) {
                 option_table_print(&table, stdout);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
         path = first < argc ? argv[first] : DEFAULT_TRACE;
         if (trace_reader_open(path, &reader, &err) < 0) {

@@ -9,6 +9,7 @@
 #include "cli/option_table.h"
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
+#include "cli/standard_output.h"
 #include "cli/text_number.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
@@ -250,7 +251,7 @@ int cmd_record(int argc, char **argv)
                 return EXIT_STATUS_USAGE;
         if (args.help) {
                 option_table_print(&table, stdout);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
         if (first >= argc) {
                 complain("error: no command to record");

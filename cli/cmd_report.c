@@ -145,7 +145,7 @@ int cmd_report(int argc, char **argv)
                 return EXIT_STATUS_USAGE;
         if (args.help) {
                 option_table_print(&table, stdout);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
         options = (struct report_options){
                 .event = args.event,

@@ -6,6 +6,7 @@
 #include "cli/cmd_report.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
+#include "cli/standard_output.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -56,11 +57,11 @@ int main(int argc, char **argv)
         }
         if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
                 print_help(stdout);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
         if (strcmp(argv[1], "--version") == 0) {
                 (void)printf("hyprof %s\n", HYPROF_VERSION);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the version");
         }
         for (size_t i = 0; i < N_COMMANDS; i++) {
                 if (strcmp(argv[1], command_rows[i].name) != 0)

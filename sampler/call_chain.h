@@ -18,10 +18,17 @@ struct call_frame {
         bool return_address; /* the call is the instruction before it; false where the thread stood */
 };
 
+/* Why a chain ends where it ends. */
+enum call_chain_end {
+        CALL_CHAIN_END_ROOT = 0,  /* there was no more */
+        CALL_CHAIN_END_TOO_DEEP,  /* a limit was reached: callers are missing */
+        CALL_CHAIN_END_LEFT_CODE, /* what came next is no code: callers may be missing */
+};
+
 struct call_chain {
         struct call_frame frames[CALL_CHAIN_FRAMES_MAX];
         uint32_t n_frames;
-        bool truncated; /* callers are missing because a limit was reached */
+        enum call_chain_end end;
 };
 
 #endif /* SAMPLER_CALL_CHAIN_H */

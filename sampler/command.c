@@ -161,7 +161,8 @@ int command_reap(struct command *c, bool block)
         do
                 r = waitpid(c->pid, &c->wait_status, block ? 0 : WNOHANG);
         while (r < 0 && errno == EINTR);
-        c->reaped = r == c->pid;
+        /* Whoever is not our child any more (somebody ignores SIGCHLD) has ended as well. */
+        c->reaped = r == c->pid || r < 0;
         return c->reaped;
 }
 

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define TRACKER              UINT32_MAX
-#define TRACKER_RING_BYTES   (UINT32_C(1) << 17)
 #define SAMPLE_RING_MIN      (UINT32_C(1) << 15)
 #define WAKE_WHEN_FULL_SHARE 4
 
@@ -171,7 +170,7 @@ static int open_cpu(struct event_set *set, const struct event_set_options *optio
                     struct error *err)
 {
         struct perf_event_attr attr = tracker_attr(set, options);
-        size_t tracker_bytes = TRACKER_RING_BYTES;
+        size_t tracker_bytes = options->tracker_ring_bytes;
         int first_fd = -1;
         int fd = add_handle(set, &attr, options->pid, cpu, TRACKER);
         int r;

@@ -33,6 +33,7 @@ struct event_set_options {
         uint64_t rate_hz;                /* samples a second and event */
         const struct unwinder *unwinder; /* static */
         size_t ring_bytes;               /* for each CPU; a power of two; halved until the kernel allows it */
+        size_t tracker_ring_bytes;       /* the same for the dummy event */
         bool build_ids;                  /* the kernel can put build-ids into mapping records */
 };
 

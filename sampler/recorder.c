@@ -31,8 +31,11 @@
 #define FAMILIES                                                                           \
         (CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_FRAMES | CLIENT_ABI_FAMILY_MESSAGES | \
          CLIENT_ABI_FAMILY_PLOTS | CLIENT_ABI_FAMILY_ALWAYS)
-#define SAMPLE_RING_BYTES  (UINT32_C(1) << 21)
-#define PROGRESS_PERIOD_NS (NS_PER_S / 5)
+#define SAMPLE_RING_BYTES (UINT32_C(1) << 21)
+/* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
+#define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
+#define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
+#define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 /* How long the collector sleeps when nothing wakes it: a busy client ring of 1 MiB lasts 30 ms at 2 M zones/s. */
 #define SLEEP_BUSY_MS  10
@@ -130,6 +133,7 @@ static int open_events(struct recorder *r, struct error *err)
                 .rate_hz = r->options->rate_hz,
                 .unwinder = &unwind_frame_pointer,
                 .ring_bytes = SAMPLE_RING_BYTES,
+                .tracker_ring_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES,
                 .build_ids = r->access.build_id_error == 0,
         };
 

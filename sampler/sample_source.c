@@ -79,8 +79,10 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         if (r < 0 || !thread)
                 return r;
         s->unwinder->unwind(&rec->sample, &thread->process->space, &s->chain);
-        if (s->chain.truncated)
+        if (s->chain.end == CALL_CHAIN_END_TOO_DEEP)
                 loss_counter_add(s->losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
+        else if (s->chain.end == CALL_CHAIN_END_LEFT_CODE)
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_LEFT_CODE, 1);
         r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
         if (r < 0)
                 return r;

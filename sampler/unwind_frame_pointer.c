@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/bytes.h"
+#include "sampler/address_space.h"
 #include "sampler/call_chain.h"
 #include "sampler/perf_record.h"
 #include "sampler/unwinder.h"
@@ -8,6 +9,17 @@
 
 /* kernel.perf_event_max_stack at its default, for both sides together: a stack as long as this was probably cut. */
 #define KERNEL_FRAMES_MAX 127
+
+/*
+ * Code that uses the frame pointer's register for something else sends the walk
+ * through data, and what it takes for return addresses lies anywhere.  Where a
+ * thread stood is believed: that is a register of the processor.
+ */
+static bool leaves_code(const struct address_space *space, const struct call_frame *frame)
+{
+        return frame->return_address && !frame->in_kernel && space->n_ranges > 0 &&
+               !address_space_find(space, frame->avma);
+}
 
 static void unwind(const struct perf_sample *sample, const struct address_space *space,
                    struct call_chain *ret_chain)
@@ -18,11 +30,11 @@ static void unwind(const struct perf_sample *sample, const struct address_space 
         bool skip = false; /* a guest's part */
         bool first = true; /* of a part: where the thread stood, not a return address */
 
-        (void)space;
         ret_chain->n_frames = 0;
-        ret_chain->truncated = false;
+        ret_chain->end = CALL_CHAIN_END_ROOT;
         while (in.left > 0 && ret_chain->n_frames < CALL_CHAIN_FRAMES_MAX) {
                 uint64_t avma = bytes_u64(&in);
+                struct call_frame frame = { .avma = avma, .in_kernel = in_kernel, .return_address = !first };
 
                 if (avma >= (uint64_t)PERF_CONTEXT_MAX) {
                         in_kernel = avma == (uint64_t)PERF_CONTEXT_KERNEL;
@@ -32,11 +44,16 @@ static void unwind(const struct perf_sample *sample, const struct address_space 
                 }
                 if (skip)
                         continue;
-                ret_chain->frames[ret_chain->n_frames++] =
-                        (struct call_frame){ .avma = avma, .in_kernel = in_kernel, .return_address = !first };
+                if (leaves_code(space, &frame)) {
+                        ret_chain->end = CALL_CHAIN_END_LEFT_CODE;
+                        break;
+                }
+                ret_chain->frames[ret_chain->n_frames++] = frame;
                 first = false;
         }
-        ret_chain->truncated = in.left > 0 || ret_chain->n_frames >= KERNEL_FRAMES_MAX;
+        if (ret_chain->end == CALL_CHAIN_END_ROOT &&
+            (in.left > 0 || ret_chain->n_frames >= KERNEL_FRAMES_MAX))
+                ret_chain->end = CALL_CHAIN_END_TOO_DEEP;
         if (ret_chain->n_frames == 0)
                 ret_chain->frames[ret_chain->n_frames++] =
                         (struct call_frame){ .avma = sample->ip_avma, .in_kernel = sample->in_kernel };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/unwind_frame_pointer.c: the kernel's chain becomes frames, each on its side; what was cut is said to be cut */
+#include "sampler/address_space.h"
 #include "sampler/call_chain.h"
 #include "sampler/perf_record.h"
 #include "sampler/unwinder.h"
@@ -21,10 +22,11 @@
 static void unwind(const uint64_t *chain, size_t n_chain, bool in_kernel, struct call_chain *ret_result)
 {
         struct perf_sample sample = { .ip_avma = 0xabc, .in_kernel = in_kernel, .n_chain = n_chain };
+        const struct address_space unknown = { .n_ranges = 0 };
 
         memset(ret_result, 0xff, sizeof(*ret_result));
         sample.chain = (const uint8_t *)chain;
-        unwind_frame_pointer.unwind(&sample, NULL, ret_result);
+        unwind_frame_pointer.unwind(&sample, &unknown, ret_result);
 }
 
 static const struct {
@@ -59,7 +61,7 @@ START_TEST(test_chain)
 
         unwind(cases[_i].chain, cases[_i].n_chain, false, &result);
         ck_assert_uint_eq(result.n_frames, cases[_i].n_frames);
-        ck_assert(!result.truncated);
+        ck_assert_int_eq(result.end, CALL_CHAIN_END_ROOT);
         for (size_t i = 0; i < result.n_frames; i++) {
                 ck_assert_uint_eq(result.frames[i].avma, cases[_i].frames[i].avma);
                 ck_assert(result.frames[i].in_kernel == cases[_i].frames[i].in_kernel);
@@ -109,7 +111,7 @@ static bool is_truncated(size_t n_kernel, size_t n_user, size_t n_frames)
                 chain[n++] = 0x1000 + i;
         unwind(chain, n, n_kernel > 0, &result);
         ck_assert_uint_eq(result.n_frames, n_frames);
-        return result.truncated;
+        return result.end == CALL_CHAIN_END_TOO_DEEP;
 }
 
 /* The kernel's limit is one for both sides together; it says nothing when it reaches it. */
@@ -130,6 +132,26 @@ START_TEST(test_truncated_by_our_limit)
 }
 END_TEST
 
+/* A return address outside of the code ends the chain; where the thread stood does not, nor does the kernel's. */
+START_TEST(test_leaves_code)
+{
+        static const uint64_t chain[] = { KERNEL, 0x90, 0x91, USER, 0x5, 0x1010, 0x7, 0x1020 };
+        struct perf_sample sample = { .chain = (const uint8_t *)chain, .n_chain = 8, .in_kernel = true };
+        struct address_space space;
+        struct call_chain result;
+
+        address_space_init(&space);
+        ck_assert_int_eq(address_space_add(
+                                 &space, &(struct address_range){ .start_avma = 0x1000, .end_avma = 0x2000 }),
+                         0);
+        unwind_frame_pointer.unwind(&sample, &space, &result);
+        ck_assert_uint_eq(result.n_frames, 4);
+        ck_assert_uint_eq(result.frames[3].avma, 0x1010);
+        ck_assert_int_eq(result.end, CALL_CHAIN_END_LEFT_CODE);
+        address_space_deinit(&space);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/unwind_frame_pointer");
@@ -142,6 +164,7 @@ int main(void)
         tcase_add_test(tc, test_chain_without_marker);
         tcase_add_test(tc, test_truncated_by_the_kernel);
         tcase_add_test(tc, test_truncated_by_our_limit);
+        tcase_add_test(tc, test_leaves_code);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
