@@ -20,8 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_TRACE "hyprof.hyp"
-
 enum { LETTER_REPAIR = OPTION_LONG_ONLY };
 
 struct arguments {
@@ -45,8 +43,9 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof check",
         .operands = "[FILE]",
+        .n_operands_max = 1,
         .about = "Reads a whole trace and says whether anything is wrong with it.\n"
-                 "FILE is a trace; default: " DEFAULT_TRACE "\n",
+                 "FILE is a trace; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
@@ -178,5 +177,5 @@ int cmd_check(int argc, char **argv)
                 option_table_print(&table, stdout);
                 return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
-        return check(first < argc ? argv[first] : DEFAULT_TRACE, args.repair);
+        return check(first < argc ? argv[first] : OPTION_DEFAULT_TRACE, args.repair);
 }

@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define DEFAULT_TRACE "hyprof.hyp"
-
 static const struct option_row option_rows[] = {
         { 'h', "help", NULL, "print this help" },
 };
@@ -21,9 +19,10 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof dump",
         .operands = "[FILE]",
+        .n_operands_max = 1,
         .about =
                 "Prints everything that is in a trace as text, a line a record; docs/trace-format.md explains it.\n"
-                "FILE is a trace, \"-\" standard input; default: " DEFAULT_TRACE "\n",
+                "FILE is a trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
@@ -74,7 +73,7 @@ int cmd_dump(int argc, char **argv)
                 option_table_print(&table, stdout);
                 return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
-        path = first < argc ? argv[first] : DEFAULT_TRACE;
+        path = first < argc ? argv[first] : OPTION_DEFAULT_TRACE;
         if (trace_reader_open(path, &reader, &err) < 0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;

@@ -29,7 +29,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEFAULT_TRACE "hyprof.hyp"
 #define DEFAULT_HZ \
         997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
 #define HZ_MAX     100000
@@ -54,7 +53,8 @@ static const struct option_row option_rows[] = {
         { 'e', "event", "LIST",
           "events to sample: cycles, cpu-clock, page-faults:u, r01c2, ...;\n                         default: cycles, or cpu-clock where there is no cycle counter" },
         { 'o', "output", "FILE",
-          "the trace; default: " DEFAULT_TRACE " (an earlier one becomes " DEFAULT_TRACE ".old)" },
+          "the trace; default: " OPTION_DEFAULT_TRACE " (an earlier one becomes " OPTION_DEFAULT_TRACE
+          ".old)" },
         { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL, "record addresses only, without looking up names" },
         { 'q', "quiet", NULL, "say nothing but errors" },
         { 'h', "help", NULL, "print this help" },
@@ -165,7 +165,7 @@ static void print_summary(const struct arguments *args, const struct recorder_re
                 text_number_count(p->n_zones).text, text_number_count(p->n_lost).text);
         if (isatty(STDERR_FILENO))
                 (void)fprintf(stderr, "next: hyprof report %s\n",
-                              strcmp(args->path, DEFAULT_TRACE) ? args->path : "");
+                              strcmp(args->path, OPTION_DEFAULT_TRACE) ? args->path : "");
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */
@@ -241,7 +241,7 @@ static int record_into(struct output_file *file, struct arguments *args, char **
 
 int cmd_record(int argc, char **argv)
 {
-        struct arguments args = { .path = DEFAULT_TRACE, .rate_hz = DEFAULT_HZ };
+        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .rate_hz = DEFAULT_HZ };
         struct error err = ERROR_NONE;
         struct output_file file;
         int first;

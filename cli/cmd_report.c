@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_TRACE "hyprof.hyp"
-
 /* Rows of each list in the text, unless --limit says otherwise: a screen or two. */
 #define TEXT_ROWS         10
 #define TEXT_ZONES_INSIDE 5
@@ -46,8 +44,10 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof report",
         .operands = "[FILE]",
+        .n_operands_max = 1,
         .about = "Shows where the time of a recorded program went: functions, zones, and the functions\n"
-                 "inside the zones.  FILE is a trace, \"-\" standard input; default: " DEFAULT_TRACE "\n",
+                 "inside the zones.  FILE is a trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE
+                 "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
@@ -90,11 +90,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *args)
 
         if (r < 0)
                 return r;
-        if (argc - first > 1) {
-                complain("error: one trace at a time: %s is one too many", argv[first + 1]);
-                complain_try("%s --help", table.command);
-                return -EINVAL;
-        }
         if (first < argc)
                 args->path = argv[first];
         return 0;
@@ -135,7 +130,7 @@ static int write_report(const struct report *report, const struct arguments *arg
 
 int cmd_report(int argc, char **argv)
 {
-        struct arguments args = { .path = DEFAULT_TRACE, .limit = LIMIT_UNSET };
+        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .limit = LIMIT_UNSET };
         struct report_options options;
         struct error err = ERROR_NONE;
         struct report *report;

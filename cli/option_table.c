@@ -79,6 +79,10 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
                         r = take(context, letter, optarg);
                 }
         }
+        if (r == 0 && !table->ends_at_operand && argc - optind > table->n_operands_max) {
+                complain("error: %s is one operand too many", argv[optind + table->n_operands_max]);
+                r = -EINVAL;
+        }
         if (r < 0)
                 complain_try("%s --help", table->command);
         *ret_operand = optind;

@@ -19,6 +19,9 @@ struct option_row {
         const char *help;
 };
 
+/* The trace that every command means when none is named. */
+#define OPTION_DEFAULT_TRACE "hyprof.hyp"
+
 #define OPTION_LONG_ONLY 256
 #define OPTION_ROWS_MAX  32
 
@@ -29,6 +32,7 @@ struct option_table {
         const struct option_row *rows;
         size_t n_rows;        /* at most OPTION_ROWS_MAX */
         const char *closing;  /* lines below the options */
+        int n_operands_max;   /* more are refused, unless they are another program's */
         bool ends_at_operand; /* what follows the first operand is another program's */
 };
 

@@ -100,7 +100,7 @@ reported() { # name, jq's expression
 # that are missing, are listed by reports too but nothing that can be counted is missing then.
 lost() { # name
         reported "$1" '.missing[] | select(.source == "loss") |
-                select(.code != "CLOCK_CORRECTED" and .code != "STACK_TOO_DEEP") | "\(.code) \(.count)"'
+                select(.code != "CLOCK_CORRECTED" and .code != "STACK_LEFT_CODE") | "\(.code) \(.count)"'
 }
 
 # For `holds`: the trace is whole.

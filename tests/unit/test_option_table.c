@@ -28,6 +28,7 @@ static struct option_table table_of(bool ends_at_operand)
         return (struct option_table){
                 .command = "hyprof test",
                 .operands = "[FILE]",
+                .n_operands_max = 2,
                 .about = "What it does.",
                 .rows = rows,
                 .n_rows = sizeof(rows) / sizeof(rows[0]),
@@ -122,6 +123,7 @@ static const struct {
         const char *line;
         const char *words; /* of the complaint */
 } bad[] = {
+        { "a b c", "error: c is one operand too many" },
         { "-x", "unknown option -x\n" },
         { "--wrong", "unknown option --wrong\n" },
         { "-q --wrong=3 file", "unknown option --wrong=3\n" },
