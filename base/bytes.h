@@ -65,13 +65,12 @@ static inline uint32_t bytes_u32(struct byte_reader *r)
 static inline uint64_t bytes_u64(struct byte_reader *r)
 {
         const uint8_t *p = bytes_take(r, 8);
-        uint64_t v = 0;
 
-        if (!p)
-                return 0;
-        for (int i = 7; i >= 0; i--)
-                v = v << 8 | p[i];
-        return v;
+        /* Written out, because compilers make one load of this form and none of a loop. */
+        return p ? (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+                               (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+                               (uint64_t)p[7] << 56
+                 : 0;
 }
 
 /* An unsigned LEB128 number of at most 64 bits; sticky if it is longer or cut off. */

@@ -89,7 +89,8 @@ static size_t payload_bytes(uint64_t word)
 }
 
 /* Fills @e from the event at `at_bytes`, whose bytes are all there. */
-static void decode(const struct client_stream *s, uint64_t word, struct client_event *e)
+static void decode(const struct client_stream *s, uint64_t word, size_t n_payload_bytes,
+                   struct client_event *e)
 {
         const uint8_t *payload = s->pending.data + s->at_bytes + CLIENT_ABI_WORD_BYTES;
         size_t has_word = 0;
@@ -99,7 +100,7 @@ static void decode(const struct client_stream *s, uint64_t word, struct client_e
                 .kind = event_of(word),
                 .argument = argument_of(word),
         };
-        if (payload_bytes(word) == 0)
+        if (n_payload_bytes == 0)
                 return;
         if (e->kind != CLIENT_ABI_EVENT_THREAD_NAME) {
                 e->value = load_word(s, s->at_bytes + CLIENT_ABI_WORD_BYTES);
@@ -149,7 +150,8 @@ int client_stream_peek(struct client_stream *s, struct client_event *ret_event)
                 if (payload > left - CLIENT_ABI_WORD_BYTES)
                         return 0;
                 if (is_wanted(s, word, CLIENT_ABI_WORD_BYTES + payload)) {
-                        decode(s, word, ret_event);
+                        decode(s, word, payload, ret_event);
+                        s->event_bytes = CLIENT_ABI_WORD_BYTES + payload;
                         return 1;
                 }
                 s->at_bytes += CLIENT_ABI_WORD_BYTES + payload;
@@ -159,5 +161,5 @@ int client_stream_peek(struct client_stream *s, struct client_event *ret_event)
 
 void client_stream_consume(struct client_stream *s)
 {
-        s->at_bytes += CLIENT_ABI_WORD_BYTES + payload_bytes(load_word(s, s->at_bytes));
+        s->at_bytes += s->event_bytes;
 }

@@ -31,6 +31,7 @@ struct client_event {
 struct client_stream {
         struct byte_buffer pending; /* bytes to decode; the region's drain appends here */
         size_t at_bytes;            /* decoded up to here */
+        size_t event_bytes;         /* of the event that was peeked at last */
         uint32_t ticks_high;        /* of the last TIME */
         bool in_thread;             /* a THREAD came: what follows belongs to this recording */
         uint64_t n_garbage_bytes;   /* skipped: no event, or none that this version knows */
