@@ -171,6 +171,9 @@ bench: ## measure: what a zone costs, how fast records are merged and read
 packages: ## install every Debian package that any target needs
 	$(Q)tests/install_packages.sh build test lint fuzz
 
+# So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
+RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
+
 install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/include/hyprof'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
@@ -180,6 +183,7 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	install -m 644 $(CLIENT_HDR) '$(DESTDIR)$(PREFIX)/include/hyprof/'
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
+	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \

@@ -28,7 +28,9 @@ void intern_deinit(struct intern *t)
         free(t->items);
         free(t->ends);
         free(t->slots);
-        intern_init(t, t->item_bytes, t->n_items_max);
+        *t = (struct intern){ .item_bytes = t->item_bytes,
+                              .n_items_max = t->n_items_max,
+                              .items_bytes_max = t->items_bytes_max };
 }
 
 const void *intern_get(const struct intern *t, uint32_t id, size_t *ret_bytes)
@@ -108,6 +110,8 @@ int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
 
         assert(t->item_bytes == 0 || t->item_bytes == n_bytes);
         if (t->n_items >= t->n_items_max || __builtin_add_overflow(t->items_used_bytes, n_bytes, &used))
+                return -EOVERFLOW;
+        if (t->items_bytes_max != 0 && used > t->items_bytes_max)
                 return -EOVERFLOW;
         /* At least one byte, so that the empty string has an address. */
         r = array_reserve(&t->items, &t->items_capacity_bytes, used ? used : 1, 1);

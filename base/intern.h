@@ -21,7 +21,8 @@
 struct intern {
         size_t item_bytes; /* of each item; 0 = strings of any length */
         uint32_t n_items;
-        uint32_t n_items_max; /* intern_add() beyond this is -EOVERFLOW */
+        uint32_t n_items_max;   /* more of them are -EOVERFLOW */
+        size_t items_bytes_max; /* more bytes of items are -EOVERFLOW; 0 = no limit */
 
         uint8_t *items; /* heap; one after the other, aligned to 8 if item_bytes is a multiple of 8 */
         size_t items_used_bytes, items_capacity_bytes;

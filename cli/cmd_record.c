@@ -158,14 +158,12 @@ static void print_summary(const struct arguments *args, const struct recorder_re
 {
         const struct recorder_progress *p = &result->progress;
 
-        (void)fprintf(
-                stderr, "hyprof: wrote %s (%s): %s, %s samples of %s at %" PRIu64 " Hz, %s zones, %s lost\n",
-                args->path, text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text,
-                text_number_count(p->n_samples).text, result->event_names, args->rate_hz,
-                text_number_count(p->n_zones).text, text_number_count(p->n_lost).text);
+        complain("wrote %s (%s): %s, %s samples of %s at %" PRIu64 " Hz, %s zones, %s lost", args->path,
+                 text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text,
+                 text_number_count(p->n_samples).text, result->event_names, args->rate_hz,
+                 text_number_count(p->n_zones).text, text_number_count(p->n_lost).text);
         if (isatty(STDERR_FILENO))
-                (void)fprintf(stderr, "next: hyprof report %s\n",
-                              strcmp(args->path, OPTION_DEFAULT_TRACE) ? args->path : "");
+                complain_next("hyprof report %s", strcmp(args->path, OPTION_DEFAULT_TRACE) ? args->path : "");
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */
@@ -233,8 +231,10 @@ static int record_into(struct output_file *file, struct arguments *args, char **
         }
         if (result.progress.elapsed_ns == 0 && r < 0)
                 output_file_discard(file); /* nothing was recorded */
-        output_file_close(file);
-        trace_writer_free(writer);
+        if (!result.writer_stuck) {
+                output_file_close(file);
+                trace_writer_free(writer);
+        }
         trace_dictionary_deinit(&dictionary);
         return r < 0 ? status_of_failure(r, &result) : end_as_command(&result);
 }

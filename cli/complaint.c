@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/text_table.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static __attribute__((format(printf, 2, 0))) void put_line(const char *start, co
                                                            va_list args)
 {
         struct byte_buffer line = { .data = NULL };
-        char text[ERROR_TEXT_BYTES + 64];
+        char text[PATH_MAX + ERROR_TEXT_BYTES]; /* the longest name, and what is said of it */
 
         (void)vsnprintf(text, sizeof(text), format, args);
         (void)text_escape(&line, text, strlen(text));
@@ -28,6 +29,15 @@ void complain(const char *format, ...)
 
         va_start(args, format);
         put_line("hyprof: ", format, args);
+        va_end(args);
+}
+
+void complain_next(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        put_line("next: ", format, args);
         va_end(args);
 }
 

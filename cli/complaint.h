@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/complaint.h - how every command tells what is wrong
+ * cli/complaint.h - how every command talks to people: what is wrong, what was done
  *
  * Way of the data:  error -> [complaint] -> standard error
  *
@@ -14,6 +14,9 @@
 
 /* "hyprof: ..." on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "next: ...", the command that is likely to follow. */
+void complain_next(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The remedy, below what is wrong. */
 void complain_try(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -8,11 +8,13 @@
 #include "cli/exit_status.h"
 #include "cli/standard_output.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command_row {
         const char *name;
@@ -49,8 +51,26 @@ static void print_help(FILE *out)
                     out);
 }
 
+/*
+ * Keeps the numbers of closed standard streams from the files that are opened later: what is meant for people
+ * would get into the trace.  The wrong way round, so that a result that nobody gets is an error still; closed
+ * on exec, so that the recorded command finds them as we did.
+ */
+static bool fill_standard_streams(void)
+{
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fcntl(fd, F_GETFD) < 0 &&
+                    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+                        return false;
+        return true;
+}
+
 int main(int argc, char **argv)
 {
+        if (!fill_standard_streams()) {
+                complain("error: a standard stream is closed, and /dev/null cannot be opened in its place");
+                return EXIT_STATUS_RECORD_FAILED;
+        }
         if (argc < 2) {
                 print_help(stderr);
                 return EXIT_STATUS_USAGE;

@@ -38,18 +38,48 @@ static void give_to_user(int fd)
                 (void)!fchown(fd, user.uid, user.gid); /* a file system without owners is no reason to fail */
 }
 
-int output_file_open(struct output_file *file, const char *path, struct error *err)
+/* /dev/stdout is a link to such a file when standard output is redirected. */
+static bool is_standard_stream(const struct stat *st)
+{
+        struct stat stream;
+
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fstat(fd, &stream) == 0 && stream.st_dev == st->st_dev && stream.st_ino == st->st_ino)
+                        return true;
+        return false;
+}
+
+/* A device, pipe or socket.  What a link leads to can be exchanged before we open it, so we look again. */
+static int open_as_it_is(const char *path, bool is_link, int *ret_fd, struct error *err)
 {
         struct stat st;
+        int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+        if (fd < 0)
+                return error_errno(err, "%s", path);
+        if (fstat(fd, &st) < 0 || S_ISREG(st.st_mode) || (is_link && S_ISBLK(st.st_mode))) {
+                io_close(&fd);
+                return error_set(err, -EPERM, "%s: leads to something that a trace would damage", path);
+        }
+        *ret_fd = fd;
+        return 0;
+}
+
+int output_file_open(struct output_file *file, const char *path, struct error *err)
+{
+        struct stat st, target;
         bool there = lstat(path, &st) == 0;
+        bool is_link = there && S_ISLNK(st.st_mode);
 
         *file = (struct output_file){ .path = path, .fd = -1 };
+        if (is_link && stat(path, &target) == 0)
+                st = target;
         if (there && S_ISDIR(st.st_mode))
                 return error_set(err, -EISDIR, "%s: is a directory", path);
-        if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
-                file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-                return file->fd < 0 ? error_errno(err, "%s", path) : 0;
-        }
+        if (is_link && S_ISREG(st.st_mode) && is_standard_stream(&st))
+                return error_set(err, -EEXIST, "%s: leads to the file of a standard stream", path);
+        if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+                return open_as_it_is(path, is_link, &file->fd, err);
         if (there)
                 file->rotated = rotate(path);
         /* O_EXCL: whatever appears under this name meanwhile, a link to a file of root's say, is not followed. */

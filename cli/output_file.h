@@ -21,7 +21,12 @@ struct output_file {
         bool rotated;     /* NAME.old was made from an earlier file */
 };
 
-/* Returns 0 or -errno.  Devices and pipes are opened as they are. */
+/*
+ * output_file_open() - makes a new file, or opens a device or pipe as it is
+ * A link to a device or pipe is followed (/dev/stdout); any other link is rotated like a file, not followed.
+ * Refused are folders, links to disks, and links to a file that is one of our standard streams.
+ * Returns 0 or -errno.
+ */
 int output_file_open(struct output_file *file, const char *path, struct error *err);
 void output_file_close(struct output_file *file);
 

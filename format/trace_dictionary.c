@@ -12,10 +12,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ROW_BYTES_MAX    64
-#define FIELDS_MAX       8
-#define ROWS_PER_BODY    (UINT32_C(1) << 18) /* keeps a body of numbers far below the limit */
-#define STRING_BYTES_MAX (TRACE_CHUNK_RAW_MAX - (UINT32_C(1) << 16))
+#define ROW_BYTES_MAX        64
+#define STRING_BYTES_PER_ROW 16 /* a limit of rows limits the bytes of strings to this many times as much */
+#define FIELDS_MAX           8
+#define ROWS_PER_BODY        (UINT32_C(1) << 18) /* keeps a body of numbers far below the limit */
+#define STRING_BYTES_MAX     (TRACE_CHUNK_RAW_MAX - (UINT32_C(1) << 16))
 
 /* The two columns of the table STRINGS. */
 enum { STRING_COLUMN_LENGTHS = 1, STRING_COLUMN_BYTES = 2 };
@@ -32,6 +33,7 @@ void trace_dictionary_init(struct trace_dictionary *d, uint32_t n_rows_max)
         for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
                 intern_init(&d->tables[i], trace_schema_find((uint32_t)i + TRACE_TABLE_FIRST)->row_bytes,
                             n_rows_max);
+        d->tables[index_of(TRACE_TABLE_STRINGS)].items_bytes_max = (size_t)n_rows_max * STRING_BYTES_PER_ROW;
 }
 
 void trace_dictionary_deinit(struct trace_dictionary *d)

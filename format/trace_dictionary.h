@@ -37,7 +37,10 @@ struct trace_row_range {
         uint32_t n_rows;
 };
 
-/* @n_rows_max: limit for each table, for a recorder's bounded memory; 0 = none but INTERN_ITEMS_MAX. */
+/*
+ * @n_rows_max: limit for each table, for a recorder's bounded memory; the bytes of all strings are limited
+ * to 16 times as much.  0 = no limit but INTERN_ITEMS_MAX.
+ */
 void trace_dictionary_init(struct trace_dictionary *d, uint32_t n_rows_max);
 void trace_dictionary_deinit(struct trace_dictionary *d);
 

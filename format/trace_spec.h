@@ -141,9 +141,11 @@ enum trace_clock_kind {
         X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full") \
         X(13, CLOCK_CORRECTED, "events moved forward in time to keep their thread's order")            \
         X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged or of another ABI version") \
-        X(15, STACK_LEFT_CODE, "callstacks cut: the chain of frame pointers left the program's code")
+        X(15, STACK_LEFT_CODE, "callstacks cut: the chain of frame pointers left the program's code")  \
+        X(16, CLIENT_BUSY, "client regions refused: another hyprof records that program")              \
+        X(17, STRING_TABLE_FULL, "texts left out: the memory for texts was full")
 
-#define TRACE_LOSS_COUNT 16 /* ids below this are known */
+#define TRACE_LOSS_COUNT 18 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 int region_inbox_open(struct region_inbox *inbox, struct error *err)
 {
@@ -77,7 +78,8 @@ int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd
                 socklen_t n = sizeof(peer);
                 int fd = receive_fd(connection);
 
-                if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0)
+                if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0 ||
+                    peer.uid != geteuid())
                         io_close(&fd);
                 io_close(&connection);
                 if (fd < 0)

@@ -7,8 +7,10 @@
  *
  * A listening socket with an abstract address, which goes into the command's
  * environment.  What arrives is foreign: any local process can connect, and
- * send any descriptor.  The kernel vouches for who it was; the caller decides
- * whether that is one of its programs, and client_region_open() what it sent.
+ * send any descriptor.  The kernel vouches for who it was.  Other users are
+ * turned away here (a program that became another user is found by its
+ * mapping); the caller decides whether the sender is one of its programs, and
+ * client_region_open() what it sent.
  */
 #ifndef INSTRUMENT_REGION_INBOX_H
 #define INSTRUMENT_REGION_INBOX_H
@@ -32,7 +34,7 @@ void region_inbox_close(struct region_inbox *inbox);
  * region_inbox_next() - the next region that came
  * @ret_pid:  of the sender, in our PID namespace; it may be gone already
  * @ret_fd:   owned by the caller
- * Returns 1, or 0 if there is none; senders without a descriptor are passed over.  Does not block.
+ * Returns 1, or 0 if there is none; other users and senders without a descriptor are passed over.  Does not block.
  */
 int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd);
 

@@ -18,6 +18,9 @@
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
 #define CHUNK_AGE_NS (NS_PER_S / 2)
 
+#define REGIONS_AT_ONCE 64
+#define FILLS_AT_ONCE   16 /* of 4 MiB each, from one ring in one cycle */
+
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
 {
         struct sample_source_parts parts = {
@@ -29,12 +32,19 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .sample_events = options->sample_events,
         };
 
+        const struct zone_source_parts zone_parts = {
+                .dictionary = options->dictionary,
+                .losses = &m->losses,
+                .processes = &m->processes,
+                .families = options->families,
+        };
+
         *m = (struct merge){ .dictionary = options->dictionary,
                              .writer = options->writer,
                              .inbox = options->inbox };
         m->flushed_ns = clock_raw_ns();
         process_table_init(&m->processes, m->dictionary);
-        zone_source_init(&m->zones, m->dictionary, &m->losses, options->families);
+        zone_source_init(&m->zones, &zone_parts);
         event_encoder_init(&m->encoder);
         if (sample_source_init(&m->samples, &parts) < 0) {
                 merge_deinit(m);
@@ -54,22 +64,24 @@ void merge_deinit(struct merge *m)
 int merge_open_regions(struct merge *m, struct error *err)
 {
         uint32_t pid;
-        int r, fd;
+        int fd;
 
-        while (region_inbox_next(m->inbox, &pid, &fd) == 1) {
-                r = zone_source_take(&m->zones, pid, fd);
-                if (r < 0)
-                        return error_set(err, r, "no memory for a client region");
+        /* Not all at once: while programs are born faster than this, there are events to be merged. */
+        for (unsigned n = 0; n < REGIONS_AT_ONCE && region_inbox_next(m->inbox, &pid, &fd) == 1; n++)
+                if (zone_source_receive(&m->zones, pid, fd) < 0)
+                        return error_set(err, -ENOMEM, "no memory for a client region");
+        for (unsigned n = 0; n < REGIONS_AT_ONCE; n++) {
+                int r = sample_source_scan(&m->samples, &pid, err);
+
+                if (r <= 0)
+                        return r;
+                if (zone_source_open(&m->zones, pid) < 0)
+                        return error_set(err, -ENOMEM, "no memory for a client region");
         }
-        while ((r = sample_source_scan(&m->samples, &pid, err)) == 1) {
-                r = zone_source_open(&m->zones, pid);
-                if (r < 0)
-                        return error_set(err, r, "no memory for a client region");
-        }
-        return r;
+        return 0;
 }
 
-/* ---- one cycle ----------------------------------------------------------------------------------------- */
+/* ---- chunks -------------------------------------------------------------------------------------------- */
 
 /* Makes the encoder's open run that of @thread, or none. */
 static void switch_run(struct merge *m, struct thread_track *thread)
@@ -82,117 +94,6 @@ static void switch_run(struct merge *m, struct thread_track *thread)
         if (thread)
                 event_encoder_begin_run(&m->encoder, thread->thread);
 }
-
-static struct thread_sink sink_of(struct merge *m)
-{
-        return (struct thread_sink){ .encoder = &m->encoder,
-                                     .dictionary = m->dictionary,
-                                     .losses = &m->losses };
-}
-
-/*
- * The thread that a ring belongs to now; one that only emits zones may be new to
- * us.  Its process may not: the kernel told of every process that is recorded,
- * and anybody else may hand in regions as they like.
- */
-static int thread_of_slot(struct merge *m, const struct zone_region *region, const struct zone_slot *slot,
-                          uint64_t now_ns, struct thread_track **ret_thread)
-{
-        struct thread_track *thread = process_table_find_thread(&m->processes, slot->tid);
-        int r = 0;
-
-        *ret_thread = NULL;
-        if (slot->tid == 0 || !process_table_find_process(&m->processes, region->pid))
-                return 0;
-        if (!thread)
-                r = process_table_add_thread(&m->processes, region->pid, slot->tid, 0, now_ns, &thread);
-        if (r < 0)
-                return r == -EOVERFLOW ? 0 : r;
-        /* A program speaks for its own threads only. */
-        if (thread->process->pid == region->pid)
-                *ret_thread = thread;
-        return 0;
-}
-
-static int merge_event(struct merge *m, struct thread_track *thread, const struct zone_event *from)
-{
-        struct thread_sink sink = sink_of(m);
-        int r;
-
-        switch_run(m, thread);
-        r = thread_track_write_pending(thread, &sink, from->event.time_ns);
-        if (r < 0)
-                return r;
-        if (from->hands_over) {
-                thread_track_close_zones(thread, &sink, from->event.time_ns);
-                return 0;
-        }
-        m->n_zones += from->event.op == TRACE_OP_ZONE_BEGIN;
-        return thread_track_write(thread, &sink, from->event);
-}
-
-static int merge_slot(struct merge *m, struct zone_region *region, struct zone_slot *slot, uint64_t until_ns)
-{
-        struct thread_track *thread = NULL;
-        struct zone_event event;
-        int r;
-
-        while ((r = zone_source_next(&m->zones, region, slot, until_ns, &event)) == 1) {
-                if (!thread || event.hands_over)
-                        r = thread_of_slot(m, region, slot, event.event.time_ns, &thread);
-                if (r < 0)
-                        return r;
-                if (!thread) /* events before the ring says whose they are */
-                        loss_counter_add(&m->losses, TRACE_LOSS_CLIENT_GARBAGE, sizeof(uint64_t));
-                else if ((r = merge_event(m, thread, &event)) < 0)
-                        return r;
-        }
-        return r;
-}
-
-static int merge_zones(struct merge *m, uint64_t until_ns)
-{
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < m->zones.n_regions; i++)
-                for (size_t slot = 0; r == 0 && slot < m->zones.regions[i].n_slots; slot++)
-                        r = merge_slot(m, &m->zones.regions[i], &m->zones.regions[i].slots[slot], until_ns);
-        return r;
-}
-
-/* Writes what no client event came after, and forgets the threads that have ended. */
-static int merge_pending(struct merge *m, uint64_t until_ns)
-{
-        struct process_table *t = &m->processes;
-        struct thread_sink sink = sink_of(m);
-        size_t n_kept = 0;
-        int r = 0;
-
-        for (size_t i = 0; i < t->n_listed; i++) {
-                struct thread_track *thread = t->listed[i];
-
-                if (r == 0) {
-                        switch_run(m, thread);
-                        r = thread_track_write_pending(thread, &sink, until_ns);
-                }
-                thread->listed = thread->n_pending > 0;
-                if (thread->listed) {
-                        t->listed[n_kept++] = thread;
-                } else if (thread->exited) {
-                        uint32_t ended_pid;
-
-                        switch_run(m, NULL);
-                        ended_pid = process_table_forget_thread(t, thread);
-                        if (ended_pid != 0)
-                                zone_source_end(&m->zones, ended_pid);
-                }
-        }
-        t->n_listed = n_kept;
-        switch_run(m, NULL);
-        return r;
-}
-
-/* ---- chunks -------------------------------------------------------------------------------------------- */
 
 static uint32_t row_of_tid(void *context, uint32_t tid)
 {
@@ -257,6 +158,135 @@ static int flush_events(struct merge *m)
         return writer_thread_put(m->writer, &header, &body);
 }
 
+/* Hands everything so far to the writer, tables before the events that refer to them. */
+static int flush(struct merge *m, uint64_t now_ns)
+{
+        int r;
+
+        switch_run(m, NULL);
+        r = flush_tables(m);
+        if (r == 0)
+                r = flush_events(m);
+        m->flushed_ns = now_ns;
+        return r;
+}
+
+/* ---- one cycle ----------------------------------------------------------------------------------------- */
+
+static struct thread_sink sink_of(struct merge *m)
+{
+        return (struct thread_sink){ .encoder = &m->encoder,
+                                     .dictionary = m->dictionary,
+                                     .losses = &m->losses };
+}
+
+/*
+ * The thread that a ring belongs to now; NULL if it is not known.  The kernel told
+ * of every thread that is recorded, and a program speaks for its own only.
+ */
+static struct thread_track *thread_of_slot(struct merge *m, const struct zone_region *region,
+                                           const struct zone_slot *slot)
+{
+        struct thread_track *thread = process_table_find_thread(&m->processes, slot->tid);
+
+        return thread && thread->process->pid == region->pid ? thread : NULL;
+}
+
+static int merge_event(struct merge *m, struct thread_track *thread, const struct zone_event *from)
+{
+        struct thread_sink sink = sink_of(m);
+        int r;
+
+        switch_run(m, thread);
+        r = thread_track_write_pending(thread, &sink, from->event.time_ns);
+        if (r < 0)
+                return r;
+        if (from->hands_over) {
+                thread_track_close_zones(thread, &sink, from->event.time_ns);
+                return 0;
+        }
+        m->n_zones += from->event.op == TRACE_OP_ZONE_BEGIN;
+        return thread_track_write(thread, &sink, from->event);
+}
+
+/* Merges what was copied out of a ring. */
+static int merge_filled(struct merge *m, struct zone_region *region, struct zone_slot *slot,
+                        uint64_t until_ns)
+{
+        struct thread_track *thread = thread_of_slot(m, region, slot);
+        struct zone_event event;
+        int r;
+
+        while ((r = zone_source_next(&m->zones, region, slot, until_ns, &event)) == 1) {
+                if (event.hands_over)
+                        thread = thread_of_slot(m, region, slot);
+                if (!thread)
+                        loss_counter_add(&m->losses, TRACE_LOSS_CLIENT_GARBAGE, sizeof(uint64_t));
+                else if ((r = merge_event(m, thread, &event)) < 0)
+                        return r;
+        }
+        return r;
+}
+
+static int merge_slot(struct merge *m, struct zone_region *region, uint32_t slot, uint64_t until_ns)
+{
+        bool more = true;
+        int r = 0;
+
+        for (unsigned n = 0; r == 0 && more && n < FILLS_AT_ONCE; n++) {
+                r = zone_source_fill(&m->zones, region, slot, &more);
+                if (r == 0)
+                        r = merge_filled(m, region, &region->slots[slot], until_ns);
+                if (r == 0)
+                        r = zone_source_put_back(&m->zones, &region->slots[slot]);
+                if (r == 0 && event_encoder_count_bytes(&m->encoder) >= CHUNK_BYTES)
+                        r = flush(m, m->cycled_ns);
+        }
+        return r;
+}
+
+static int merge_zones(struct merge *m, uint64_t until_ns)
+{
+        int r = zone_source_begin_cycle(&m->zones);
+
+        for (size_t i = 0; r == 0 && i < m->zones.n_regions; i++)
+                for (uint32_t slot = 0; r == 0 && slot < m->zones.regions[i].n_slots; slot++)
+                        r = merge_slot(m, &m->zones.regions[i], slot, until_ns);
+        return r;
+}
+
+/* Writes what no client event came after, and forgets the threads that have ended. */
+static int merge_pending(struct merge *m, uint64_t until_ns)
+{
+        struct process_table *t = &m->processes;
+        struct thread_sink sink = sink_of(m);
+        size_t n_kept = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < t->n_listed; i++) {
+                struct thread_track *thread = t->listed[i];
+
+                if (r == 0) {
+                        switch_run(m, thread);
+                        r = thread_track_write_pending(thread, &sink, until_ns);
+                }
+                thread->listed = thread->n_pending > 0;
+                if (thread->listed) {
+                        t->listed[n_kept++] = thread;
+                } else if (thread->exited) {
+                        uint32_t ended_pid;
+
+                        switch_run(m, NULL);
+                        ended_pid = process_table_forget_thread(t, thread);
+                        if (ended_pid != 0)
+                                zone_source_end(&m->zones, ended_pid);
+                }
+        }
+        t->n_listed = n_kept;
+        switch_run(m, NULL);
+        return r;
+}
+
 int merge_cycle(struct merge *m, bool final, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns();
@@ -269,26 +299,19 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         if (r < 0)
                 return r;
 
-        r = zone_source_drain(&m->zones);
-        if (r == 0)
-                r = merge_zones(m, until_ns);
+        r = merge_zones(m, until_ns);
         if (r == 0)
                 r = merge_pending(m, until_ns);
         switch_run(m, NULL);
-        if (r < 0)
-                return error_set(err, r, "no memory to merge events");
-
-        if (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS ||
-            event_encoder_count_bytes(&m->encoder) >= CHUNK_BYTES) {
+        if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS)) {
                 r = add_accounts(m, final, now_ns);
                 if (r == 0)
-                        r = flush_tables(m);
-                if (r == 0)
-                        r = flush_events(m);
-                m->flushed_ns = now_ns;
-                if (r < 0)
-                        return error_set(err, r, "cannot hand chunks to the writer");
+                        r = flush(m, now_ns);
         }
-        zone_source_close_ended(&m->zones);
+        if (r < 0)
+                return error_set(err, r,
+                                 r == -ENOMEM ? "no memory to merge events"
+                                              : "cannot hand chunks to the writer");
+        zone_source_end_cycle(&m->zones);
         return 0;
 }

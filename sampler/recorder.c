@@ -80,7 +80,9 @@ static int take_signals(struct recorder *r, struct error *err)
         (void)sigaddset(&signals, SIGTERM);
         (void)sigaddset(&signals, SIGHUP);
         r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-        (void)sigaddset(&signals, SIGPIPE); /* a reader of the trace that goes away is an error of write(2) */
+        /* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
+        (void)sigaddset(&signals, SIGPIPE);
+        (void)sigaddset(&signals, SIGXFSZ);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
         return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
 }
@@ -186,7 +188,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
                 return error_errno(err, "eventfd");
-        code = writer_thread_start(writer, r->fail_fd, &r->writer, err);
+        code = writer_thread_start(writer, r->fail_fd, r->signal_fd, &r->writer, err);
         if (code < 0)
                 return code;
         options.writer = r->writer;
@@ -331,6 +333,7 @@ static int finish(struct recorder *r, int code, struct error *err)
         report_progress(r, end_ns);
         joined = writer_thread_join(r->writer, &join_err);
         r->writer = NULL;
+        r->result->writer_stuck = joined == -EINTR;
         if (joined < 0) {
                 if (err)
                         *err = join_err; /* the cause of whatever else failed */

@@ -45,6 +45,7 @@ struct recorder_result {
         bool ended;                        /* the command has ended */
         bool exec_failed;      /* the command could not be executed: there was nothing to record */
         bool stopped;          /* by a signal, before the command ended */
+        bool writer_stuck;     /* somebody still waits in write(2): writer and file are not to be touched */
         int command_pid;       /* for recorder_wait(), while it runs on */
         int stop_fd;           /* a signalfd, for the work after the recording; owned by the caller */
         char event_names[128]; /* what was sampled: "cpu-clock, page-faults" */

@@ -2,16 +2,20 @@
 #include "sampler/writer_thread.h"
 
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_writer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
-#define QUEUE_ITEMS 64 /* bodies are about a mebibyte at most: this bounds the memory */
+#define QUEUE_ITEMS   64 /* bodies are about a mebibyte, a few at most: this bounds the memory */
+#define LOOK_AGAIN_NS (100 * NS_PER_MS)
 
 struct queued_chunk {
         struct trace_chunk_header header;
@@ -21,7 +25,7 @@ struct queued_chunk {
 struct writer_thread {
         pthread_t thread;
         struct trace_writer *writer; /* the thread's */
-        int fail_fd;
+        int fail_fd, stop_fd;
         pthread_mutex_t lock; /* guards everything below */
         pthread_cond_t changed;
         struct queued_chunk queue[QUEUE_ITEMS];
@@ -78,8 +82,8 @@ static void *run(void *context)
         return NULL;
 }
 
-int writer_thread_start(struct trace_writer *writer, int fail_fd, struct writer_thread **ret_thread,
-                        struct error *err)
+int writer_thread_start(struct trace_writer *writer, int fail_fd, int stop_fd,
+                        struct writer_thread **ret_thread, struct error *err)
 {
         struct writer_thread *t = calloc(1, sizeof(*t));
         int code;
@@ -88,6 +92,7 @@ int writer_thread_start(struct trace_writer *writer, int fail_fd, struct writer_
                 return error_set(err, -ENOMEM, "no memory for the writer thread");
         t->writer = writer;
         t->fail_fd = fail_fd;
+        t->stop_fd = stop_fd;
         t->n_bytes = trace_writer_count_bytes(writer);
         (void)pthread_mutex_init(&t->lock, NULL);
         (void)pthread_cond_init(&t->changed, NULL);
@@ -103,15 +108,41 @@ int writer_thread_start(struct trace_writer *writer, int fail_fd, struct writer_
         return 0;
 }
 
+/* When to look again whether somebody wants us to stop. */
+static struct timespec look_again(void)
+{
+        struct timespec when;
+
+        (void)clock_gettime(CLOCK_REALTIME, &when); /* the clock of the waits below */
+        when.tv_nsec += (long)LOOK_AGAIN_NS;
+        if (when.tv_nsec >= (long)NS_PER_S) {
+                when.tv_nsec -= (long)NS_PER_S;
+                when.tv_sec++;
+        }
+        return when;
+}
+
+static bool is_stopped(const struct writer_thread *t)
+{
+        struct pollfd stop = { .fd = t->stop_fd, .events = POLLIN };
+
+        return t->stop_fd >= 0 && poll(&stop, 1, 0) > 0;
+}
+
 int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *header,
                       struct byte_buffer *body)
 {
         int r;
 
         (void)pthread_mutex_lock(&t->lock);
-        while (t->n_queued == QUEUE_ITEMS && t->failure.code == 0)
-                (void)pthread_cond_wait(&t->changed, &t->lock);
+        while (t->n_queued == QUEUE_ITEMS && t->failure.code == 0 && !is_stopped(t)) {
+                const struct timespec when = look_again();
+
+                (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
+        }
         r = t->failure.code;
+        if (r == 0 && t->n_queued == QUEUE_ITEMS)
+                r = -EINTR;
         if (r == 0) {
                 t->queue[(t->first + t->n_queued) % QUEUE_ITEMS] = (struct queued_chunk){ .header = *header,
                                                                                           .body = *body };
@@ -137,13 +168,19 @@ uint64_t writer_thread_count_bytes(struct writer_thread *t)
 
 int writer_thread_join(struct writer_thread *t, struct error *err)
 {
+        struct timespec when;
         int r;
 
         (void)pthread_mutex_lock(&t->lock);
         t->ending = true;
         (void)pthread_cond_signal(&t->changed);
         (void)pthread_mutex_unlock(&t->lock);
-        (void)pthread_join(t->thread, NULL);
+        do {
+                when = look_again();
+                r = pthread_timedjoin_np(t->thread, NULL, &when);
+        } while (r != 0 && !is_stopped(t));
+        if (r != 0)
+                return error_set(err, -EINTR, "gave up waiting for whoever reads the trace");
 
         r = t->failure.code;
         if (r < 0)

@@ -24,16 +24,17 @@ struct writer_thread;
  * writer_thread_start() - start the thread
  * @writer:   borrowed until the join
  * @fail_fd:  an eventfd that is made readable when a write fails; borrowed; -1 = none
+ * @stop_fd:  when it is readable, waiting for a slow reader of the trace ends; borrowed, not read; -1 = never
  * Returns 0 or -errno.
  */
-int writer_thread_start(struct trace_writer *writer, int fail_fd, struct writer_thread **ret_thread,
-                        struct error *err);
+int writer_thread_start(struct trace_writer *writer, int fail_fd, int stop_fd,
+                        struct writer_thread **ret_thread, struct error *err);
 
 /*
  * writer_thread_put() - hand over one chunk
  * @body:  its memory is taken; empty and valid afterwards, also on failure
  * Blocks while the queue is full (a disk slower than the program: the kernel's rings fill, and count).
- * Returns 0, or the -errno of a write that failed earlier.
+ * Returns 0, the -errno of a write that failed earlier, or -EINTR if stopped while it waited.
  */
 int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *header,
                       struct byte_buffer *body);
@@ -41,7 +42,11 @@ int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *
 /* Bytes of whole chunks that are in the file by now. */
 uint64_t writer_thread_count_bytes(struct writer_thread *t);
 
-/* Writes what is queued, ends the thread and frees it.  Returns 0, or -errno of the first failed write. */
+/*
+ * writer_thread_join() - write what is queued, end the thread and free it
+ * Returns 0, or -errno of the first failed write.  -EINTR if stopped while it waited for a write that
+ * does not end: then thread and trace_writer are left as they are, and the process should end.
+ */
 int writer_thread_join(struct writer_thread *t, struct error *err);
 
 #endif /* SAMPLER_WRITER_THREAD_H */

@@ -2,6 +2,7 @@
 #include "sampler/zone_source.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
@@ -9,42 +10,48 @@
 #include "instrument/own_number.h"
 #include "instrument/region_finder.h"
 #include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define DRAIN_BYTES_MAX (UINT32_C(1) << 24) /* of one ring at once */
-#define LOCATIONS_MAX   (UINT32_C(1) << 24) /* what an event's argument can name */
+#define FILL_BYTES_MAX (UINT32_C(1) << 22) /* copied out of one ring at once */
+#define HELD_BYTES_MAX \
+        (UINT64_C(1) << 26) /* of all rings, later than the watermark: usually next to nothing */
+#define WAITING_MAX     256 /* regions; whoever comes then is found by the mapping, or not ours */
+#define WAITING_NS      NS_PER_S
+#define FUTURE_NS       NS_PER_S /* an event stamped later than this from now was not stamped by a clock */
+#define LOOKUPS_A_CYCLE 32
 
-void zone_source_init(struct zone_source *s, struct trace_dictionary *dictionary, struct loss_counter *losses,
-                      uint32_t families)
+void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts)
 {
-        *s = (struct zone_source){ .dictionary = dictionary, .losses = losses, .families = families };
+        *s = (struct zone_source){ .dictionary = parts->dictionary,
+                                   .losses = parts->losses,
+                                   .processes = parts->processes,
+                                   .families = parts->families };
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
-}
-
-static void close_region(struct zone_region *region)
-{
-        client_region_close(region->region);
-        for (size_t i = 0; i < region->n_slots; i++)
-                client_stream_deinit(&region->slots[i].stream);
-        free(region->slots);
-        free(region->locations);
-        *region = (struct zone_region){ .region = NULL };
 }
 
 void zone_source_deinit(struct zone_source *s)
 {
         for (size_t i = 0; i < s->n_regions; i++)
-                close_region(&s->regions[i]);
+                zone_region_deinit(&s->regions[i]);
+        for (size_t i = 0; i < s->n_waiting; i++)
+                io_close(&s->waiting[i].fd);
         free(s->regions);
+        free(s->waiting);
         free(s->missed_pids);
         intern_deinit(&s->known_pids);
-        s->regions = NULL;
-        s->n_regions = 0;
+        byte_buffer_deinit(&s->filled);
+        *s = (struct zone_source){ .n_regions = 0 };
 }
+
+/* ---- regions come and go ------------------------------------------------------------------------------- */
 
 /* Begins to measure the clock of a region, once for all regions that have it. */
 static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
@@ -60,12 +67,32 @@ static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
         return r;
 }
 
+/* True if the process calls itself what the region says: nobody hands in the region of somebody else. */
+static bool is_of_process(const struct client_region *region, uint32_t pid)
+{
+        char path[32];
+        uint32_t own_pid = 0;
+        int fd;
+
+        if (client_region_pid(region) == pid)
+                return true;
+        (void)snprintf(path, sizeof(path), "/proc/%u", pid);
+        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 || own_number_read(fd, pid, &own_pid, NULL) < 0)
+                own_pid = 0;
+        io_close(&fd);
+        return own_pid == client_region_pid(region);
+}
+
 /* Opens a region and starts it; @fd is taken over if *ret_region is set, also on failure. */
-static int start_region(struct zone_source *s, int fd, struct client_region **ret_region, struct error *err)
+static int start_region(struct zone_source *s, uint32_t pid, int fd, struct client_region **ret_region,
+                        struct error *err)
 {
         static const struct trace_location nameless = { .name = 0 };
         int r = client_region_open(fd, ret_region, err);
 
+        if (r == 0 && !is_of_process(*ret_region, pid))
+                r = error_set(err, -EPERM, "the region is not that of process %u", pid);
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &s->nameless);
         if (r == 0)
@@ -76,44 +103,82 @@ static int start_region(struct zone_source *s, int fd, struct client_region **re
 }
 
 /* Whose region it is; true if it is open already. */
-static bool is_known(const struct zone_source *s, int fd, struct zone_region *region)
+static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
 {
-        struct stat st;
-
-        if (fstat(fd, &st) < 0)
+        if (fstat(fd, ret_stat) < 0)
                 return false;
-        region->device = st.st_dev;
-        region->inode = st.st_ino;
         for (size_t i = 0; i < s->n_regions; i++)
-                if (s->regions[i].device == region->device && s->regions[i].inode == region->inode)
+                if (s->regions[i].device == ret_stat->st_dev && s->regions[i].inode == ret_stat->st_ino)
                         return true;
         return false;
 }
 
-int zone_source_take(struct zone_source *s, uint32_t pid, int fd)
+/* Takes a region of a process that is ours; @fd is taken over. */
+static int take_region(struct zone_source *s, uint32_t pid, int fd)
 {
-        struct zone_region taken = { .pid = pid };
-        struct error err = ERROR_NONE;
+        struct client_region *region = NULL;
+        struct zone_region *taken;
+        struct stat st = { .st_ino = 0 };
         uint32_t id;
         int r = array_reserve(&s->regions, &s->regions_capacity, s->n_regions + 1, sizeof(*s->regions));
 
-        if (r < 0 || is_known(s, fd, &taken)) {
+        if (r < 0 || is_open(s, fd, &st)) {
                 io_close(&fd);
                 return r;
         }
-        r = start_region(s, fd, &taken.region, &err);
+        r = start_region(s, pid, fd, &region, NULL);
         if (r < 0) {
-                if (taken.region)
-                        client_region_close(taken.region);
-                else
+                if (!region)
                         io_close(&fd);
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+                client_region_close(region);
+                loss_counter_add(s->losses, r == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED,
+                                 1);
                 return r == -ENOMEM ? r : 0;
         }
         zone_source_end(s, pid);
-        s->regions[s->n_regions++] = taken;
+        taken = &s->regions[s->n_regions++];
+        zone_region_init(taken, region, pid);
+        taken->device = st.st_dev;
+        taken->inode = st.st_ino;
         r = intern_add(&s->known_pids, &pid, sizeof(pid), &id);
         return r < 0 ? r : 0;
+}
+
+int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
+{
+        int r = -EOVERFLOW;
+
+        if (s->n_waiting < WAITING_MAX)
+                r = array_reserve(&s->waiting, &s->waiting_capacity, s->n_waiting + 1, sizeof(*s->waiting));
+        if (r < 0) {
+                io_close(&fd);
+                return r == -EOVERFLOW ? 0 : r;
+        }
+        s->waiting[s->n_waiting++] =
+                (struct waiting_region){ .fd = fd, .pid = pid, .since_ns = clock_raw_ns() };
+        return 0;
+}
+
+/* Takes the regions of processes that the kernel has told of by now, and drops those that waited in vain. */
+static int admit_waiting(struct zone_source *s)
+{
+        size_t n_kept = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < s->n_waiting; i++) {
+                struct waiting_region *w = &s->waiting[i];
+
+                if (r == 0 && process_table_find_process(s->processes, w->pid)) {
+                        r = take_region(s, w->pid, w->fd);
+                } else if (s->now_ns - w->since_ns > WAITING_NS && s->now_ns > w->since_ns) {
+                        io_close(&w->fd);
+                        loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+                } else {
+                        s->waiting[n_kept++] = *w;
+                }
+        }
+        s->n_waiting = n_kept;
+        return r;
 }
 
 int zone_source_open(struct zone_source *s, uint32_t pid)
@@ -121,7 +186,7 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
         int fd, r;
 
         if (region_finder_open(pid, &fd, NULL) == 0)
-                return zone_source_take(s, pid, fd);
+                return take_region(s, pid, fd);
         r = array_reserve(&s->missed_pids, &s->missed_capacity, s->n_missed_pids + 1,
                           sizeof(*s->missed_pids));
         if (r == 0)
@@ -130,19 +195,26 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
 }
 
 /* A region that is missed when it is announced may be handed in a moment later: the account is settled at leisure. */
-static void count_missed(struct zone_source *s)
+static int count_missed(struct zone_source *s)
 {
-        for (size_t i = 0; i < s->n_missed_pids; i++)
-                if (intern_find(&s->known_pids, &s->missed_pids[i], sizeof(s->missed_pids[i])) == 0)
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < s->n_missed_pids; i++) {
+                uint32_t id;
+
+                r = intern_add(&s->known_pids, &s->missed_pids[i], sizeof(s->missed_pids[i]), &id);
+                if (r == 1)
                         loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
+        }
         s->n_missed_pids = 0;
+        return r < 0 ? r : 0;
 }
 
 void zone_source_end(struct zone_source *s, uint32_t pid)
 {
         for (size_t i = 0; i < s->n_regions; i++)
-                if (s->regions[i].pid == pid)
-                        s->regions[i].ended = true;
+                if (s->regions[i].pid == pid && s->regions[i].n_cycles_ended == 0)
+                        s->regions[i].n_cycles_ended = 1;
 }
 
 void zone_source_disable(struct zone_source *s)
@@ -151,71 +223,91 @@ void zone_source_disable(struct zone_source *s)
                 client_region_disable(s->regions[i].region);
 }
 
-/* New threads take new slots. */
-static int follow_slots(struct zone_region *region)
+/* ---- one cycle ----------------------------------------------------------------------------------------- */
+
+int zone_source_begin_cycle(struct zone_source *s)
 {
-        size_t n_slots = client_region_count_slots(region->region);
-        int r = array_reserve(&region->slots, &region->slots_capacity, n_slots, sizeof(*region->slots));
+        int r;
 
-        if (r < 0)
-                return r;
-        for (; region->n_slots < n_slots; region->n_slots++) {
-                struct zone_slot *slot = &region->slots[region->n_slots];
-
-                memset(slot, 0, sizeof(*slot));
-                client_stream_init(&slot->stream);
-        }
-        return 0;
-}
-
-static int drain_region(struct zone_source *s, struct zone_region *region)
-{
-        int r = follow_slots(region);
-
-        for (size_t i = 0; r == 0 && i < region->n_slots; i++) {
-                struct client_stream *stream = &region->slots[i].stream;
-                int64_t n_bytes;
-
-                client_stream_compact(stream);
-                n_bytes = client_region_drain(region->region, (uint32_t)i, DRAIN_BYTES_MAX, &stream->pending,
-                                              NULL);
-                if (n_bytes == -ENOMEM)
-                        return -ENOMEM;
-                if (n_bytes == -EBADMSG)
-                        loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
-                if (n_bytes > 0 && (uint64_t)n_bytes > s->busiest_bytes)
-                        s->busiest_bytes = (uint64_t)n_bytes;
-        }
-        return r;
-}
-
-int zone_source_drain(struct zone_source *s)
-{
-        int r = 0;
-
+        s->now_ns = clock_raw_ns();
+        s->n_lookups_left = LOOKUPS_A_CYCLE;
         s->busiest_bytes = 0;
-        for (size_t i = 0; r == 0 && i < s->n_regions; i++)
-                r = drain_region(s, &s->regions[i]);
+        r = admit_waiting(s);
         for (size_t kind = 0; kind < ZONE_SOURCE_CLOCKS; kind++)
                 if (s->clock_used[kind])
                         tick_clock_pair(&s->clocks[kind]);
+        for (size_t i = 0; r == 0 && i < s->n_regions; i++)
+                r = zone_region_follow(&s->regions[i]);
         return r;
 }
 
-void zone_source_close_ended(struct zone_source *s)
+int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more)
+{
+        struct client_stream *stream = &region->slots[slot].stream;
+        size_t left_bytes = client_stream_count_bytes(stream);
+        size_t room_bytes = left_bytes < FILL_BYTES_MAX ? FILL_BYTES_MAX - left_bytes : 0; /* whole words */
+        struct byte_buffer left = stream->pending;
+        int64_t n_bytes;
+
+        s->now_ns = clock_raw_ns(); /* what comes now was stamped before */
+        /* The large buffer goes into the stream, and its small one waits in our place. */
+        byte_buffer_clear(&s->filled);
+        byte_buffer_add(&s->filled, left.data + stream->at_bytes, left_bytes);
+        if (s->filled.failed)
+                return -ENOMEM;
+        stream->pending = s->filled;
+        stream->at_bytes = 0;
+        s->filled = left;
+        s->held_bytes -= left_bytes;
+
+        n_bytes = room_bytes ? client_region_drain(region->region, slot, room_bytes, &stream->pending, NULL)
+                             : 0;
+        if (n_bytes == -EBADMSG)
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+        if (n_bytes > 0 && (uint64_t)n_bytes > s->busiest_bytes)
+                s->busiest_bytes = (uint64_t)n_bytes;
+        *ret_more = room_bytes > 0 && n_bytes == (int64_t)room_bytes;
+        return n_bytes == -ENOMEM ? -ENOMEM : 0;
+}
+
+int zone_source_put_back(struct zone_source *s, struct zone_slot *slot)
+{
+        struct client_stream *stream = &slot->stream;
+        size_t left_bytes = client_stream_count_bytes(stream);
+        struct byte_buffer filled = stream->pending;
+
+        /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */
+        if (s->held_bytes + left_bytes > HELD_BYTES_MAX) {
+                stream->n_garbage_bytes += left_bytes;
+                left_bytes = 0;
+        }
+        byte_buffer_clear(&s->filled);
+        byte_buffer_add(&s->filled, filled.data + stream->at_bytes, left_bytes);
+        if (s->filled.failed)
+                return -ENOMEM;
+        stream->pending = s->filled;
+        stream->at_bytes = 0;
+        s->filled = filled;
+        s->held_bytes += left_bytes;
+        return 0;
+}
+
+void zone_source_end_cycle(struct zone_source *s)
 {
         size_t n_kept = 0;
 
         for (size_t i = 0; i < s->n_regions; i++) {
                 struct zone_region *region = &s->regions[i];
-                size_t left = 0;
 
-                for (size_t slot = 0; slot < region->n_slots; slot++)
-                        left += client_stream_count_bytes(&region->slots[slot].stream);
-                if (region->ended && left == 0)
-                        close_region(region);
-                else
-                        s->regions[n_kept++] = *region;
+                /* One cycle more than that in which the end was noticed: what came with it is merged by then. */
+                if (region->n_cycles_ended > 1) {
+                        for (size_t slot = 0; slot < region->n_slots; slot++)
+                                s->held_bytes -= client_stream_count_bytes(&region->slots[slot].stream);
+                        zone_region_deinit(region);
+                        continue;
+                }
+                region->n_cycles_ended += region->n_cycles_ended > 0;
+                s->regions[n_kept++] = *region;
         }
         s->n_regions = n_kept;
 }
@@ -223,35 +315,22 @@ void zone_source_close_ended(struct zone_source *s)
 int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context,
                             uint64_t now_ns)
 {
-        count_missed(s);
+        int r = count_missed(s);
+
         for (size_t i = 0; i < s->n_regions; i++) {
                 struct zone_region *region = &s->regions[i];
-                uint64_t n_no_ring = client_region_drops_no_ring(region->region);
-                uint64_t n_garbage = 0;
 
-                for (size_t slot = 0; slot < region->n_slots; slot++) {
-                        struct client_drops now = client_region_drops(region->region, (uint32_t)slot);
-                        struct client_drops *seen = &region->slots[slot].seen;
-                        uint64_t n = now.n_zones - seen->n_zones + now.n_messages - seen->n_messages +
-                                     now.n_plots - seen->n_plots + now.n_frames - seen->n_frames +
-                                     now.n_other - seen->n_other;
-                        int r = 0;
+                for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++) {
+                        uint64_t n = zone_region_count_drops(region, slot);
 
-                        *seen = now;
-                        n_garbage += region->slots[slot].stream.n_garbage_bytes;
                         if (n > 0)
                                 r = loss_counter_add_thread(
                                         s->losses, s->dictionary, TRACE_LOSS_CLIENT_RING_FULL,
                                         thread_of(context, region->slots[slot].tid), n, now_ns);
-                        if (r < 0)
-                                return r;
                 }
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_NO_RING, n_no_ring - region->n_no_ring_seen);
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GARBAGE, n_garbage - region->n_garbage_seen);
-                region->n_no_ring_seen = n_no_ring;
-                region->n_garbage_seen = n_garbage;
+                zone_region_count_losses(region, s->losses);
         }
-        return 0;
+        return r;
 }
 
 int zone_source_add_clocks(struct zone_source *s)
@@ -274,54 +353,12 @@ int zone_source_add_clocks(struct zone_source *s)
 
 /* ---- words of a ring -> trace events ------------------------------------------------------------------- */
 
-static int add_location(struct zone_source *s, const struct client_location *from, uint32_t *ret_id)
-{
-        struct trace_location row = { .line = from->line, .color = from->color };
-        int r = trace_dictionary_add_string(s->dictionary, from->name, from->name_bytes, &row.name);
-
-        if (r == 0 && from->function_bytes > 0)
-                r = trace_dictionary_add_string(s->dictionary, from->function, from->function_bytes,
-                                                &row.function);
-        if (r == 0 && from->file_bytes > 0)
-                r = trace_dictionary_add_string(s->dictionary, from->file, from->file_bytes, &row.file);
-        return r < 0 ? r : trace_dictionary_add(s->dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
-}
-
-/* The id in LOCATIONS for a client's id; 0 if the client has no such location. */
-static int location_of(struct zone_source *s, struct zone_region *region, uint32_t client_id,
-                       uint32_t *ret_id)
-{
-        struct client_location location;
-        size_t known = region->locations_capacity;
-        int r;
-
-        *ret_id = 0;
-        if (client_id == 0 || client_id > LOCATIONS_MAX)
-                return 0;
-        if (client_id > known) {
-                r = array_reserve(&region->locations, &region->locations_capacity, client_id,
-                                  sizeof(uint32_t));
-                if (r < 0)
-                        return r;
-                memset(region->locations + known, 0, (region->locations_capacity - known) * sizeof(uint32_t));
-        }
-        if (region->locations[client_id - 1] == 0) {
-                if (client_region_location(region->region, client_id, &location, NULL) < 0)
-                        return 0;
-                r = add_location(s, &location, &region->locations[client_id - 1]);
-                if (r < 0 && r != -EOVERFLOW)
-                        return r;
-        }
-        *ret_id = region->locations[client_id - 1];
-        return 0;
-}
-
 /* The string that a location names, for plots and frames. */
 static int name_of(struct zone_source *s, struct zone_region *region, uint32_t client_id, uint64_t *ret_name)
 {
         const struct trace_location *row;
         uint32_t id;
-        int r = location_of(s, region, client_id, &id);
+        int r = zone_region_location(region, s->dictionary, client_id, &id);
 
         *ret_name = 0;
         if (r < 0 || id == 0)
@@ -337,10 +374,12 @@ static int text_of(struct zone_source *s, const struct client_event *from, uint6
         int r = trace_dictionary_add_string(s->dictionary, from->text, from->text_bytes, &id);
 
         *ret_text = id;
+        if (r == -EOVERFLOW)
+                loss_counter_add(s->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
         return r == -EOVERFLOW ? 0 : r;
 }
 
-/* Fills *event's op and operands; op 0 for an event that cannot be shown (its location does not exist). */
+/* Fills *event's op and operands. */
 static int translate(struct zone_source *s, struct zone_region *region, const struct client_event *from,
                      struct trace_event *event)
 {
@@ -350,7 +389,7 @@ static int translate(struct zone_source *s, struct zone_region *region, const st
         switch ((enum client_abi_event)from->kind) {
         case CLIENT_ABI_EVENT_ZONE_BEGIN:
                 event->op = TRACE_OP_ZONE_BEGIN;
-                r = location_of(s, region, from->argument, &location);
+                r = zone_region_location(region, s->dictionary, from->argument, &location);
                 event->zone_begin.location = location ? location : s->nameless;
                 break;
         case CLIENT_ABI_EVENT_ZONE_END:
@@ -387,33 +426,30 @@ static int translate(struct zone_source *s, struct zone_region *region, const st
         return r;
 }
 
-/* The number that a thread has for us; 0 if it cannot be found out. */
-static uint32_t tid_of(const struct zone_region *region, uint32_t own_tid)
-{
-        uint32_t own_pid = client_region_pid(region->region);
-
-        if (own_pid == region->pid)
-                return own_tid; /* the same PID namespace */
-        return own_tid == own_pid ? region->pid : own_number_find_thread(region->pid, own_tid);
-}
-
 int zone_source_next(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
                      uint64_t until_ns, struct zone_event *ret_event)
 {
         const struct tick_clock *clock = &s->clocks[client_region_clock_kind(region->region)];
         struct client_event from;
-        int r;
+        uint64_t time_ns;
+        int r = 0;
 
-        if (client_stream_peek(&slot->stream, &from) == 0)
-                return 0;
-        *ret_event = (struct zone_event){ .event = { .time_ns = tick_clock_to_ns(clock, from.ticks) } };
-        if (ret_event->event.time_ns > until_ns)
+        while (true) {
+                if (client_stream_peek(&slot->stream, &from) == 0)
+                        return 0;
+                time_ns = tick_clock_to_ns(clock, from.ticks);
+                if (time_ns <= s->now_ns || time_ns - s->now_ns <= FUTURE_NS)
+                        break;
+                slot->stream.n_garbage_bytes += slot->stream.event_bytes;
+                client_stream_consume(&slot->stream);
+        }
+        if (time_ns > until_ns)
                 return 0;
 
+        *ret_event = (struct zone_event){ .event = { .time_ns = time_ns } };
         if (from.kind == CLIENT_ABI_EVENT_THREAD) {
-                slot->tid = tid_of(region, from.argument);
+                slot->tid = zone_region_tid(region, from.argument, &s->n_lookups_left);
                 ret_event->hands_over = true;
-                r = 0;
         } else {
                 r = translate(s, region, &from, &ret_event->event);
         }

@@ -17,8 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define STANDARD_FDS    3  /* stdin, stdout, stderr */
-#define ASIDE_FD        64 /* kept descriptors wait from here on while the lower ones are sorted */
+#define STANDARD_FDS    3 /* stdin, stdout, stderr */
 #define CAPABILITY_LAST 63
 
 #define STATM_BYTES_MAX  4096
@@ -36,17 +35,25 @@ static void reset_signals(void)
         (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
+/*
+ * The kept ones wait right behind the numbers that they will get: the limit of open files may be low.
+ * At every return each of @fds is open: the caller tells its parent of a failure through one of them.
+ */
 static int keep_files(int *fds, size_t n_fds, struct error *err)
 {
+        int aside = STANDARD_FDS + (int)n_fds;
         int next = STANDARD_FDS;
         int null_fd;
 
         for (size_t i = 0; i < n_fds; i++) {
-                if (fds[i] < 0)
+                int moved;
+
+                if (fds[i] < 0 || fds[i] >= aside)
                         continue;
-                fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, ASIDE_FD);
-                if (fds[i] < 0)
+                moved = fcntl(fds[i], F_DUPFD_CLOEXEC, aside);
+                if (moved < 0)
                         return error_errno(err, "moving a descriptor");
+                fds[i] = moved;
         }
         null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (null_fd < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/perf_record.c, unwind_frame_pointer.c: any bytes are a record or are refused; what it borrows lies within them */
 #include "base/error.h"
+#include "sampler/address_space.h"
 #include "sampler/call_chain.h"
 #include "sampler/perf_record.h"
 #include "sampler/unwinder.h"
@@ -25,6 +26,7 @@ static void expect_within(const void *at, size_t n_bytes, const uint8_t *record,
 
 static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t n_bytes)
 {
+        static const struct address_space nothing_mapped = { .n_ranges = 0 };
         static struct call_chain chain;
 
         switch (rec->kind) {
@@ -32,7 +34,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
                 if (rec->sample.chain)
                         expect_within(rec->sample.chain, rec->sample.n_chain * sizeof(uint64_t), bytes,
                                       n_bytes);
-                unwind_frame_pointer.unwind(&rec->sample, NULL, &chain);
+                unwind_frame_pointer.unwind(&rec->sample, &nothing_mapped, &chain);
                 if (chain.n_frames < 1 || chain.n_frames > CALL_CHAIN_FRAMES_MAX)
                         abort();
                 break;

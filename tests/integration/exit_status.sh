@@ -46,6 +46,20 @@ holds "so are the signals that are blocked or ignored" same "$(grep -E '^Sig(Blk
 holds "options after the command are the command's" same "-F x" "$("${start[@]}" -q -- echo -F x)"
 holds "also without --" same "-F x" "$("${start[@]}" -q echo -F x)"
 
+# ---- the caller's circumstances
+for closed in 0 1 2; do
+        rm -f "$TMPDIR/t.hyp"
+        holds "descriptor $closed is closed" ends_with 0 bash -c "exec $closed<&-; exec \"\$@\"" bash "${start[@]}" -- true
+        holds "the trace is whole" "$HYPROF" check "$TMPDIR/t.hyp"
+        holds "the command finds it closed too" ends_with 5 bash -c "exec $closed<&-; exec \"\$@\"" bash \
+                "${start[@]}" -q -- sh -c "[ ! -e /proc/\$\$/fd/$closed ] && exit 5"
+done
+holds "nobody gets the result: that is an error" ends_with 1 bash -c 'exec "$@" >&-' bash "$HYPROF" report "$TMPDIR/t.hyp"
+few_files() { (ulimit -n 24 && exec "$@"); }
+holds "few descriptors are left" ends_with 0 few_files "${start[@]}" -q -- "$WORKLOADS/w_two_zones" 1
+holds "there are names all the same" same "" "$(cat "$TMPDIR/err")"
+holds "also of the workload" grep -q w_two_zones <("$HYPROF" report "$TMPDIR/t.hyp")
+
 # ---- what it says
 holds "not on a terminal" ends_with 0 "${start[@]}" -- "$WORKLOADS/w_two_zones" 1
 holds "one line at the end: samples, zones, lost, file, size" grep -qE \
@@ -54,7 +68,7 @@ holds "and nothing else" same 1 "$(wc -l <"$TMPDIR/err")"
 holds "no characters that move the cursor" same 0 "$(tr -cd '\r\033' <"$TMPDIR/err" | wc -c)"
 
 on_terminal() { # options and command...
-        SHELL=/bin/sh script -qec "$(printf '%q ' "$HYPROF" record -o "$TMPDIR/t.hyp" "$@")" /dev/null </dev/null
+        SHELL=$BASH script -qec "$(printf '%q ' "$HYPROF" record -o "$TMPDIR/t.hyp" "$@")" /dev/null </dev/null
 }
 holds "on a terminal: the status is handed on" ends_with 7 on_terminal sh -c "exit 7"
 holds "a second of work" ends_with 0 on_terminal "$WORKLOADS/w_two_zones" 1
@@ -68,3 +82,13 @@ holds "that is wiped out at the end" same 1 "$(grep -c $'\033\\[Khyprof: wrote\|
 holds "and says what comes next" grep -q "hyprof report" "$TMPDIR/out"
 holds "-q: nothing of it" ends_with 0 on_terminal -q "$WORKLOADS/w_two_zones" 1
 holds "-q: only what the command says" same 1 "$(wc -l <"$TMPDIR/out")"
+hostile=$TMPDIR/$'a\n\e[2Jb.hyp'
+holds "the output's name has control characters" ends_with 0 on_terminal -o "$hostile" true
+holds "they do not reach the terminal" same 0 "$(grep -c $'\e\\[2J' "$TMPDIR/out" || true)"
+holds "but the name is there, in both lines" same 2 "$(grep -cF '[2Jb.hyp' "$TMPDIR/out")"
+holds "not a terminal: one line" ends_with 0 "$HYPROF" record -o "$hostile" -- true
+holds "one it is" same 1 "$(wc -l <"$TMPDIR/err")"
+long=$TMPDIR/$(printf '%0250d' 0)
+mkdir "$long"
+holds "a long name" ends_with 0 "$HYPROF" record -o "$long/$(printf '%0250d' 1)" -- true
+holds "cuts nothing off" grep -q ' lost$' "$TMPDIR/err"

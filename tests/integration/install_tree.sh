@@ -49,6 +49,16 @@ uninstall_leaves_nothing() {
                 [ -z "$(find "$root" -not -type d)" ] && [ ! -e "$root$prefix/include/hyprof" ]
 }
 
+# On the machine itself, so with a linker's cache that stands for the machine's, which does not work.
+refreshes_cache() {
+        mkdir "$TMPDIR/bin" &&
+                printf '#!/bin/sh\necho called >>"%s/called"\nexit 1\n' "$TMPDIR" >"$TMPDIR/bin/ldconfig" &&
+                chmod +x "$TMPDIR/bin/ldconfig" &&
+                PATH=$TMPDIR/bin:$PATH install_it && [ ! -e "$TMPDIR/called" ] &&
+                PATH=$TMPDIR/bin:$PATH make VARIANT="$VARIANT" PREFIX="$TMPDIR/prefix" DESTDIR= install &&
+                [ "$(cat "$TMPDIR/called")" = called ]
+}
+
 cat >"$TMPDIR/program.c" <<'PROGRAM'
 #include <hyprof/hyprof.h>
 int main(void)
@@ -66,4 +76,10 @@ case_of "all files are there" files_are_there
 case_of "a C program" builds_and_runs cc -std=c99
 case_of "a C++ program" builds_and_runs c++ -std=c++11 -x c++
 case_of "a program with HYPROF_DISABLE links with nothing" disabled_needs_no_library
+if [ "$(id -u)" = 0 ]; then
+        case_of "install on the machine itself refreshes the linker's cache, with DESTDIR it does not" refreshes_cache
+else
+        n=$((n + 1))
+        echo "ok $n - install on the machine itself refreshes the linker's cache # SKIP not root"
+fi
 case_of "uninstall" uninstall_leaves_nothing

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/output_file.c: what was there before is kept or comes back, and nothing that a link points to is written to */
+/* cli/output_file.c: what was there before is kept or comes back, and no file that a link points to is written to */
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/output_file.h"
@@ -198,6 +198,67 @@ START_TEST(test_link_is_not_followed)
 }
 END_TEST
 
+/* loop test: a link to a device, to a pipe, and to a link to it, as /dev/stdout is: the link stays, with no ".old" */
+static const char *const followed[] = { "/dev/null", "pipe", "target" };
+
+START_TEST(test_link_to_device_or_pipe_is_followed)
+{
+        struct output_file file;
+        struct folder folder;
+        struct stat st, opened;
+        int reader;
+
+        enter(&folder);
+        ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+        ck_assert_int_eq(symlink("/dev/null", "target"), 0);
+        ck_assert_int_eq(symlink(followed[_i], NAME), 0);
+        reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        ck_assert_int_ge(reader, 0);
+        record(&file, "trace");
+        ck_assert(!file.created && !file.rotated);
+        ck_assert_int_eq(stat(followed[_i], &st), 0);
+        ck_assert_int_eq(fstat(file.fd, &opened), 0);
+        ck_assert(st.st_dev == opened.st_dev && st.st_ino == opened.st_ino);
+        output_file_discard(&file);
+        ck_assert_int_eq(lstat(NAME, &st), 0);
+        ck_assert(S_ISLNK(st.st_mode));
+        expect_absent(OLD);
+        io_close(&reader);
+        leave(&folder);
+}
+END_TEST
+
+/* Standard input is a file, as standard output is behind `>file`; the link is like /dev/stdin's. */
+START_TEST(test_link_to_standard_stream_is_refused)
+{
+        struct output_file file;
+        struct error err = ERROR_NONE;
+        struct folder folder;
+        struct stat st;
+        int before = dup(STDIN_FILENO);
+        int fd;
+
+        enter(&folder);
+        write_file("target", "precious");
+        fd = open("target", O_RDONLY | O_CLOEXEC);
+        ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+        ck_assert_int_eq(symlink("/proc/self/fd/0", NAME), 0);
+        ck_assert_int_eq(output_file_open(&file, NAME, &err), -EEXIST);
+        ck_assert_ptr_nonnull(strstr(err.text, "standard stream"));
+        ck_assert_int_eq(file.fd, -1);
+        output_file_discard(&file);
+        ck_assert_int_eq(lstat(NAME, &st), 0);
+        ck_assert(S_ISLNK(st.st_mode));
+        expect_absent(OLD);
+        expect_file("target", "precious");
+        if (before >= 0)
+                ck_assert_int_eq(dup2(before, STDIN_FILENO), STDIN_FILENO);
+        io_close(&before);
+        io_close(&fd);
+        leave(&folder);
+}
+END_TEST
+
 /* Something is in the way of the old file's new name: it is not written over, and not lost. */
 START_TEST(test_cannot_rotate)
 {
@@ -301,6 +362,9 @@ int main(void)
         tcase_add_test(tc, test_folder_is_refused);
         tcase_add_test(tc, test_missing_folder);
         tcase_add_loop_test(tc, test_link_is_not_followed, 0, 2);
+        tcase_add_loop_test(tc, test_link_to_device_or_pipe_is_followed, 0,
+                            (int)(sizeof(followed) / sizeof(followed[0])));
+        tcase_add_test(tc, test_link_to_standard_stream_is_refused);
         tcase_add_test(tc, test_cannot_rotate);
         tcase_add_test(tc, test_device_and_pipe);
         if (may_give_files_away())

@@ -328,6 +328,54 @@ START_TEST(test_child_is_confined)
 }
 END_TEST
 
+#define N_FEW_FILES 40 /* more than a test has open, fewer than most programs may have */
+
+/* As under `ulimit -n`; returns what the limit was. */
+static rlim_t limit_files(rlim_t n_files)
+{
+        struct rlimit limit;
+        rlim_t before;
+
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        before = limit.rlim_cur;
+        limit.rlim_cur = n_files;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        return before;
+}
+
+START_TEST(test_few_files_may_be_open)
+{
+        rlim_t before = limit_files(N_FEW_FILES);
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(symbol_process_run_task(&dictionary, &no_options, look_around, &err) == 0, "%s",
+                      err.text);
+        check_string(symbol_row(1)->function, "confined");
+        (void)limit_files(before);
+}
+END_TEST
+
+/* The pipe and the kernel's symbols still fit, nothing that the child opens does. */
+START_TEST(test_no_more_files_may_be_open)
+{
+        rlim_t before = limit_files(N_FEW_FILES);
+        struct error err = ERROR_NONE;
+        int fds[N_FEW_FILES];
+        size_t n_fds = 0;
+
+        while ((fds[n_fds] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+                n_fds++;
+        ck_assert_uint_gt(n_fds, 3);
+        for (int i = 0; i < 3; i++)
+                (void)close(fds[--n_fds]);
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, look_around, &err), -EMFILE);
+        ck_assert_ptr_nonnull(strstr(err.text, strerror(EMFILE)));
+        while (n_fds > 0)
+                (void)close(fds[--n_fds]);
+        (void)limit_files(before);
+}
+END_TEST
+
 /* More than a pipe holds, in records that end anywhere in what is read at once. */
 static int say_much(const struct trace_dictionary *d, const struct symbolizer_options *options,
                     const struct symbolizer_sink *sink, struct error *err)
@@ -383,6 +431,8 @@ int main(void)
         tcase_add_test(tc, test_failure_is_handed_up_without_control_characters);
         tcase_add_loop_test(tc, test_lies_are_refused, 0, (int)(sizeof(lies) / sizeof(lies[0])));
         tcase_add_loop_test(tc, test_child_is_confined, 0, 2);
+        tcase_add_test(tc, test_few_files_may_be_open);
+        tcase_add_test(tc, test_no_more_files_may_be_open);
         tcase_add_test(tc, test_many_symbols);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

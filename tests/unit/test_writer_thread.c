@@ -81,7 +81,7 @@ START_TEST(test_order)
         int fd = memfd_create("trace", MFD_CLOEXEC);
 
         ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
-        ck_assert_int_eq(writer_thread_start(writer, -1, &thread, &err), 0);
+        ck_assert_int_eq(writer_thread_start(writer, -1, -1, &thread, &err), 0);
         ck_assert_uint_eq(writer_thread_count_bytes(thread), trace_writer_count_bytes(writer));
         for (uint32_t i = 0; i < N_CHUNKS; i++)
                 ck_assert_int_eq(put(thread, i), 0);
@@ -108,7 +108,7 @@ START_TEST(test_nothing_to_write)
         int fd = memfd_create("trace", MFD_CLOEXEC);
 
         ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
-        ck_assert_int_eq(writer_thread_start(writer, -1, &thread, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(writer, -1, -1, &thread, NULL), 0);
         ck_assert_int_eq(writer_thread_join(thread, NULL), 0);
         trace_writer_free(writer);
         io_close(&fd);
@@ -149,7 +149,7 @@ START_TEST(test_slow_file)
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         ck_assert_int_gt(fcntl(fds[1], F_SETPIPE_SZ, 4096), 0);
         ck_assert_int_eq(trace_writer_new(fds[1], &writer, NULL), 0);
-        ck_assert_int_eq(writer_thread_start(writer, -1, &c.thread, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(writer, -1, -1, &c.thread, NULL), 0);
         ck_assert_int_eq(pthread_create(&collector, NULL, collect, &c), 0);
 
         /* One is stuck in the pipe, the queue holds the others: no fewer, no more. */
@@ -201,7 +201,7 @@ START_TEST(test_full_disk)
         ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
         ck_assert_int_eq(dup3(full_fd, fd, O_CLOEXEC), fd);
         n_bytes = trace_writer_count_bytes(writer);
-        ck_assert_int_eq(writer_thread_start(writer, fail_fd, &thread, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(writer, fail_fd, -1, &thread, NULL), 0);
         ck_assert_int_eq(put(thread, 0), 0);
         expect_failure(thread, fail_fd, -ENOSPC);
         ck_assert_uint_eq(trace_writer_count_bytes(writer), n_bytes);
@@ -224,7 +224,7 @@ START_TEST(test_closed_pipe)
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         ck_assert_int_gt(fcntl(fds[1], F_SETPIPE_SZ, 4096), 0);
         ck_assert_int_eq(trace_writer_new(fds[1], &writer, NULL), 0);
-        ck_assert_int_eq(writer_thread_start(writer, fail_fd, &thread, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(writer, fail_fd, -1, &thread, NULL), 0);
         for (uint32_t i = 0; i < QUEUE_ITEMS; i++)
                 ck_assert_int_eq(put(thread, i), 0);
         io_close(&fds[0]);
@@ -246,7 +246,7 @@ START_TEST(test_failure_without_watcher)
 
         ck_assert_int_eq(trace_writer_new(fd, &writer, NULL), 0);
         ck_assert_int_eq(dup3(full_fd, fd, O_CLOEXEC), fd);
-        ck_assert_int_eq(writer_thread_start(writer, -1, &thread, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(writer, -1, -1, &thread, NULL), 0);
         ck_assert_int_eq(put(thread, 0), 0);
         ck_assert_int_eq(writer_thread_join(thread, &err), -ENOSPC);
         ck_assert_uint_ne(strlen(err.text), 0);

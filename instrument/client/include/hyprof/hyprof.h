@@ -182,7 +182,7 @@ static inline void hyprof_frame_mark(struct hyprof_location *name)
 }
 
 /*
- * HYPROF_ZONE("name") - the rest of the enclosing block is a zone; one a line
+ * HYPROF_ZONE("name") - the rest of the enclosing block is a zone; two on one line of source do not compile
  * HYPROF_ZONE_COLOR("name", 0xRRGGBB) - the same with a colour
  * HYPROF_ZONE_FUNCTION() - the same with the function's name
  * In C a zone that longjmp() leaves is never ended.

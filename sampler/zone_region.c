@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/zone_region.h"
+
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+#include "instrument/own_number.h"
+#include "sampler/loss_counter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Programs number their locations from 1: nearly all have only near ones, which are one load away. */
+#define NEAR_LOCATIONS 65536
+
+/* A program that names more locations than this which it does not have is not asked any more. */
+#define BAD_LOCATIONS_MAX 1000
+
+#define TIDS_MAX 65536 /* of one program in a PID namespace */
+
+/* A counter that grew by more than this since it was last looked at was not counted up but written. */
+#define DROPS_MAX (UINT64_C(1) << 36)
+
+static void numbers_init(struct zone_numbers *n, uint32_t n_max)
+{
+        *n = (struct zone_numbers){ .ours = NULL };
+        intern_init(&n->theirs, sizeof(uint32_t), n_max);
+}
+
+static void numbers_deinit(struct zone_numbers *n)
+{
+        intern_deinit(&n->theirs);
+        free(n->ours);
+}
+
+/* Returns 0 if it is not there. */
+static uint32_t numbers_find(const struct zone_numbers *n, uint32_t theirs)
+{
+        uint32_t id = intern_find(&n->theirs, &theirs, sizeof(theirs));
+
+        return id ? n->ours[id - 1] : 0;
+}
+
+/* Returns 0, also when it is full, or -ENOMEM. */
+static int numbers_add(struct zone_numbers *n, uint32_t theirs, uint32_t ours)
+{
+        uint32_t id = 0;
+        int r = array_reserve(&n->ours, &n->capacity, (size_t)n->theirs.n_items + 1, sizeof(*n->ours));
+
+        if (r == 0)
+                r = intern_add(&n->theirs, &theirs, sizeof(theirs), &id);
+        if (r >= 0)
+                n->ours[id - 1] = ours;
+        return r < 0 && r != -EOVERFLOW ? r : 0;
+}
+
+void zone_region_init(struct zone_region *r, struct client_region *region, uint32_t pid)
+{
+        *r = (struct zone_region){ .region = region, .pid = pid };
+        numbers_init(&r->far_locations, 0);
+        numbers_init(&r->tids, TIDS_MAX);
+}
+
+void zone_region_deinit(struct zone_region *r)
+{
+        client_region_close(r->region);
+        for (size_t i = 0; i < r->n_slots; i++)
+                client_stream_deinit(&r->slots[i].stream);
+        free(r->slots);
+        free(r->near_locations);
+        numbers_deinit(&r->far_locations);
+        numbers_deinit(&r->tids);
+        *r = (struct zone_region){ .region = NULL };
+}
+
+int zone_region_follow(struct zone_region *r)
+{
+        size_t n_slots = client_region_count_slots(r->region);
+        int code = array_reserve(&r->slots, &r->slots_capacity, n_slots, sizeof(*r->slots));
+
+        if (code < 0)
+                return code;
+        for (; r->n_slots < n_slots; r->n_slots++) {
+                struct zone_slot *slot = &r->slots[r->n_slots];
+
+                memset(slot, 0, sizeof(*slot));
+                client_stream_init(&slot->stream);
+        }
+        return 0;
+}
+
+/* ---- locations ----------------------------------------------------------------------------------------- */
+
+static int add_location(struct trace_dictionary *dictionary, const struct client_location *from,
+                        uint32_t *ret_id)
+{
+        struct trace_location row = { .line = from->line, .color = from->color };
+        int r = trace_dictionary_add_string(dictionary, from->name, from->name_bytes, &row.name);
+
+        if (r == 0 && from->function_bytes > 0)
+                r = trace_dictionary_add_string(dictionary, from->function, from->function_bytes,
+                                                &row.function);
+        if (r == 0 && from->file_bytes > 0)
+                r = trace_dictionary_add_string(dictionary, from->file, from->file_bytes, &row.file);
+        return r < 0 ? r : trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
+}
+
+/* Makes room for a near id, which is known to exist. */
+static int remember_near(struct zone_region *r, uint32_t client_id, uint32_t id)
+{
+        size_t known = r->near_capacity;
+        int code = array_reserve(&r->near_locations, &r->near_capacity, client_id,
+                                 sizeof(*r->near_locations));
+
+        if (code < 0)
+                return code;
+        memset(r->near_locations + known, 0, (r->near_capacity - known) * sizeof(*r->near_locations));
+        r->near_locations[client_id - 1] = id;
+        return 0;
+}
+
+/* Asks the program, once for each location. */
+static int learn_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                          uint32_t *ret_id)
+{
+        struct client_location location;
+        uint32_t id = 0;
+        int code;
+
+        *ret_id = 0;
+        if (r->n_bad_locations >= BAD_LOCATIONS_MAX)
+                return 0;
+        if (client_region_location(r->region, client_id, &location, NULL) < 0) {
+                r->n_bad_locations++;
+                return 0;
+        }
+        code = add_location(dictionary, &location, &id);
+        if (code == -EOVERFLOW)
+                return 0;
+        if (code == 0)
+                code = client_id <= NEAR_LOCATIONS ? remember_near(r, client_id, id)
+                                                   : numbers_add(&r->far_locations, client_id, id);
+        *ret_id = id;
+        return code;
+}
+
+int zone_region_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                         uint32_t *ret_id)
+{
+        *ret_id = 0;
+        if (client_id == 0)
+                return 0;
+        if (client_id <= r->near_capacity)
+                *ret_id = r->near_locations[client_id - 1];
+        else if (client_id > NEAR_LOCATIONS)
+                *ret_id = numbers_find(&r->far_locations, client_id);
+        return *ret_id ? 0 : learn_location(r, dictionary, client_id, ret_id);
+}
+
+/* ---- threads and losses -------------------------------------------------------------------------------- */
+
+uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lookups_left)
+{
+        uint32_t own_pid = client_region_pid(r->region);
+        uint32_t tid;
+
+        if (own_pid == r->pid)
+                return own_tid; /* the same PID namespace */
+        if (own_tid == own_pid)
+                return r->pid;
+        tid = numbers_find(&r->tids, own_tid);
+        if (tid != 0 || *n_lookups_left == 0)
+                return tid;
+        --*n_lookups_left;
+        tid = own_number_find_thread(r->pid, own_tid);
+        if (tid != 0)
+                (void)numbers_add(&r->tids, own_tid, tid); /* without it, it is looked up again */
+        return tid;
+}
+
+uint64_t zone_region_count_drops(struct zone_region *r, uint32_t slot)
+{
+        struct client_drops now = client_region_drops(r->region, slot);
+        struct client_drops *seen = &r->slots[slot].seen;
+        const uint64_t grown[] = { now.n_zones - seen->n_zones, now.n_messages - seen->n_messages,
+                                   now.n_plots - seen->n_plots, now.n_frames - seen->n_frames,
+                                   now.n_other - seen->n_other };
+        uint64_t n = 0;
+
+        *seen = now;
+        for (size_t i = 0; i < sizeof(grown) / sizeof(grown[0]); i++)
+                if (grown[i] <= DROPS_MAX)
+                        n += grown[i];
+        return n;
+}
+
+void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses)
+{
+        uint64_t n_no_ring = client_region_drops_no_ring(r->region);
+        uint64_t n_garbage = 0;
+
+        for (size_t slot = 0; slot < r->n_slots; slot++)
+                n_garbage += r->slots[slot].stream.n_garbage_bytes;
+        if (n_no_ring - r->n_no_ring_seen <= DROPS_MAX)
+                loss_counter_add(losses, TRACE_LOSS_CLIENT_NO_RING, n_no_ring - r->n_no_ring_seen);
+        loss_counter_add(losses, TRACE_LOSS_CLIENT_GARBAGE, n_garbage - r->n_garbage_seen);
+        r->n_no_ring_seen = n_no_ring;
+        r->n_garbage_seen = n_garbage;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/zone_region.h - one program's region while it is recorded: its rings, its locations, its threads' numbers
+ *
+ * Way of the data:  client_region -> client_stream -> [zone_region] -> zone_source -> merge
+ *
+ * What a hostile program can make us remember is bounded: locations by the
+ * trace's tables, everything else by the constants in the .c file.  Used by the
+ * collector's thread.
+ */
+#ifndef SAMPLER_ZONE_REGION_H
+#define SAMPLER_ZONE_REGION_H
+
+#include "base/intern.h"
+#include "instrument/client_region.h"
+#include "instrument/client_stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loss_counter;
+struct trace_dictionary;
+
+/* One ring. */
+struct zone_slot {
+        struct client_stream stream;
+        struct client_drops seen; /* drops that were counted already */
+        uint32_t tid;             /* whose events come now, in our PID namespace; 0 = unknown */
+};
+
+/* Numbers that a program uses -> numbers of ours. */
+struct zone_numbers {
+        struct intern theirs;
+        uint32_t *ours; /* heap, owned; by the id of theirs - 1 */
+        size_t capacity;
+};
+
+struct zone_region {
+        struct client_region *region; /* owned; NULL = closed */
+        uint32_t pid;                 /* in our PID namespace */
+        uint64_t device, inode;       /* of the memfd: tells one region from the next of the same process */
+        unsigned n_cycles_ended;      /* merge cycles since its process ended; 0 = it lives */
+
+        struct zone_slot *slots; /* heap, owned */
+        size_t n_slots, slots_capacity;
+
+        uint32_t *
+                near_locations; /* heap, owned: ids in LOCATIONS of the client's first ones; 0 = not asked yet */
+        size_t near_capacity;
+        struct zone_numbers far_locations; /* of the others */
+        unsigned n_bad_locations;          /* that the program named but does not have */
+
+        struct zone_numbers tids; /* of a program in another PID namespace */
+
+        uint64_t n_no_ring_seen, n_garbage_seen; /* counted already */
+};
+
+/* @region: taken over. */
+void zone_region_init(struct zone_region *r, struct client_region *region, uint32_t pid);
+void zone_region_deinit(struct zone_region *r);
+
+/* Follows the program: new threads take new slots.  Returns 0 or -ENOMEM. */
+int zone_region_follow(struct zone_region *r);
+
+/*
+ * zone_region_location() - the id in LOCATIONS for an id of the program's
+ * @ret_id:  0 if the program has no such location, or the table is full
+ * Returns 0 or -ENOMEM.
+ */
+int zone_region_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                         uint32_t *ret_id);
+
+/*
+ * zone_region_tid() - the number that a thread of the program has for us
+ * @n_lookups_left:  expensive lookups that this cycle still allows; counted down
+ * Returns 0 if it cannot be found out.
+ */
+uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lookups_left);
+
+/* What a slot's threads dropped since the last call. */
+uint64_t zone_region_count_drops(struct zone_region *r, uint32_t slot);
+
+/* Counts what the region as a whole lost since the last call. */
+void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses);
+
+#endif /* SAMPLER_ZONE_REGION_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* instrument/region_inbox.c, client/announcement.c: a descriptor arrives whole, with its sender's PID, even after its end */
+#include "instrument/region_inbox.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "instrument/client/announcement.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void open_inbox(struct region_inbox *inbox)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(region_inbox_open(inbox, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(inbox->address[0], '@');
+        ck_assert_uint_gt(strlen(inbox->address), 1);
+}
+
+/* A memfd with the text "whole" in it. */
+static int make_file(void)
+{
+        int fd = memfd_create("test", MFD_CLOEXEC);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(pwrite(fd, "whole", 5, 0), 5);
+        return fd;
+}
+
+START_TEST(test_outlives_its_sender)
+{
+        struct region_inbox inbox;
+        struct pollfd ready;
+        char text[6] = "";
+        uint32_t pid;
+        int fd, status;
+        pid_t child;
+
+        open_inbox(&inbox);
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                announcement_send(inbox.address, make_file());
+                _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
+
+        ready = (struct pollfd){ .fd = inbox.fd, .events = POLLIN };
+        ck_assert_int_eq(poll(&ready, 1, 0), 1);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 1);
+        ck_assert_uint_eq(pid, (uint32_t)child);
+        ck_assert_int_eq(pread(fd, text, 5, 0), 5);
+        ck_assert_str_eq(text, "whole");
+        io_close(&fd);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 0);
+        region_inbox_close(&inbox);
+}
+END_TEST
+
+/* Somebody connects and sends nothing; the next one is not held up. */
+START_TEST(test_empty_senders_are_passed_over)
+{
+        struct region_inbox inbox;
+        struct sockaddr_un to = { .sun_family = AF_UNIX };
+        uint32_t pid;
+        int file = make_file();
+        int mute = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        int fd;
+
+        open_inbox(&inbox);
+        memcpy(to.sun_path + 1, inbox.address + 1, strlen(inbox.address) - 1);
+        ck_assert_int_eq(connect(mute, (const struct sockaddr *)&to,
+                                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(inbox.address))),
+                         0);
+        announcement_send(inbox.address, file);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 1);
+        ck_assert_uint_eq(pid, (uint32_t)getpid());
+        io_close(&fd);
+        io_close(&mute);
+        io_close(&file);
+        region_inbox_close(&inbox);
+}
+END_TEST
+
+/* Nobody listens, or the address is none: the program goes on as if nothing had been said. */
+START_TEST(test_nobody_listens)
+{
+        static const char *const addresses[] = { "", "@", "hyprof", "@hyprof-nobody-listens-here" };
+        int file = make_file();
+
+        for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+                announcement_send(addresses[i], file);
+        ck_assert_int_eq(fcntl(file, F_GETFD), FD_CLOEXEC);
+        io_close(&file);
+}
+END_TEST
+
+/* Another user's region is turned away. */
+START_TEST(test_other_users)
+{
+        struct region_inbox inbox;
+        uint32_t pid;
+        int fd, status;
+        pid_t child;
+
+        open_inbox(&inbox);
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                if (setresuid(65534, 65534, 65534) < 0)
+                        _exit(77);
+                announcement_send(inbox.address, make_file());
+                _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+                (void)fputs("left out: becoming another user needs root\n", stderr);
+        } else {
+                ck_assert_int_eq(status, 0);
+                ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 0);
+        }
+        region_inbox_close(&inbox);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("instrument/region_inbox");
+        TCase *tc = tcase_create("inbox");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_outlives_its_sender);
+        tcase_add_test(tc, test_empty_senders_are_passed_over);
+        tcase_add_test(tc, test_nobody_listens);
+        tcase_add_test(tc, test_other_users);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
