@@ -18,8 +18,10 @@
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
 #define CHUNK_AGE_NS (NS_PER_S / 2)
 
-#define REGIONS_AT_ONCE 64
-#define FILLS_AT_ONCE   16 /* of 4 MiB each, from one ring in one cycle */
+#define HANDED_IN_MAX     4096 /* as many as the socket keeps */
+#define ANNOUNCED_AT_ONCE 64
+#define ANNOUNCED_AT_LAST 65536
+#define FILLS_AT_ONCE     16 /* of 4 MiB each, from one ring in one cycle */
 
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
 {
@@ -61,16 +63,20 @@ void merge_deinit(struct merge *m)
         event_encoder_deinit(&m->encoder);
 }
 
-int merge_open_regions(struct merge *m, struct error *err)
+/*
+ * All regions that were handed in by now are only queued, so that none comes later
+ * than the end of its process.  To open one that was announced takes longer: not
+ * all at once, for while programs are born there are events to be merged.
+ */
+static int open_regions(struct merge *m, unsigned n_announced_max, struct error *err)
 {
         uint32_t pid;
         int fd;
 
-        /* Not all at once: while programs are born faster than this, there are events to be merged. */
-        for (unsigned n = 0; n < REGIONS_AT_ONCE && region_inbox_next(m->inbox, &pid, &fd) == 1; n++)
+        for (unsigned n = 0; n < HANDED_IN_MAX && region_inbox_next(m->inbox, &pid, &fd) == 1; n++)
                 if (zone_source_receive(&m->zones, pid, fd) < 0)
                         return error_set(err, -ENOMEM, "no memory for a client region");
-        for (unsigned n = 0; n < REGIONS_AT_ONCE; n++) {
+        for (unsigned n = 0; n < n_announced_max; n++) {
                 int r = sample_source_scan(&m->samples, &pid, err);
 
                 if (r <= 0)
@@ -79,6 +85,11 @@ int merge_open_regions(struct merge *m, struct error *err)
                         return error_set(err, -ENOMEM, "no memory for a client region");
         }
         return 0;
+}
+
+int merge_open_regions(struct merge *m, struct error *err)
+{
+        return open_regions(m, ANNOUNCED_AT_ONCE, err);
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
@@ -291,7 +302,7 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns();
         uint64_t until_ns = final ? UINT64_MAX : now_ns - WATERMARK_LAG_NS;
-        int r = merge_open_regions(m, err);
+        int r = open_regions(m, final ? ANNOUNCED_AT_LAST : ANNOUNCED_AT_ONCE, err);
 
         m->cycled_ns = now_ns;
         if (r == 0)
@@ -303,6 +314,8 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         if (r == 0)
                 r = merge_pending(m, until_ns);
         switch_run(m, NULL);
+        if (final)
+                zone_source_drop_waiting(&m->zones);
         if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS)) {
                 r = add_accounts(m, final, now_ns);
                 if (r == 0)

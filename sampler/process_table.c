@@ -85,6 +85,11 @@ struct process_track *process_table_find_process(const struct process_table *t, 
         return map_find(&t->processes, pid);
 }
 
+bool process_table_has_seen(const struct process_table *t, uint32_t pid)
+{
+        return intern_find(&t->processes.numbers, &pid, sizeof(pid)) != 0;
+}
+
 struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid)
 {
         return map_find(&t->threads, tid);

@@ -14,6 +14,7 @@
 #include "sampler/address_space.h"
 #include "sampler/thread_track.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,9 @@ void process_table_deinit(struct process_table *t);
 /* The track of a number, or NULL. */
 struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid);
 struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid);
+
+/* True if a process with this number was ever recorded, whether it lives or not. */
+bool process_table_has_seen(const struct process_table *t, uint32_t pid);
 
 /*
  * process_table_add_thread() - the track of a thread, made if there is none

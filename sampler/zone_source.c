@@ -22,8 +22,8 @@
 
 #define FILL_BYTES_MAX (UINT32_C(1) << 22) /* copied out of one ring at once */
 #define HELD_BYTES_MAX \
-        (UINT64_C(1) << 26) /* of all rings, later than the watermark: usually next to nothing */
-#define WAITING_MAX     256 /* regions; whoever comes then is found by the mapping, or not ours */
+        (UINT64_C(1) << 26)  /* of all rings, later than the watermark: usually next to nothing */
+#define WAITING_MAX     4096 /* regions; whoever comes then is found by the mapping, or not ours */
 #define WAITING_NS      NS_PER_S
 #define FUTURE_NS       NS_PER_S /* an event stamped later than this from now was not stamped by a clock */
 #define LOOKUPS_A_CYCLE 32
@@ -159,6 +159,23 @@ int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
         return 0;
 }
 
+/* It waited in vain: either its process is none of ours, or it had ended before its turn came. */
+static void drop_waiting(struct zone_source *s, struct waiting_region *w)
+{
+        io_close(&w->fd);
+        loss_counter_add(s->losses,
+                         process_table_has_seen(s->processes, w->pid) ? TRACE_LOSS_CLIENT_GONE
+                                                                      : TRACE_LOSS_CLIENT_REFUSED,
+                         1);
+}
+
+void zone_source_drop_waiting(struct zone_source *s)
+{
+        for (size_t i = 0; i < s->n_waiting; i++)
+                drop_waiting(s, &s->waiting[i]);
+        s->n_waiting = 0;
+}
+
 /* Takes the regions of processes that the kernel has told of by now, and drops those that waited in vain. */
 static int admit_waiting(struct zone_source *s)
 {
@@ -168,14 +185,12 @@ static int admit_waiting(struct zone_source *s)
         for (size_t i = 0; i < s->n_waiting; i++) {
                 struct waiting_region *w = &s->waiting[i];
 
-                if (r == 0 && process_table_find_process(s->processes, w->pid)) {
+                if (r == 0 && process_table_find_process(s->processes, w->pid))
                         r = take_region(s, w->pid, w->fd);
-                } else if (s->now_ns - w->since_ns > WAITING_NS && s->now_ns > w->since_ns) {
-                        io_close(&w->fd);
-                        loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
-                } else {
+                else if (s->now_ns > w->since_ns + WAITING_NS)
+                        drop_waiting(s, w);
+                else
                         s->waiting[n_kept++] = *w;
-                }
         }
         s->n_waiting = n_kept;
         return r;
@@ -292,6 +307,22 @@ int zone_source_put_back(struct zone_source *s, struct zone_slot *slot)
         return 0;
 }
 
+/* Settles the accounts of a region that is not looked at any more, and closes it. */
+static void close_region(struct zone_source *s, struct zone_region *region)
+{
+        for (uint32_t slot = 0; slot < region->n_slots; slot++) {
+                struct client_stream *stream = &region->slots[slot].stream;
+                size_t left_bytes = client_stream_count_bytes(stream);
+
+                s->held_bytes -= left_bytes;
+                stream->n_garbage_bytes += left_bytes;
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_RING_FULL,
+                                 zone_region_count_drops(region, slot));
+        }
+        zone_region_count_losses(region, s->losses);
+        zone_region_deinit(region);
+}
+
 void zone_source_end_cycle(struct zone_source *s)
 {
         size_t n_kept = 0;
@@ -301,13 +332,11 @@ void zone_source_end_cycle(struct zone_source *s)
 
                 /* One cycle more than that in which the end was noticed: what came with it is merged by then. */
                 if (region->n_cycles_ended > 1) {
-                        for (size_t slot = 0; slot < region->n_slots; slot++)
-                                s->held_bytes -= client_stream_count_bytes(&region->slots[slot].stream);
-                        zone_region_deinit(region);
-                        continue;
+                        close_region(s, region);
+                } else {
+                        region->n_cycles_ended += region->n_cycles_ended > 0;
+                        s->regions[n_kept++] = *region;
                 }
-                region->n_cycles_ended += region->n_cycles_ended > 0;
-                s->regions[n_kept++] = *region;
         }
         s->n_regions = n_kept;
 }

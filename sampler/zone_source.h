@@ -80,6 +80,9 @@ void zone_source_deinit(struct zone_source *s);
  */
 int zone_source_receive(struct zone_source *s, uint32_t pid, int fd);
 
+/* Nothing more comes: what still waits is counted as lost or refused. */
+void zone_source_drop_waiting(struct zone_source *s);
+
 /*
  * zone_source_open() - the kernel told that a process mapped a region: open it
  * It is announced by each of its mappings, and may have been handed in; only the first time does anything.
