@@ -7,6 +7,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
 #include "instrument/region_inbox.h"
 #include "sampler/merge.h"
@@ -470,6 +471,64 @@ START_TEST(test_thread_without_records)
 }
 END_TEST
 
+/* Puts a word into our own ring that no function of the library would put there. */
+static void scribble(uint64_t ticks_low, enum client_abi_event event)
+{
+        thread_ring_put_word(&thread_ring_self, thread_ring_pack(ticks_low, 0, event));
+}
+
+/* Stamps that no clock can have given are passed over and counted; what comes after them is merged. */
+START_TEST(test_future_is_not_believed)
+{
+        static struct fixture f;
+        uint32_t thread, high;
+
+        set_up(&f);
+        announce(&f);
+        {
+                HYPROF_ZONE("before");
+        }
+        high = thread_ring_self.ticks_high;
+        scribble(high + 100000, CLIENT_ABI_EVENT_TIME);
+        for (int i = 0; i < 3; i++)
+                scribble(0, CLIENT_ABI_EVENT_FRAME_MARK);
+        scribble(high, CLIENT_ABI_EVENT_TIME);
+        thread_ring_publish(&thread_ring_self);
+        {
+                HYPROF_ZONE("after");
+        }
+        finish(&f);
+
+        thread = thread_of(&f, (uint32_t)gettid());
+        ck_assert_uint_eq(count(&f, thread, TRACE_OP_ZONE_BEGIN), 2);
+        ck_assert_uint_eq(count(&f, thread, TRACE_OP_ZONE_END), 2);
+        ck_assert_uint_eq(count(&f, thread, TRACE_OP_FRAME_MARK), 0);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_CLIENT_GARBAGE), 3 * sizeof(uint64_t));
+        tear_down(&f);
+}
+END_TEST
+
+/* A region that somebody hands in of whom the kernel told nothing is never opened, and counted in the end. */
+START_TEST(test_strangers_wait_in_vain)
+{
+        static struct fixture f;
+        int handed_in[2];
+        char byte;
+
+        set_up(&f);
+        ck_assert_int_eq(pipe2(handed_in, O_CLOEXEC), 0);
+        ck_assert_int_eq(zone_source_receive(&f.merge.zones, PID + 7, handed_in[1]), 0);
+        cycle(&f, false);
+        ck_assert_uint_eq(f.merge.zones.n_waiting, 1);
+        ck_assert_uint_eq(f.merge.zones.n_regions, 0);
+        finish(&f);
+        ck_assert_int_eq(read(handed_in[0], &byte, 1), 0); /* its end is closed */
+        (void)close(handed_in[0]);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_CLIENT_REFUSED), 1);
+        tear_down(&f);
+}
+END_TEST
+
 /* A table takes no more rows than it has now. */
 static void fill_table(struct fixture *f, enum trace_table table)
 {
@@ -586,6 +645,8 @@ int main(void)
         tcase_add_test(tc, test_losses);
         tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
         tcase_add_test(tc, test_thread_without_records);
+        tcase_add_test(tc, test_future_is_not_believed);
+        tcase_add_test(tc, test_strangers_wait_in_vain);
         tcase_add_test(tc, test_full_tables);
         tcase_add_test(tc, test_foreign_thread);
         tcase_add_test(tc, test_region_gone);
