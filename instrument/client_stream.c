@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "instrument/client_abi.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define PAYLOAD_OF_NO_EVENT SIZE_MAX
@@ -23,16 +24,20 @@ size_t client_stream_count_bytes(const struct client_stream *s)
         return s->pending.used_bytes - s->at_bytes;
 }
 
-void client_stream_compact(struct client_stream *s)
+int client_stream_move(struct client_stream *s, struct byte_buffer *buffer)
 {
+        struct byte_buffer before = s->pending;
         size_t left = client_stream_count_bytes(s);
 
-        if (s->at_bytes == 0)
-                return;
+        byte_buffer_clear(buffer);
         if (left > 0)
-                memmove(s->pending.data, s->pending.data + s->at_bytes, left);
-        s->pending.used_bytes = left;
+                byte_buffer_add(buffer, before.data + s->at_bytes, left);
+        if (buffer->failed)
+                return -ENOMEM;
+        s->pending = *buffer;
         s->at_bytes = 0;
+        *buffer = before;
+        return 0;
 }
 
 static uint64_t load_word(const struct client_stream *s, size_t at)

@@ -53,7 +53,11 @@ void client_stream_consume(struct client_stream *s);
 /* Bytes waiting to be decoded; after a peek that returned 0, part of an event at most. */
 size_t client_stream_count_bytes(const struct client_stream *s);
 
-/* Moves what is left to the front of `pending`; call before draining into it. */
-void client_stream_compact(struct client_stream *s);
+/*
+ * client_stream_move() - move what is left to the front of another buffer, which becomes `pending`
+ * @buffer:  overwritten; gets the buffer that was `pending` before
+ * Returns 0, or -ENOMEM with both as they were, but @buffer's contents.
+ */
+int client_stream_move(struct client_stream *s, struct byte_buffer *buffer);
 
 #endif /* INSTRUMENT_CLIENT_STREAM_H */

@@ -43,14 +43,6 @@ static const struct known_event known_events[] = {
 
 #define N_KNOWN (sizeof(known_events) / sizeof(known_events[0]))
 
-const char *event_spec_name(size_t i, uint32_t *ret_type)
-{
-        if (i >= N_KNOWN)
-                return NULL;
-        *ret_type = known_events[i].type;
-        return known_events[i].name;
-}
-
 static bool equals(const char *name, const char *text, size_t n_bytes)
 {
         return name && strlen(name) == n_bytes && memcmp(name, text, n_bytes) == 0;

@@ -32,7 +32,4 @@ struct event_spec {
  */
 int event_spec_parse(const char *text, size_t n_bytes, struct event_spec *ret_spec, struct error *err);
 
-/* Known names in the order of a list for people; NULL behind the last.  @ret_type as in event_spec. */
-const char *event_spec_name(size_t i, uint32_t *ret_type);
-
 #endif /* SAMPLER_EVENT_SPEC_H */

@@ -261,18 +261,12 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
         struct client_stream *stream = &region->slots[slot].stream;
         size_t left_bytes = client_stream_count_bytes(stream);
         size_t room_bytes = left_bytes < FILL_BYTES_MAX ? FILL_BYTES_MAX - left_bytes : 0; /* whole words */
-        struct byte_buffer left = stream->pending;
         int64_t n_bytes;
 
         s->now_ns = clock_raw_ns(); /* what comes now was stamped before */
         /* The large buffer goes into the stream, and its small one waits in our place. */
-        byte_buffer_clear(&s->filled);
-        byte_buffer_add(&s->filled, left.data + stream->at_bytes, left_bytes);
-        if (s->filled.failed)
+        if (client_stream_move(stream, &s->filled) < 0)
                 return -ENOMEM;
-        stream->pending = s->filled;
-        stream->at_bytes = 0;
-        s->filled = left;
         s->held_bytes -= left_bytes;
 
         n_bytes = room_bytes ? client_region_drain(region->region, slot, room_bytes, &stream->pending, NULL)
@@ -289,22 +283,15 @@ int zone_source_put_back(struct zone_source *s, struct zone_slot *slot)
 {
         struct client_stream *stream = &slot->stream;
         size_t left_bytes = client_stream_count_bytes(stream);
-        struct byte_buffer filled = stream->pending;
 
         /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */
         if (s->held_bytes + left_bytes > HELD_BYTES_MAX) {
                 stream->n_garbage_bytes += left_bytes;
+                stream->at_bytes += left_bytes;
                 left_bytes = 0;
         }
-        byte_buffer_clear(&s->filled);
-        byte_buffer_add(&s->filled, filled.data + stream->at_bytes, left_bytes);
-        if (s->filled.failed)
-                return -ENOMEM;
-        stream->pending = s->filled;
-        stream->at_bytes = 0;
-        s->filled = filled;
         s->held_bytes += left_bytes;
-        return 0;
+        return client_stream_move(stream, &s->filled);
 }
 
 /* Settles the accounts of a region that is not looked at any more, and closes it. */
