@@ -260,6 +260,8 @@ static int merge_zones(struct merge *m, uint64_t until_ns)
 {
         int r = zone_source_begin_cycle(&m->zones);
 
+        if (r == 0 && until_ns == UINT64_MAX) /* there is no next one for a region that waits for it */
+                r = zone_source_begin_cycle(&m->zones);
         for (size_t i = 0; r == 0 && i < m->zones.n_regions; i++)
                 for (uint32_t slot = 0; r == 0 && slot < m->zones.regions[i].n_slots; slot++)
                         r = merge_slot(m, &m->zones.regions[i], slot, until_ns);

@@ -144,7 +144,8 @@ static int take_region(struct zone_source *s, uint32_t pid, int fd)
         return r < 0 ? r : 0;
 }
 
-int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
+/* Takes @fd over. */
+static int wait_for_process(struct zone_source *s, uint32_t pid, int fd, bool announced)
 {
         int r = -EOVERFLOW;
 
@@ -154,9 +155,15 @@ int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
                 io_close(&fd);
                 return r == -EOVERFLOW ? 0 : r;
         }
-        s->waiting[s->n_waiting++] =
-                (struct waiting_region){ .fd = fd, .pid = pid, .since_ns = clock_raw_ns() };
+        s->waiting[s->n_waiting++] = (struct waiting_region){
+                .fd = fd, .pid = pid, .since_ns = clock_raw_ns(), .announced = announced
+        };
         return 0;
+}
+
+int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
+{
+        return wait_for_process(s, pid, fd, false);
 }
 
 /* It waited in vain: either its process is none of ours, or it had ended before its turn came. */
@@ -176,8 +183,17 @@ void zone_source_drop_waiting(struct zone_source *s)
         s->n_waiting = 0;
 }
 
+/* A region that was found may be that of a program which replaced another, whose own is still on its way. */
+static bool must_wait(struct waiting_region *w)
+{
+        bool first_time = w->announced && !w->waited;
+
+        w->waited = true;
+        return first_time;
+}
+
 /* Takes the regions of processes that the kernel has told of by now, and drops those that waited in vain. */
-static int admit_waiting(struct zone_source *s)
+static int admit_waiting(struct zone_source *s, bool announced)
 {
         size_t n_kept = 0;
         int r = 0;
@@ -185,7 +201,9 @@ static int admit_waiting(struct zone_source *s)
         for (size_t i = 0; i < s->n_waiting; i++) {
                 struct waiting_region *w = &s->waiting[i];
 
-                if (r == 0 && process_table_find_process(s->processes, w->pid))
+                if (w->announced != announced || must_wait(w))
+                        s->waiting[n_kept++] = *w;
+                else if (r == 0 && process_table_find_process(s->processes, w->pid))
                         r = take_region(s, w->pid, w->fd);
                 else if (s->now_ns > w->since_ns + WAITING_NS)
                         drop_waiting(s, w);
@@ -201,7 +219,7 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
         int fd, r;
 
         if (region_finder_open(pid, &fd, NULL) == 0)
-                return take_region(s, pid, fd);
+                return wait_for_process(s, pid, fd, true);
         r = array_reserve(&s->missed_pids, &s->missed_capacity, s->n_missed_pids + 1,
                           sizeof(*s->missed_pids));
         if (r == 0)
@@ -247,7 +265,9 @@ int zone_source_begin_cycle(struct zone_source *s)
         s->now_ns = clock_raw_ns();
         s->n_lookups_left = LOOKUPS_A_CYCLE;
         s->busiest_bytes = 0;
-        r = admit_waiting(s);
+        r = admit_waiting(s, false);
+        if (r == 0)
+                r = admit_waiting(s, true);
         for (size_t kind = 0; kind < ZONE_SOURCE_CLOCKS; kind++)
                 if (s->clock_used[kind])
                         tick_clock_pair(&s->clocks[kind]);

@@ -32,6 +32,8 @@ struct waiting_region {
         int fd; /* owned */
         uint32_t pid;
         uint64_t since_ns;
+        bool announced; /* found by its mapping: those that were handed in before it come first */
+        bool waited;    /* for a cycle, so that they have come */
 };
 
 struct zone_source {
