@@ -166,14 +166,16 @@ int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
         return wait_for_process(s, pid, fd, false);
 }
 
-/* It waited in vain: either its process is none of ours, or it had ended before its turn came. */
+/* It waited in vain: its process is none of ours, or had ended before its turn came; each is counted once. */
 static void drop_waiting(struct zone_source *s, struct waiting_region *w)
 {
+        uint32_t id;
+
         io_close(&w->fd);
-        loss_counter_add(s->losses,
-                         process_table_has_seen(s->processes, w->pid) ? TRACE_LOSS_CLIENT_GONE
-                                                                      : TRACE_LOSS_CLIENT_REFUSED,
-                         1);
+        if (!process_table_has_seen(s->processes, w->pid))
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+        else if (intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id) == 1)
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
 }
 
 void zone_source_drop_waiting(struct zone_source *s)
