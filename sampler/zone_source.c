@@ -202,12 +202,11 @@ static int admit_waiting(struct zone_source *s, bool announced)
 
         for (size_t i = 0; i < s->n_waiting; i++) {
                 struct waiting_region *w = &s->waiting[i];
+                bool is_kept = w->announced != announced || must_wait(w);
 
-                if (w->announced != announced || must_wait(w))
-                        s->waiting[n_kept++] = *w;
-                else if (r == 0 && process_table_find_process(s->processes, w->pid))
+                if (!is_kept && r == 0 && process_table_find_process(s->processes, w->pid))
                         r = take_region(s, w->pid, w->fd);
-                else if (s->now_ns > w->since_ns + WAITING_NS)
+                else if (!is_kept && s->now_ns > w->since_ns + WAITING_NS)
                         drop_waiting(s, w);
                 else
                         s->waiting[n_kept++] = *w;
