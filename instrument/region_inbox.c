@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/io.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,11 +40,17 @@ int region_inbox_open(struct region_inbox *inbox, struct error *err)
 
 void region_inbox_close(struct region_inbox *inbox)
 {
+        for (size_t i = 0; i < inbox->n_held; i++)
+                io_close(&inbox->held[i].connection);
+        inbox->n_held = 0;
         io_close(&inbox->fd);
 }
 
-/* The descriptor in a message, or -1.  More than one is more than was asked for: the rest is closed. */
-static int receive_fd(int connection)
+/* What a connection has brought so far. */
+enum delivery { DELIVERY_NOT_YET, DELIVERY_NONE, DELIVERY_FD };
+
+/* More than one descriptor is more than was asked for: the rest is closed. */
+static enum delivery receive_fd(int connection, int *ret_fd)
 {
         union {
                 char bytes[CMSG_SPACE(sizeof(int))];
@@ -58,35 +65,83 @@ static int receive_fd(int connection)
                 .msg_controllen = sizeof(control.bytes),
         };
         const struct cmsghdr *rights;
-        int fd = -1;
 
         if (recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-                return -1;
+                return errno == EAGAIN ? DELIVERY_NOT_YET : DELIVERY_NONE;
         rights = CMSG_FIRSTHDR(&message);
-        if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS &&
-            rights->cmsg_len == CMSG_LEN(sizeof(int)))
-                memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
-        return fd;
+        if (!rights || rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS ||
+            rights->cmsg_len != CMSG_LEN(sizeof(int)))
+                return DELIVERY_NONE;
+        memcpy(ret_fd, CMSG_DATA(rights), sizeof(*ret_fd));
+        return DELIVERY_FD;
+}
+
+/* Who connected; 0 if it is another user. */
+static uint32_t pid_of(int connection)
+{
+        struct ucred peer = { .pid = 0 };
+        socklen_t n = sizeof(peer);
+
+        if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0 ||
+            peer.uid != geteuid())
+                return 0;
+        return (uint32_t)peer.pid;
+}
+
+static void forget_held(struct region_inbox *inbox, size_t i)
+{
+        io_close(&inbox->held[i].connection);
+        inbox->n_held--;
+        memmove(inbox->held + i, inbox->held + i + 1, (inbox->n_held - i) * sizeof(*inbox->held));
+}
+
+/* Keeps a connection whose sender was interrupted; the oldest makes room, for it may be mute for good. */
+static void hold(struct region_inbox *inbox, struct region_inbox_sender sender)
+{
+        if (inbox->n_held == REGION_INBOX_HELD_MAX)
+                forget_held(inbox, 0);
+        inbox->held[inbox->n_held++] = sender;
+}
+
+/* Looks at those that were held; 1 if one has sent by now. */
+static int next_held(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd)
+{
+        for (size_t i = 0; i < inbox->n_held;) {
+                uint32_t pid = inbox->held[i].pid;
+                enum delivery delivery = receive_fd(inbox->held[i].connection, ret_fd);
+
+                if (delivery == DELIVERY_NOT_YET) {
+                        i++;
+                        continue;
+                }
+                forget_held(inbox, i);
+                if (delivery == DELIVERY_FD) {
+                        *ret_pid = pid;
+                        return 1;
+                }
+        }
+        return 0;
 }
 
 int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd)
 {
         int connection;
 
-        while ((connection = accept4(inbox->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-                struct ucred peer = { .pid = 0 };
-                socklen_t n = sizeof(peer);
-                int fd = receive_fd(connection);
-
-                if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0 ||
-                    peer.uid != geteuid())
-                        io_close(&fd);
-                io_close(&connection);
-                if (fd < 0)
-                        continue;
-                *ret_pid = (uint32_t)peer.pid;
-                *ret_fd = fd;
+        if (next_held(inbox, ret_pid, ret_fd) == 1)
                 return 1;
+        while ((connection = accept4(inbox->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+                uint32_t pid = pid_of(connection);
+                enum delivery delivery = pid != 0 ? receive_fd(connection, ret_fd) : DELIVERY_NONE;
+
+                if (delivery == DELIVERY_NOT_YET) {
+                        hold(inbox, (struct region_inbox_sender){ .connection = connection, .pid = pid });
+                        continue;
+                }
+                io_close(&connection);
+                if (delivery == DELIVERY_FD) {
+                        *ret_pid = pid;
+                        return 1;
+                }
         }
         return 0;
 }

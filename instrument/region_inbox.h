@@ -15,15 +15,25 @@
 #ifndef INSTRUMENT_REGION_INBOX_H
 #define INSTRUMENT_REGION_INBOX_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define REGION_INBOX_ADDRESS_BYTES 64
+#define REGION_INBOX_HELD_MAX      64
 
 struct error;
+
+/* Somebody who has connected but not sent yet: a program can be interrupted in between. */
+struct region_inbox_sender {
+        int connection; /* owned */
+        uint32_t pid;
+};
 
 struct region_inbox {
         int fd;                                   /* listening; -1 = closed; readable when something came */
         char address[REGION_INBOX_ADDRESS_BYTES]; /* "@...", the value of HYPROF_RECORDER */
+        struct region_inbox_sender held[REGION_INBOX_HELD_MAX]; /* the oldest first */
+        size_t n_held;
 };
 
 /* Returns 0 or -errno. */

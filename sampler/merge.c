@@ -279,7 +279,7 @@ static int merge_pending(struct merge *m, uint64_t until_ns)
         for (size_t i = 0; i < t->n_listed; i++) {
                 struct thread_track *thread = t->listed[i];
 
-                if (r == 0) {
+                if (r == 0 && !thread->process->region_waits) {
                         switch_run(m, thread);
                         r = thread_track_write_pending(thread, &sink, until_ns);
                 }
@@ -313,11 +313,11 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
                 return r;
 
         r = merge_zones(m, until_ns);
+        if (final)
+                zone_source_drop_waiting(&m->zones);
         if (r == 0)
                 r = merge_pending(m, until_ns);
         switch_run(m, NULL);
-        if (final)
-                zone_source_drop_waiting(&m->zones);
         if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS)) {
                 r = add_accounts(m, final, now_ns);
                 if (r == 0)

@@ -22,6 +22,7 @@ struct process_track {
         uint32_t pid;
         uint32_t process; /* id in the table PROCESSES */
         uint32_t n_threads;
+        bool region_waits; /* its zones are not read yet, so its events are held back: see zone_source.h */
         struct address_space space;
 };
 

@@ -178,8 +178,20 @@ static void drop_waiting(struct zone_source *s, struct waiting_region *w)
                 loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
 }
 
+/* Marks the processes whose regions wait still, or not any more. */
+static void mark_waiting(struct zone_source *s, bool waits)
+{
+        for (size_t i = 0; i < s->n_waiting; i++) {
+                struct process_track *process = process_table_find_process(s->processes, s->waiting[i].pid);
+
+                if (process)
+                        process->region_waits = waits;
+        }
+}
+
 void zone_source_drop_waiting(struct zone_source *s)
 {
+        mark_waiting(s, false);
         for (size_t i = 0; i < s->n_waiting; i++)
                 drop_waiting(s, &s->waiting[i]);
         s->n_waiting = 0;
@@ -266,9 +278,11 @@ int zone_source_begin_cycle(struct zone_source *s)
         s->now_ns = clock_raw_ns();
         s->n_lookups_left = LOOKUPS_A_CYCLE;
         s->busiest_bytes = 0;
+        mark_waiting(s, false);
         r = admit_waiting(s, false);
         if (r == 0)
                 r = admit_waiting(s, true);
+        mark_waiting(s, true);
         for (size_t kind = 0; kind < ZONE_SOURCE_CLOCKS; kind++)
                 if (s->clock_used[kind])
                         tick_clock_pair(&s->clocks[kind]);

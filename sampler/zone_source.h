@@ -101,6 +101,8 @@ void zone_source_disable(struct zone_source *s);
 
 /*
  * zone_source_begin_cycle() - admit regions that wait, read the clocks, look for new threads
+ * Processes whose regions wait on are marked in the process table: until their zones are there, no event of
+ * theirs may be written and none of their threads forgotten.
  * Everything that the programs stamped before this call is covered by the reading.  Returns 0 or -ENOMEM.
  */
 int zone_source_begin_cycle(struct zone_source *s);

@@ -24,9 +24,8 @@ holds "w_fork: 10,000 zones in each child" awk -F '\t' "$columns"'
         END { for (pid in n) { print pid, n[pid]; bad += n[pid] != 10000 } exit bad }' "$TMPDIR/fork.events"
 busy='kind == "sample" && self == "child_busy"'
 holds "w_fork: samples of child_busy() in each child" same 4 "$(n_different fork "$busy" pid)"
-# Not quite all: a child whose region is found by its mapping is followed a cycle late.
-holds "w_fork: in its zone, which is in none of the parent's" compare \
-        "$(n_events fork "$busy && path == \"/child\"")" ">=" "0.98 * $(n_events fork "$busy")"
+holds "w_fork: in its zone, which is in none of the parent's" same \
+        "$(n_events fork "$busy")" "$(n_events fork "$busy && path == \"/child\"")"
 holds "w_fork: nothing is lost" same "" "$(lost fork)"
 
 holds "w_threads is recorded" record threads "$WORKLOADS/w_threads" 500

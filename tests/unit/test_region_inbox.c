@@ -89,7 +89,67 @@ START_TEST(test_empty_senders_are_passed_over)
         ck_assert_uint_eq(pid, (uint32_t)getpid());
         io_close(&fd);
         io_close(&mute);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 0);
+        ck_assert_uint_eq(inbox.n_held, 0);
         io_close(&file);
+        region_inbox_close(&inbox);
+}
+END_TEST
+
+/* A program is interrupted between connecting and sending: what it sends then is not lost. */
+START_TEST(test_slow_sender)
+{
+        struct region_inbox inbox;
+        struct sockaddr_un to = { .sun_family = AF_UNIX };
+        struct pollfd ready;
+        uint32_t pid;
+        int go[2], fd, status;
+        pid_t child;
+
+        open_inbox(&inbox);
+        ck_assert_int_eq(pipe(go), 0);
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                union {
+                        char bytes[CMSG_SPACE(sizeof(int))];
+                        struct cmsghdr header;
+                } control = { .bytes = "" };
+                char byte = 0;
+                struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+                struct msghdr message = { .msg_iov = &data,
+                                          .msg_iovlen = 1,
+                                          .msg_control = control.bytes,
+                                          .msg_controllen = sizeof(control.bytes) };
+                struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+                int slow = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+                int file = make_file();
+
+                memcpy(to.sun_path + 1, inbox.address + 1, strlen(inbox.address) - 1);
+                if (connect(slow, (const struct sockaddr *)&to,
+                            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(inbox.address))) != 0)
+                        _exit(1);
+                if (read(go[0], &byte, 1) != 1)
+                        _exit(2);
+                rights->cmsg_level = SOL_SOCKET;
+                rights->cmsg_type = SCM_RIGHTS;
+                rights->cmsg_len = CMSG_LEN(sizeof(int));
+                memcpy(CMSG_DATA(rights), &file, sizeof(file));
+                _exit(sendmsg(slow, &message, 0) == 1 ? 0 : 3);
+        }
+        ready = (struct pollfd){ .fd = inbox.fd, .events = POLLIN };
+        ck_assert_int_eq(poll(&ready, 1, 10000), 1);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 0);
+        ck_assert_uint_eq(inbox.n_held, 1);
+        ck_assert_int_eq(write(go[1], "g", 1), 1);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 1);
+        ck_assert_uint_eq(pid, (uint32_t)child);
+        ck_assert_uint_eq(inbox.n_held, 0);
+        io_close(&fd);
+        (void)close(go[0]);
+        (void)close(go[1]);
         region_inbox_close(&inbox);
 }
 END_TEST
@@ -144,6 +204,7 @@ int main(void)
 
         tcase_add_test(tc, test_outlives_its_sender);
         tcase_add_test(tc, test_empty_senders_are_passed_over);
+        tcase_add_test(tc, test_slow_sender);
         tcase_add_test(tc, test_nobody_listens);
         tcase_add_test(tc, test_other_users);
         suite_add_tcase(suite, tc);
