@@ -17,6 +17,11 @@
 struct trace_event {
         uint64_t time_ns; /* CLOCK_MONOTONIC_RAW; never decreases within a thread */
         uint64_t op;      /* enum trace_op */
+        /*
+         * Of the ops whose first operand is a text: that many bytes, in any encoding.  Borrowed: by the encoder for
+         * the call, from the decoder as long as its chunk.
+         */
+        const char *text;
         union {
                 uint64_t operand[TRACE_OPERANDS_MAX];
                 struct {
@@ -55,6 +60,88 @@ struct trace_event {
                 struct {
                         uint64_t name; /* string */
                 } thread_name;
+                struct {
+                        uint64_t text_bytes; /* of `text` */
+                        uint64_t level; /* which zone: 0 = the innermost open, 1 = the one around it, ... */
+                } zone_text;            /* adds a line */
+                struct {
+                        uint64_t name_bytes; /* of `text` */
+                        uint64_t level;
+                } zone_name; /* what this instance is called instead */
+                struct {
+                        int64_t value;
+                        uint64_t level;
+                } zone_value;
+                struct {
+                        uint64_t color; /* 0xRRGGBB */
+                        uint64_t level;
+                } zone_color;
+                struct {
+                        uint64_t stack;
+                } callstack; /* of the event that follows, at the same time */
+                struct {
+                        uint64_t text_bytes; /* of `text` */
+                        uint64_t severity;   /* as in `message` */
+                        uint64_t color;
+                } message_text;
+                struct {
+                        uint64_t name; /* string */
+                } frame_begin, frame_end;
+                struct {
+                        uint64_t pool; /* string; 0 = the main one */
+                        uint64_t address;
+                        uint64_t size_bytes;
+                } memory_alloc;
+                struct {
+                        uint64_t pool;
+                        uint64_t address;
+                } memory_free;
+                struct {
+                        uint64_t pool;
+                } memory_discard;
+                struct {
+                        uint64_t lock;
+                        uint64_t shared; /* 1: with others, to read */
+                } lock_wait, lock_obtain, lock_release;
+                struct {
+                        uint64_t lock;
+                        uint64_t location; /* the place that holds it now */
+                } lock_mark;
+                struct {
+                        uint64_t lock;
+                } lock_gone;
+                struct {
+                        uint64_t lock;
+                        uint64_t name; /* string */
+                } lock_name;
+                struct {
+                        uint64_t fiber; /* thread of kind FIBER, in whose stream its zones are */
+                } fiber_enter;
+                struct {
+                        int64_t group;
+                } thread_group;
+                struct {
+                        uint64_t device;
+                        uint64_t query;
+                        uint64_t location;
+                } device_zone_begin;
+                struct {
+                        uint64_t device;
+                        uint64_t query;
+                } device_zone_end;
+                struct {
+                        uint64_t device;
+                        uint64_t query;
+                        uint64_t ticks; /* 0 = it never happened */
+                } device_time;
+                struct {
+                        uint64_t device;
+                        uint64_t location;
+                        uint64_t begin_ticks;
+                        uint64_t length_ticks;
+                        uint64_t lane;
+                        uint64_t key; /* 0 = none */
+                } device_span;
         };
 };
 

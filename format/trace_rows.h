@@ -30,6 +30,8 @@ struct trace_thread {
         uint32_t process;
         uint32_t tid; /* in the recorder's PID namespace */
         uint64_t start_ns;
+        uint32_t kind;  /* enum trace_thread_kind */
+        uint32_t fiber; /* FIBER: tells those of a process apart; `tid` is 0 */
 };
 
 struct trace_module {
@@ -115,6 +117,65 @@ struct trace_clock {
         uint64_t raw_ns;   /* CLOCK_MONOTONIC_RAW at the same instant */
         uint32_t kind;     /* enum trace_clock_kind */
         uint32_t error_ns; /* the pair was read within this time */
+};
+
+/* How to show a plot; a later row of the same name replaces an earlier. */
+struct trace_plot {
+        uint32_t name;   /* string */
+        uint32_t unit;   /* string; 0 = none */
+        uint32_t format; /* enum trace_plot_format */
+        uint32_t flags;  /* TRACE_PLOT_* */
+        uint32_t color;  /* 0xRRGGBB; 0 = none chosen */
+};
+
+#define TRACE_PLOT_STEP UINT32_C(1) /* the value stays until the next one, else a line between them */
+#define TRACE_PLOT_FILL UINT32_C(2) /* the area below is filled */
+
+struct trace_lock {
+        uint32_t process;
+        uint32_t location; /* its name, and where it is defined */
+        uint32_t number;   /* tells locks of one process and location apart */
+};
+
+struct trace_device {
+        uint32_t process;
+        uint32_t name;        /* string */
+        uint64_t period_bits; /* of a double: nanoseconds a tick; 0 = its clock pairs tell */
+        uint32_t kind;        /* the program's */
+        uint32_t number;      /* tells devices of one process and name apart */
+};
+
+struct trace_device_clock {
+        uint64_t ticks;  /* of the device */
+        uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW at the same instant */
+        uint32_t device;
+        uint32_t reserved; /* not in the file */
+};
+
+/* What a program says about itself; a later row of the same process and key replaces an earlier. */
+struct trace_program_info {
+        uint32_t process;
+        uint32_t key;   /* string; 0 = free text, which adds up */
+        uint32_t value; /* string */
+};
+
+/* Something large that came with the program; its bytes are in ATTACHMENT chunks. */
+struct trace_attachment {
+        uint64_t size_bytes;
+        uint64_t hash; /* XXH3 of its bytes: the same one is kept once */
+        uint32_t kind; /* enum trace_attachment_kind */
+        uint32_t name; /* string: SOURCE_TEXT: the file's; CODE_IMAGE: the code's */
+};
+
+/* Code that a program put into its memory itself. */
+struct trace_code_region {
+        uint64_t start_avma;
+        uint64_t length_bytes;
+        uint64_t time_ns; /* valid from here; until a later row with `gone` covers it */
+        uint32_t process;
+        uint32_t name;       /* string */
+        uint32_t attachment; /* its ELF image; 0 = none */
+        uint32_t gone;       /* 1: there is no code there any more */
 };
 
 #endif /* FORMAT_TRACE_ROWS_H */

@@ -31,6 +31,8 @@ static const struct trace_field thread_fields[] = {
         FIELD(trace_thread, 1, process, REQUIRED(PROCESSES)),
         FIELD(trace_thread, 2, tid, DELTA),
         FIELD(trace_thread, 3, start_ns, DELTA),
+        FIELD(trace_thread, 4, kind, PLAIN),
+        FIELD(trace_thread, 5, fiber, PLAIN),
 };
 static const struct trace_field module_fields[] = {
         FIELD(trace_module, 1, path, OPTIONAL(STRINGS)),
@@ -101,6 +103,51 @@ static const struct trace_field clock_fields[] = {
         FIELD(trace_clock, 4, error_ns, PLAIN),
 };
 
+static const struct trace_field plot_fields[] = {
+        FIELD(trace_plot, 1, name, OPTIONAL(STRINGS)),
+        FIELD(trace_plot, 2, unit, OPTIONAL(STRINGS)),
+        FIELD(trace_plot, 3, format, PLAIN),
+        FIELD(trace_plot, 4, flags, HEX),
+        FIELD(trace_plot, 5, color, HEX),
+};
+static const struct trace_field lock_fields[] = {
+        FIELD(trace_lock, 1, process, REQUIRED(PROCESSES)),
+        FIELD(trace_lock, 2, location, REQUIRED(LOCATIONS)),
+        FIELD(trace_lock, 3, number, DELTA),
+};
+static const struct trace_field device_fields[] = {
+        FIELD(trace_device, 1, process, REQUIRED(PROCESSES)),
+        FIELD(trace_device, 2, name, OPTIONAL(STRINGS)),
+        FIELD(trace_device, 3, period_bits, HEX),
+        FIELD(trace_device, 4, kind, PLAIN),
+        FIELD(trace_device, 5, number, PLAIN),
+};
+static const struct trace_field device_clock_fields[] = {
+        FIELD(trace_device_clock, 1, ticks, DELTA),
+        FIELD(trace_device_clock, 2, raw_ns, DELTA),
+        FIELD(trace_device_clock, 3, device, REQUIRED(DEVICES)),
+};
+static const struct trace_field program_info_fields[] = {
+        FIELD(trace_program_info, 1, process, REQUIRED(PROCESSES)),
+        FIELD(trace_program_info, 2, key, OPTIONAL(STRINGS)),
+        FIELD(trace_program_info, 3, value, OPTIONAL(STRINGS)),
+};
+static const struct trace_field attachment_fields[] = {
+        FIELD(trace_attachment, 1, size_bytes, PLAIN),
+        FIELD(trace_attachment, 2, hash, HEX),
+        FIELD(trace_attachment, 3, kind, PLAIN),
+        FIELD(trace_attachment, 4, name, OPTIONAL(STRINGS)),
+};
+static const struct trace_field code_region_fields[] = {
+        FIELD(trace_code_region, 1, start_avma, DELTA, HEX),
+        FIELD(trace_code_region, 2, length_bytes, HEX),
+        FIELD(trace_code_region, 3, time_ns, DELTA),
+        FIELD(trace_code_region, 4, process, REQUIRED(PROCESSES)),
+        FIELD(trace_code_region, 5, name, OPTIONAL(STRINGS)),
+        FIELD(trace_code_region, 6, attachment, OPTIONAL(ATTACHMENTS)),
+        FIELD(trace_code_region, 7, gone, PLAIN),
+};
+
 #define SCHEMA(id, text, type, list, is_interned)                                                         \
         {                                                                                                 \
                 .name = (text), .table = TRACE_TABLE_##id, .row_bytes = sizeof(struct type),              \
@@ -124,11 +171,18 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(LOSSES, "loss", trace_loss, loss_fields, false),
         SCHEMA(NOTICES, "notice", trace_notice, notice_fields, false),
         SCHEMA(CLOCKS, "clock", trace_clock, clock_fields, false),
+        SCHEMA(PLOTS, "plot", trace_plot, plot_fields, true),
+        SCHEMA(LOCKS, "lock", trace_lock, lock_fields, true),
+        SCHEMA(DEVICES, "device", trace_device, device_fields, true),
+        SCHEMA(DEVICE_CLOCKS, "device_clock", trace_device_clock, device_clock_fields, false),
+        SCHEMA(PROGRAM_INFO, "program_info", trace_program_info, program_info_fields, true),
+        SCHEMA(ATTACHMENTS, "attachment", trace_attachment, attachment_fields, true),
+        SCHEMA(CODE_REGIONS, "code_region", trace_code_region, code_region_fields, false),
 };
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
 _Static_assert(sizeof(struct trace_process) == 16, "padding");
-_Static_assert(sizeof(struct trace_thread) == 16, "padding");
+_Static_assert(sizeof(struct trace_thread) == 24, "padding");
 _Static_assert(sizeof(struct trace_module) == 32, "padding");
 _Static_assert(sizeof(struct trace_mapping) == 40, "padding");
 _Static_assert(sizeof(struct trace_frame) == 16, "padding");
@@ -137,6 +191,11 @@ _Static_assert(sizeof(struct trace_location) == 20, "padding");
 _Static_assert(sizeof(struct trace_zone_path) == 8, "padding");
 _Static_assert(sizeof(struct trace_sample_event) == 32, "padding");
 _Static_assert(sizeof(struct trace_symbol) == 24, "padding");
+_Static_assert(sizeof(struct trace_plot) == 20, "padding");
+_Static_assert(sizeof(struct trace_lock) == 12, "padding");
+_Static_assert(sizeof(struct trace_device) == 24, "padding");
+_Static_assert(sizeof(struct trace_program_info) == 12, "padding");
+_Static_assert(sizeof(struct trace_attachment) == 24, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
 _Static_assert(sizeof(struct trace_clock) == 24, "padding");
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 0 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 1 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -37,7 +37,8 @@ enum trace_codec {
 #define TRACE_CHUNK_KINDS(X) \
         X(1, FILE)           \
         X(2, EVENTS)         \
-        X(3, INDEX)
+        X(3, INDEX)          \
+        X(4, ATTACHMENT)
 
 /* Tables, each a chunk kind of its own: X(id, NAME, name in text) */
 #define TRACE_TABLES(X)                      \
@@ -55,10 +56,17 @@ enum trace_codec {
         X(27, SYMBOLS, "symbol")             \
         X(28, LOSSES, "loss")                \
         X(29, NOTICES, "notice")             \
-        X(30, CLOCKS, "clock")
+        X(30, CLOCKS, "clock")               \
+        X(31, PLOTS, "plot")                 \
+        X(32, LOCKS, "lock")                 \
+        X(33, DEVICES, "device")             \
+        X(34, DEVICE_CLOCKS, "device_clock") \
+        X(35, PROGRAM_INFO, "program_info")  \
+        X(36, ATTACHMENTS, "attachment")     \
+        X(37, CODE_REGIONS, "code_region")
 
 #define TRACE_TABLE_FIRST 16
-#define TRACE_TABLE_COUNT 15
+#define TRACE_TABLE_COUNT 22
 
 enum trace_chunk_kind {
 #define X(id, name) TRACE_CHUNK_##name = (id),
@@ -73,21 +81,45 @@ enum trace_table {
 };
 
 /* What can happen in a thread's stream; operands are listed in format/trace_event.c: X(id, NAME, name in text) */
-#define TRACE_OPS(X)                      \
-        X(1, ZONE_BEGIN, "zone_begin")    \
-        X(2, ZONE_END, "zone_end")        \
-        X(3, SAMPLE, "sample")            \
-        X(4, SWITCH_OUT, "switch_out")    \
-        X(5, SWITCH_IN, "switch_in")      \
-        X(6, MESSAGE, "message")          \
-        X(7, PLOT_I64, "plot_i64")        \
-        X(8, PLOT_F64, "plot_f64")        \
-        X(9, FRAME_MARK, "frame_mark")    \
-        X(10, THREAD_NAME, "thread_name") \
-        X(11, THREAD_EXIT, "thread_exit")
+#define TRACE_OPS(X)                                  \
+        X(1, ZONE_BEGIN, "zone_begin")                \
+        X(2, ZONE_END, "zone_end")                    \
+        X(3, SAMPLE, "sample")                        \
+        X(4, SWITCH_OUT, "switch_out")                \
+        X(5, SWITCH_IN, "switch_in")                  \
+        X(6, MESSAGE, "message")                      \
+        X(7, PLOT_I64, "plot_i64")                    \
+        X(8, PLOT_F64, "plot_f64")                    \
+        X(9, FRAME_MARK, "frame_mark")                \
+        X(10, THREAD_NAME, "thread_name")             \
+        X(11, THREAD_EXIT, "thread_exit")             \
+        X(12, ZONE_TEXT, "zone_text")                 \
+        X(13, ZONE_NAME, "zone_name")                 \
+        X(14, ZONE_VALUE, "zone_value")               \
+        X(15, ZONE_COLOR, "zone_color")               \
+        X(16, CALLSTACK, "callstack")                 \
+        X(17, MESSAGE_TEXT, "message_text")           \
+        X(18, FRAME_BEGIN, "frame_begin")             \
+        X(19, FRAME_END, "frame_end")                 \
+        X(20, MEMORY_ALLOC, "memory_alloc")           \
+        X(21, MEMORY_FREE, "memory_free")             \
+        X(22, MEMORY_DISCARD, "memory_discard")       \
+        X(23, LOCK_WAIT, "lock_wait")                 \
+        X(24, LOCK_OBTAIN, "lock_obtain")             \
+        X(25, LOCK_RELEASE, "lock_release")           \
+        X(26, LOCK_MARK, "lock_mark")                 \
+        X(27, LOCK_GONE, "lock_gone")                 \
+        X(28, LOCK_NAME, "lock_name")                 \
+        X(29, FIBER_ENTER, "fiber_enter")             \
+        X(30, FIBER_LEAVE, "fiber_leave")             \
+        X(31, THREAD_GROUP, "thread_group")           \
+        X(32, DEVICE_ZONE_BEGIN, "device_zone_begin") \
+        X(33, DEVICE_ZONE_END, "device_zone_end")     \
+        X(34, DEVICE_TIME, "device_time")             \
+        X(35, DEVICE_SPAN, "device_span")
 
-#define TRACE_OP_COUNT       12 /* ids below this are known */
-#define TRACE_OPERANDS_MAX   5
+#define TRACE_OP_COUNT       36 /* ids below this are known */
+#define TRACE_OPERANDS_MAX   6
 #define TRACE_COLUMN_OP      0 /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
 #define TRACE_COLUMN_TIME    1
 #define TRACE_COLUMNS_PER_OP 8
@@ -96,6 +128,31 @@ enum trace_op {
 #define X(id, name, text) TRACE_OP_##name = (id),
         TRACE_OPS(X)
 #undef X
+};
+
+/* struct trace_thread.kind */
+enum trace_thread_kind {
+        TRACE_THREAD_KERNEL = 0, /* a thread as the kernel knows it */
+        TRACE_THREAD_FIBER = 1,  /* runs on threads, see FIBER_ENTER */
+};
+
+/* struct trace_attachment.kind: X(id, NAME) */
+#define TRACE_ATTACHMENT_KINDS(X) \
+        X(1, SOURCE_TEXT)         \
+        X(2, CODE_IMAGE)
+
+enum trace_attachment_kind {
+#define X(id, name) TRACE_ATTACHMENT_##name = (id),
+        TRACE_ATTACHMENT_KINDS(X)
+#undef X
+};
+
+/* struct trace_plot.format */
+enum trace_plot_format {
+        TRACE_PLOT_NUMBER = 0,
+        TRACE_PLOT_BYTES = 1,
+        TRACE_PLOT_PERCENT = 2,
+        TRACE_PLOT_WATTS = 3,
 };
 
 /* struct trace_module.kind: X(id, NAME) */
@@ -126,26 +183,37 @@ enum trace_clock_kind {
 };
 
 /* Why something is missing: X(id, NAME, "words for the report"), counted in the table LOSSES */
-#define TRACE_LOSS_REASONS(X)                                                                          \
-        X(1, KERNEL_RING_FULL, "kernel records lost: the kernel's ring was full")                      \
-        X(2, CLIENT_RING_FULL, "events dropped by the program: a thread's ring was full")              \
-        X(3, CLIENT_NO_RING, "events dropped by the program: no ring left for a thread")               \
-        X(4, CLIENT_GARBAGE, "bytes skipped in a client ring: not valid events")                       \
-        X(5, CLIENT_GONE, "client regions lost: the process ended before its region could be opened")  \
-        X(6, ZONE_UNBALANCED, "zone ends without a beginning, left out")                               \
-        X(7, ZONE_TOO_DEEP, "zones nested deeper than the recorder follows")                           \
-        X(8, STACK_TABLE_FULL, "callstacks cut: the table of distinct callstacks was full")            \
-        X(9, STACK_TOO_DEEP, "callstacks cut: deeper than the kernel records")                         \
-        X(10, THROTTLED, "sampling throttled by the kernel, times")                                    \
-        X(11, RECORD_GARBAGE, "kernel records that could not be read")                                 \
-        X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full") \
-        X(13, CLOCK_CORRECTED, "events moved forward in time to keep their thread's order")            \
-        X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged or of another ABI version") \
-        X(15, STACK_LEFT_CODE, "callstacks cut: the chain of frame pointers left the program's code")  \
-        X(16, CLIENT_BUSY, "client regions refused: another hyprof records that program")              \
-        X(17, STRING_TABLE_FULL, "texts left out: the memory for texts was full")
+#define TRACE_LOSS_REASONS(X)                                                                                \
+        X(1, KERNEL_RING_FULL, "kernel records lost: the kernel's ring was full")                            \
+        X(2, CLIENT_RING_FULL, "other events dropped by the program: a thread's ring was full")              \
+        X(3, CLIENT_NO_RING, "events dropped by the program: no ring left for a thread")                     \
+        X(4, CLIENT_GARBAGE, "bytes skipped in a client ring: not valid events")                             \
+        X(5, CLIENT_GONE, "client regions lost: the process ended before its region could be opened")        \
+        X(6, ZONE_UNBALANCED, "zone ends without a beginning, left out")                                     \
+        X(7, ZONE_TOO_DEEP, "zones nested deeper than the recorder follows")                                 \
+        X(8, STACK_TABLE_FULL, "callstacks cut: the table of distinct callstacks was full")                  \
+        X(9, STACK_TOO_DEEP, "callstacks cut: deeper than the kernel records")                               \
+        X(10, THROTTLED, "sampling throttled by the kernel, times")                                          \
+        X(11, RECORD_GARBAGE, "kernel records that could not be read")                                       \
+        X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full")       \
+        X(13, CLOCK_CORRECTED, "events moved forward in time to keep their thread's order")                  \
+        X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged or of another ABI version")       \
+        X(15, STACK_LEFT_CODE, "callstacks cut: the chain of frame pointers left the program's code")        \
+        X(16, CLIENT_BUSY, "client regions refused: another hyprof records that program")                    \
+        X(17, STRING_TABLE_FULL, "texts left out: the memory for texts was full")                            \
+        X(18, DROPPED_ZONES, "zones dropped by the program: a thread's ring was full")                       \
+        X(19, DROPPED_MESSAGES, "messages dropped by the program: a thread's ring was full")                 \
+        X(20, DROPPED_PLOTS, "values of plots dropped by the program: a thread's ring was full")             \
+        X(21, DROPPED_FRAMES, "frames dropped by the program: a thread's ring was full")                     \
+        X(22, DROPPED_MEMORY, "memory events dropped by the program: a thread's ring was full")              \
+        X(23, DROPPED_LOCKS, "lock events dropped by the program: a thread's ring was full")                 \
+        X(24, DROPPED_DEVICES, "device events dropped by the program: a thread's ring was full")             \
+        X(25, BLOB_REFUSED, "large texts or images refused by the program: larger than allowed, or no room") \
+        X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before they were read")                 \
+        X(27, ATTACHMENTS_FULL, "source texts or images left out: the trace has its share of them")          \
+        X(28, STACK_NOT_UNWOUND, "callstacks of events cut: the program's code keeps no frame pointers")
 
-#define TRACE_LOSS_COUNT 18 /* ids below this are known */
+#define TRACE_LOSS_COUNT 29 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),
@@ -165,9 +233,11 @@ enum trace_loss_reason {
         X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                             \
         X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                        \
         X(9, FRAME_POINTERS_ONLY,                                                                        \
-          "callstacks by frame pointers: callers of code built without them are missing")
+          "callstacks by frame pointers: callers of code built without them are missing")                \
+        X(10, ATTACHED, "attached to a running program: zones that were open then are not shown")        \
+        X(11, CLIENT_RING_FIXED, "a running program keeps the size of its rings")
 
-#define TRACE_NOTICE_COUNT 10
+#define TRACE_NOTICE_COUNT 12
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

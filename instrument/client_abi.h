@@ -12,6 +12,7 @@
  *      locations_offset   n_locations_max  x struct client_abi_location, id 1 comes first
  *      strings_offset     bytes that the locations point to
  *      rings_offset       n_slots  x ring_bytes, ring i belongs to slot i
+ *      blobs_offset       blobs_bytes of payloads that are too large for a ring
  *
  * Fields are only ever appended, never moved, resized or reused.  Includes
  * nothing but <stdint.h>, so that a client in any language and of any age can
@@ -31,8 +32,9 @@
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
 
 /*
- * The control word: families in the low 8 bits, none of them = nobody records; in the high 24 the number of the
- * session.  The number stays when a recording ends, so that the next one can take the next; 0 is none.
+ * The control word: families in the low 8 bits, none of them = nobody records; for which of them each event is to
+ * come with a callstack in the next 8; in the high 16 the number of the session.  The number stays when a recording
+ * ends, so that the next one can take the next; 0 is none.
  */
 #define CLIENT_ABI_FAMILY_ZONES    UINT32_C(0x01)
 #define CLIENT_ABI_FAMILY_FRAMES   UINT32_C(0x02)
@@ -41,9 +43,12 @@
 #define CLIENT_ABI_FAMILY_MEMORY   UINT32_C(0x10)
 #define CLIENT_ABI_FAMILY_LOCKS    UINT32_C(0x20)
 #define CLIENT_ABI_FAMILY_DEVICES  UINT32_C(0x40)
-#define CLIENT_ABI_FAMILY_ALWAYS   UINT32_C(0x80) /* set with any other: names of threads, information */
+#define CLIENT_ABI_FAMILY_ALWAYS \
+        UINT32_C(0x80) /* set with any other: threads, fibers, program, source, code */
 #define CLIENT_ABI_FAMILIES        UINT32_C(0xff)
-#define CLIENT_ABI_SESSION_SHIFT   8
+#define CLIENT_ABI_CALLSTACK_SHIFT 8 /* a family's bit, shifted by this: with callstacks */
+#define CLIENT_ABI_CALLSTACKS      (CLIENT_ABI_FAMILIES << CLIENT_ABI_CALLSTACK_SHIFT)
+#define CLIENT_ABI_SESSION_SHIFT   16
 
 /* What the ticks in the rings are; the numbers of enum trace_clock_kind. */
 enum client_abi_clock {
@@ -72,19 +77,24 @@ struct client_abi_header {
         uint64_t strings_bytes; /* room for strings */
         uint64_t rings_offset;
         uint64_t ring_bytes; /* of each ring; a power of two */
-        uint8_t reserved_a[32];
+        uint64_t blobs_offset;
+        uint64_t blobs_bytes;
+        uint8_t reserved_a[16];
 
         /* Offset 128: the recorder's line. */
-        uint32_t control_word; /* atomic; what to record, see above */
-        uint32_t recorder_pid; /* atomic; who set it, 0 = the client itself (HYPROF_RECORD) */
-        uint8_t reserved_b[56];
+        uint32_t control_word;      /* atomic; what to record, see above */
+        uint32_t recorder_pid;      /* atomic; who set it, 0 = the client itself (HYPROF_RECORD) */
+        uint64_t blobs_freed_bytes; /* atomic; of all blobs that were copied out; see CLIENT_ABI_EVENT_BLOB */
+        uint8_t reserved_b[48];
 
         /* Offset 192: the client's counters, atomic. */
         uint32_t n_locations;  /* ids 1 .. this were given out */
         uint32_t n_slots_used; /* slots 0 .. this - 1 were ever taken */
         uint64_t strings_used_bytes;
         uint64_t n_dropped_no_ring; /* events of threads that found no slot */
-        uint8_t reserved_c[40];
+        uint64_t blobs_used_bytes;  /* of all blobs ever, with the gaps at the end of the area */
+        uint64_t n_refused_blobs;   /* payloads that found no room */
+        uint8_t reserved_c[24];
 };
 
 /* One thread's ring.  Three cache lines: what the client writes often, what the recorder writes, the rest. */
@@ -100,22 +110,44 @@ struct client_abi_slot {
         uint64_t n_dropped_messages;
         uint64_t n_dropped_plots;
         uint64_t n_dropped_frames;
-        uint64_t n_dropped_other;
-        uint8_t reserved_c[24];
+        uint64_t n_dropped_other; /* threads, fibers, program, source, code */
+        uint64_t n_dropped_memory;
+        uint64_t n_dropped_locks;
+        uint64_t n_dropped_devices;
 
         uint8_t reserved_d[64];
 };
 
-/* A static source location, or the name of a plot or a frame (then only `name` is set). */
+/*
+ * Whatever events name by number: a source location, or one that only has a name: a plot, a sequence of frames, a
+ * memory pool, a fiber, a lock (with the place where it is defined), a device.
+ */
 struct client_abi_location {
         uint64_t name; /* strings: offset in the string area in the low 40 bits, bytes in the high 24 */
         uint64_t function;
         uint64_t file;
         uint32_t line;
-        uint32_t color; /* 0xRRGGBB, 0 = none */
-        uint32_t ready; /* atomic; 1 once the rest is written */
-        uint8_t reserved[28];
+        uint32_t color;  /* 0xRRGGBB, 0 = none */
+        uint32_t ready;  /* atomic; 1 once the rest is written */
+        uint32_t format; /* of a plot: enum client_abi_plot_format; of a device: its kind, free to choose */
+        uint64_t unit;   /* string; of a plot: "ms" */
+        uint64_t period; /* of a device: bits of a double, nanoseconds a tick; 0 = it is to be found out */
+        uint32_t flags;  /* of a plot: CLIENT_ABI_PLOT_* */
+        uint32_t reserved;
 };
+
+/* How the values of a plot are to be shown. */
+enum client_abi_plot_format {
+        CLIENT_ABI_PLOT_NUMBER = 0,
+        CLIENT_ABI_PLOT_BYTES = 1,
+        CLIENT_ABI_PLOT_PERCENT = 2,
+        CLIENT_ABI_PLOT_WATTS = 3,
+};
+
+#define CLIENT_ABI_PLOT_STEP UINT32_C(1) /* the value stays until the next one, else a line between them */
+#define CLIENT_ABI_PLOT_FILL UINT32_C(2) /* the area below is filled */
+#define CLIENT_ABI_PLOT_SET \
+        UINT32_C(4) /* the program said how: format, unit, color and flags are worth reading */
 
 #define CLIENT_ABI_STRING_OFFSET_BITS 40
 #define CLIENT_ABI_STRING_BYTES_MAX   UINT32_C(65535) /* a client cuts what is longer */
@@ -132,12 +164,16 @@ struct client_abi_location {
  * writes one whenever they change.  Wraps at the end of the ring like the
  * bytes do: index = count of bytes modulo ring_bytes.
  *
- * Events that a later minor version adds have numbers that tell their length,
- * so that a recorder steps over what it does not know:
+ * From 16 on the number of an event tells the length of its payload, so that a
+ * recorder steps over what it does not know:
  *
  *      16 .. 63     no payload
- *      64 .. 127    one word
+ *      64 .. 95     one word
+ *      96 .. 127    two words
  *      128 .. 255   the argument is the payload's number of bytes, before rounding up
+ *
+ * A prefix (ZONE_AT, BLOB, CALLSTACK, STACK_COPY) belongs to the next event of
+ * its ring that is none, and is published together with it.
  */
 enum client_abi_event {
         /* Bits 0 .. 31 hold the high half of the ticks instead. */
@@ -158,16 +194,97 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_FRAME_MARK = 8,
         /* Argument: bytes of text; then the text. */
         CLIENT_ABI_EVENT_THREAD_NAME = 9,
+
+        /* Frames with gaps between them.  Argument: location with the name. */
+        CLIENT_ABI_EVENT_FRAME_BEGIN = 16,
+        CLIENT_ABI_EVENT_FRAME_END = 17,
+        /* Argument: 0xRRGGBB for the innermost open zone. */
+        CLIENT_ABI_EVENT_ZONE_COLOR = 18,
+        /* Prefix.  Argument: the next event is about the open zone at this depth, 1 = the outermost. */
+        CLIENT_ABI_EVENT_ZONE_AT = 19,
+        /* Argument: location of the lock. */
+        CLIENT_ABI_EVENT_LOCK_WAIT = 20,
+        CLIENT_ABI_EVENT_LOCK_OBTAIN = 21,
+        CLIENT_ABI_EVENT_LOCK_RELEASE = 22,
+        CLIENT_ABI_EVENT_LOCK_WAIT_SHARED = 23,
+        CLIENT_ABI_EVENT_LOCK_OBTAIN_SHARED = 24,
+        CLIENT_ABI_EVENT_LOCK_RELEASE_SHARED = 25,
+        CLIENT_ABI_EVENT_LOCK_GONE = 26,
+        /* Everything in a pool is free.  Argument: location with its name; 0 = the main pool. */
+        CLIENT_ABI_EVENT_MEMORY_DISCARD = 27,
+        CLIENT_ABI_EVENT_FIBER_LEAVE = 28,
+        /* Argument: location of a plot whose format, unit, color or flags have changed. */
+        CLIENT_ABI_EVENT_PLOT_CONFIG = 29,
+
+        /* Word 1: a number for the innermost open zone. */
+        CLIENT_ABI_EVENT_ZONE_VALUE = 64,
+        /* The thread goes on as a fiber.  Argument: location of the fiber; word 1: zones open on it; more were lost. */
+        CLIENT_ABI_EVENT_FIBER_ENTER = 65,
+        /* Argument: pool; word 1: address. */
+        CLIENT_ABI_EVENT_MEMORY_FREE = 66,
+        /* Argument: location of the lock; word 1: location of the place in the source that holds it now. */
+        CLIENT_ABI_EVENT_LOCK_MARK = 67,
+        /* Word 1: a signed number; threads of one group belong together. */
+        CLIENT_ABI_EVENT_THREAD_GROUP = 68,
+        /* Argument: location of the device; word 1: the query that will tell when. */
+        CLIENT_ABI_EVENT_DEVICE_ZONE_END = 69,
+
+        /* Argument: pool; words: address, bytes. */
+        CLIENT_ABI_EVENT_MEMORY_ALLOC = 96,
+        /* Prefix.  Words: offset as counted by blobs_used_bytes, bytes: the rest of the next event's payload. */
+        CLIENT_ABI_EVENT_BLOB = 97,
+        /* Argument: device; words: query, location. */
+        CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN = 98,
+        /* Argument: device; words: query, ticks of the device. */
+        CLIENT_ABI_EVENT_DEVICE_TIME = 99,
+        /* Argument: device; words: ticks of the device, nanoseconds of CLOCK_MONOTONIC_RAW at the same moment. */
+        CLIENT_ABI_EVENT_DEVICE_CALIBRATION = 100,
+        /* Words: address, bytes of code that is not there any more. */
+        CLIENT_ABI_EVENT_CODE_GONE = 101,
+
+        /* Text for the innermost open zone; each adds a line. */
+        CLIENT_ABI_EVENT_ZONE_TEXT = 128,
+        /* What the innermost open zone is called instead. */
+        CLIENT_ABI_EVENT_ZONE_NAME = 129,
+        /* Prefix: return addresses of 8 bytes, the innermost first. */
+        CLIENT_ABI_EVENT_CALLSTACK = 130,
+        /* Prefix: pc, sp and frame pointer of 8 bytes each, then the stack from sp on. */
+        CLIENT_ABI_EVENT_STACK_COPY = 131,
+        /* About the program.  4 bytes: length of the key, 4: zero; the key (none = free text); the value. */
+        CLIENT_ABI_EVENT_PROGRAM_INFO = 132,
+        /* Source text.  4 bytes: length of the file's name, 4: zero; the name; the text. */
+        CLIENT_ABI_EVENT_SOURCE_TEXT = 133,
+        /* Code that the program made.  8 bytes: address, 8: length, 4: bytes of the name, 4: zero; name; ELF image. */
+        CLIENT_ABI_EVENT_CODE = 134,
+        /* 4 bytes: location of the lock, 4: zero; its name from now on. */
+        CLIENT_ABI_EVENT_LOCK_NAME = 135,
+        /* A whole zone.  4 bytes: device, 4: location, 8: begin, 8: end in device ticks, 4: lane, 4: key. */
+        CLIENT_ABI_EVENT_DEVICE_SPAN = 136,
 };
 
-#define CLIENT_ABI_EVENT_NEW_WORD  64  /* from here on one word of payload */
-#define CLIENT_ABI_EVENT_NEW_BYTES 128 /* from here on `argument` bytes of payload */
-#define CLIENT_ABI_EVENT_NEW_FIRST 16
+#define CLIENT_ABI_EVENT_NEW_FIRST     16
+#define CLIENT_ABI_EVENT_NEW_WORD      64  /* from here on one word of payload */
+#define CLIENT_ABI_EVENT_NEW_TWO_WORDS 96  /* from here on two */
+#define CLIENT_ABI_EVENT_NEW_BYTES     128 /* from here on `argument` bytes of payload */
 
-#define CLIENT_ABI_WORD_BYTES     8
-#define CLIENT_ABI_ARG_SHIFT      32
-#define CLIENT_ABI_ARG_MAX        UINT32_C(0xffffff)
-#define CLIENT_ABI_EVENT_SHIFT    56
-#define CLIENT_ABI_TEXT_BYTES_MAX UINT32_C(1048576) /* of one event; a longer text is dropped and counted */
+#define CLIENT_ABI_WORD_BYTES  8
+#define CLIENT_ABI_ARG_SHIFT   32
+#define CLIENT_ABI_ARG_MAX     UINT32_C(0xffffff)
+#define CLIENT_ABI_EVENT_SHIFT 56
+#define CLIENT_ABI_TEXT_BYTES_MAX \
+        UINT32_C(1048576) /* of one event in a ring; what is longer lies in a blob */
+
+#define CLIENT_ABI_CALLSTACK_FRAMES_MAX    64
+#define CLIENT_ABI_STACK_COPY_BYTES_MAX    UINT32_C(8192)
+#define CLIENT_ABI_STACK_COPY_HEADER_BYTES 24
+
+/*
+ * A blob: 8 bytes with its own offset, as a check that nothing else was written there meanwhile, then its bytes,
+ * rounded up to whole words.  At offset modulo blobs_bytes, never over the end: what would be begins at the front.
+ * A client writes none while more than BLOBS_UNREAD_MAX are not freed yet.
+ */
+#define CLIENT_ABI_BLOB_HEADER_BYTES      8
+#define CLIENT_ABI_BLOB_BYTES_MAX         (UINT64_C(1) << 27)
+#define CLIENT_ABI_BLOBS_UNREAD_BYTES_MAX (UINT64_C(1) << 28)
 
 #endif /* INSTRUMENT_CLIENT_ABI_H */

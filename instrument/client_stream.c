@@ -108,11 +108,11 @@ static void decode(const struct client_stream *s, uint64_t word, size_t n_payloa
         if (n_payload_bytes == 0)
                 return;
         if (e->kind != CLIENT_ABI_EVENT_THREAD_NAME) {
-                e->value = load_word(s, s->at_bytes + CLIENT_ABI_WORD_BYTES);
+                e->value[0] = load_word(s, s->at_bytes + CLIENT_ABI_WORD_BYTES);
                 has_word = CLIENT_ABI_WORD_BYTES;
         }
         if (e->kind == CLIENT_ABI_EVENT_THREAD)
-                e->argument = (uint32_t)e->value;
+                e->argument = (uint32_t)e->value[0];
         if (e->kind == CLIENT_ABI_EVENT_MESSAGE || e->kind == CLIENT_ABI_EVENT_THREAD_NAME) {
                 e->text = (const char *)payload + has_word;
                 e->text_bytes = e->argument;

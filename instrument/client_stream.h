@@ -19,13 +19,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What came before an event and belongs to it. */
+struct client_prefix {
+        uint32_t zone_depth; /* the open zone that it is about, 1 = the outermost; 0 = the innermost */
+        uint64_t blob_at;    /* CLIENT_ABI_EVENT_BLOB: where the rest of the payload lies */
+        uint64_t blob_bytes; /* 0 = there is none */
+        const uint8_t *
+                frames; /* CLIENT_ABI_EVENT_CALLSTACK: addresses of 8 bytes, unaligned; borrowed like `text` */
+        uint32_t n_frames;
+        const uint8_t *stack; /* CLIENT_ABI_EVENT_STACK_COPY: its whole payload; borrowed */
+        uint32_t stack_bytes;
+};
+
 struct client_event {
         uint64_t ticks;    /* whole time stamp, in the region's clock */
-        uint32_t kind;     /* enum client_abi_event; never TIME */
-        uint32_t argument; /* location or bytes of text, see client_abi.h; for THREAD: the tid */
-        uint64_t value;    /* word 1 of the kinds that have one */
-        const char *text;  /* MESSAGE, THREAD_NAME; borrowed until the next append to `pending` */
+        uint32_t kind;     /* enum client_abi_event; never TIME, nor a prefix */
+        uint32_t argument; /* location or bytes of payload, see client_abi.h; for THREAD: the tid */
+        uint64_t value[2]; /* words of the kinds that have them */
+        const char *
+                text; /* MESSAGE: its text; from CLIENT_ABI_EVENT_NEW_BYTES on the whole payload; borrowed until
+                              the next append to `pending` */
         uint32_t text_bytes;
+        struct client_prefix prefix;
 };
 
 struct client_stream {

@@ -449,18 +449,18 @@ static int translate(struct zone_source *s, struct zone_region *region, const st
         case CLIENT_ABI_EVENT_MESSAGE:
                 event->op = TRACE_OP_MESSAGE;
                 r = text_of(s, from, &event->message.text);
-                event->message.color = from->value & UINT32_MAX;
-                event->message.severity = from->value >> 32;
+                event->message.color = from->value[0] & UINT32_MAX;
+                event->message.severity = from->value[0] >> 32;
                 break;
         case CLIENT_ABI_EVENT_PLOT_I64:
                 event->op = TRACE_OP_PLOT_I64;
                 r = name_of(s, region, from->argument, &event->plot_i64.name);
-                event->plot_i64.value = (int64_t)from->value;
+                event->plot_i64.value = (int64_t)from->value[0];
                 break;
         case CLIENT_ABI_EVENT_PLOT_F64:
                 event->op = TRACE_OP_PLOT_F64;
                 r = name_of(s, region, from->argument, &event->plot_f64.name);
-                event->plot_f64.bits = from->value;
+                event->plot_f64.bits = from->value[0];
                 break;
         case CLIENT_ABI_EVENT_FRAME_MARK:
                 event->op = TRACE_OP_FRAME_MARK;

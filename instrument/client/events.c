@@ -72,11 +72,13 @@ static uint64_t whole_words(uint64_t n_bytes)
         return (n_bytes + CLIENT_ABI_WORD_BYTES - 1) / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
 }
 
-void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severity severity, uint32_t color)
+void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severity severity, uint32_t color,
+                         uint32_t depth)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = control_word();
 
+        (void)depth;
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE))
                 return;
         if (text_bytes <= CLIENT_ABI_TEXT_BYTES_MAX &&
@@ -144,7 +146,7 @@ void hyprof_emit_frame_mark(struct hyprof_location *name)
 }
 
 /* Kept first, and in any case: a session that begins later repeats it. */
-void hyprof_thread_name(const char *name)
+void hyprof_emit_thread_name(const char *name)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = control_word();

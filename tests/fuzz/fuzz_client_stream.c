@@ -32,7 +32,7 @@ static void read_all(struct client_stream *s, struct outcome *o)
                 mix(o, e.ticks);
                 mix(o, e.kind);
                 mix(o, e.argument);
-                mix(o, e.value);
+                mix(o, e.value[0]);
                 for (uint32_t i = 0; i < e.text_bytes; i++)
                         mix(o, (uint64_t)(uint8_t)e.text[i]);
                 client_stream_consume(s);

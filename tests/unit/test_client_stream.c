@@ -49,7 +49,7 @@ static void expect(struct client_stream *s, uint32_t kind, uint64_t ticks, uint3
         ck_assert_uint_eq(e.argument, argument);
         switch (kind) {
         case CLIENT_ABI_EVENT_MESSAGE:
-                ck_assert_uint_eq(e.value, 0x123456 | UINT64_C(4) << 32);
+                ck_assert_uint_eq(e.value[0], 0x123456 | UINT64_C(4) << 32);
                 ck_assert_uint_eq(e.text_bytes, 5);
                 ck_assert_mem_eq(e.text, "hello", 5);
                 break;

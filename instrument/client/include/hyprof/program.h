@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hyprof/program.h - about the program: its threads, its settings, the source and the code that it makes itself
+ *
+ * Way of the data:  program -> [program.h] -> libhyprof -> shared memory -> hyprof record
+ *
+ * What is said while nobody records is not kept, but for names of threads.
+ *
+ * Included by <hyprof/hyprof.h>.
+ */
+#ifndef HYPROF_PROGRAM_H
+#define HYPROF_PROGRAM_H
+
+#include <hyprof/location.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The slow halves of the functions below; call those instead. */
+HYPROF_API_ void hyprof_emit_thread_name(const char *name);
+HYPROF_API_ void hyprof_emit_thread_group(int32_t group);
+HYPROF_API_ void hyprof_emit_program_info(const char *key, size_t key_bytes, const char *text,
+                                          size_t text_bytes);
+HYPROF_API_ void hyprof_emit_source_text(const char *file, size_t file_bytes, const char *text,
+                                         size_t text_bytes);
+HYPROF_API_ void hyprof_emit_code_add(const void *address, size_t bytes, const char *name, size_t name_bytes,
+                                      const void *image, size_t image_bytes);
+HYPROF_API_ void hyprof_emit_code_remove(const void *address, size_t bytes);
+HYPROF_API_ uint64_t hyprof_emit_now_ns(void);
+
+/*
+ * hyprof_thread_name() - name the calling thread in recordings
+ * @name:  ends in NUL; copied, what is longer than 63 bytes is cut; NULL is nothing
+ * May be called at any time: the name is kept for recordings that begin later.
+ */
+static inline void hyprof_thread_name(const char *name)
+{
+#ifndef HYPROF_DISABLE
+        hyprof_emit_thread_name(name);
+#else
+        (void)name;
+#endif
+}
+
+/* The same for the group that it belongs to; viewers show the threads of one group together. */
+static inline void hyprof_thread_group(int32_t group)
+{
+#ifndef HYPROF_DISABLE
+        hyprof_emit_thread_group(group);
+#else
+        (void)group;
+#endif
+}
+
+/* A line about this run of the program: its version, its arguments, its model.  Copied. */
+static inline void hyprof_program_info(const char *text, size_t text_bytes)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
+                hyprof_emit_program_info(HYPROF_NULL_, 0, text, text_bytes);
+}
+
+/* The same as a key and a value; both end in NUL; a later value of a key replaces an earlier. */
+static inline void hyprof_program_value(const char *key, const char *value)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
+                hyprof_emit_program_info(key, __builtin_strlen(key), value, __builtin_strlen(value));
+}
+
+/*
+ * hyprof_source_text() - hand over the source of what the program generated
+ * @file:  its name, as the debug information of the generated code calls it; copied
+ * @text:  copied; at most 128 MiB, more is refused and counted
+ */
+static inline void hyprof_source_text(const char *file, size_t file_bytes, const char *text,
+                                      size_t text_bytes)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
+                hyprof_emit_source_text(file, file_bytes, text, text_bytes);
+}
+
+/*
+ * hyprof_code_add() - announce code that the program put into its memory itself
+ * @address, @bytes:  where it lies
+ * @name:             of the function, or of the whole; copied
+ * @image:            the ELF image that it comes from, with symbols and debug information; NULL = none; copied
+ * hyprof_code_remove() when it goes away: addresses are used again.
+ */
+static inline void hyprof_code_add(const void *address, size_t bytes, const char *name, size_t name_bytes,
+                                   const void *image, size_t image_bytes)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
+                hyprof_emit_code_add(address, bytes, name, name_bytes, image, image_bytes);
+}
+
+static inline void hyprof_code_remove(const void *address, size_t bytes)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
+                hyprof_emit_code_remove(address, bytes);
+}
+
+/* Now, in nanoseconds of CLOCK_MONOTONIC_RAW, the clock of recordings; 0 while nobody records. */
+static inline uint64_t hyprof_now_ns(void)
+{
+        return HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)) ? hyprof_emit_now_ns() : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HYPROF_PROGRAM_H */
