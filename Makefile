@@ -88,7 +88,8 @@ LIB_FOLDERS := base format instrument symbolize sampler analyze
 LIB_SRC     := $(wildcard $(LIB_FOLDERS:%=%/*.c)) $(filter-out cli/main.c,$(wildcard cli/*.c))
 MAIN_SRC    := $(wildcard cli/main.c)
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
-CLIENT_HDR  := $(wildcard instrument/client/include/hyprof/*)
+CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
+TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
 EXAMPLE_SRC := $(wildcard examples/*/*.c) # each folder is a program
 WORK_SRC    := $(wildcard tests/workloads/w_*.c)
 WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
@@ -108,6 +109,8 @@ HYPROF      := $(if $(MAIN_SRC),$(B)/hyprof)
 INTERNAL    := $(B)/libhyprof_internal.a
 CLIENT_A    := $(if $(CLIENT_SRC),$(B)/libhyprof.a)
 CLIENT_SO   := $(if $(CLIENT_SRC),$(B)/libhyprof.so)
+TRACY_NAMES := hyprof_tracy hyprof_tracy_0.13 hyprof_tracy_ondemand
+TRACY_LIBS  := $(foreach n,$(TRACY_NAMES),$(B)/lib$(n).a $(B)/lib$(n).so)
 EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
 WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -131,7 +134,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
+all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -175,12 +178,15 @@ packages: ## install every Debian package that any target needs
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
 
 install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/include/hyprof'
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
 	install -m 644 $(B)/libhyprof.a '$(DESTDIR)$(PREFIX)/lib/libhyprof.a'
 	install -m 755 $(B)/libhyprof.so '$(DESTDIR)$(PREFIX)/lib/$(SONAME)'
 	ln -sf $(SONAME) '$(DESTDIR)$(PREFIX)/lib/libhyprof.so'
-	install -m 644 $(CLIENT_HDR) '$(DESTDIR)$(PREFIX)/include/hyprof/'
+	$(foreach n,$(TRACY_NAMES),install -m 644 $(B)/lib$(n).a '$(DESTDIR)$(PREFIX)/lib/' && \
+	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(PREFIX)/lib/lib$(n).so.0' && \
+	        ln -sf lib$(n).so.0 '$(DESTDIR)$(PREFIX)/lib/lib$(n).so' &&) true
+	$(foreach h,$(CLIENT_HDR),install -D -m 644 $(h) '$(h:instrument/client/%=$(DESTDIR)$(PREFIX)/%)' &&) true
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
@@ -189,8 +195,9 @@ uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \
 	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
 	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
+	        $(foreach n,$(TRACY_NAMES),$(foreach e,.a .so .so.0,'$(DESTDIR)$(PREFIX)/lib/lib$(n)$(e)')) \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
-	-rmdir '$(DESTDIR)$(PREFIX)/include/hyprof'
+	-find '$(DESTDIR)$(PREFIX)/include/hyprof' -depth -type d -empty -delete
 
 clean: ## remove build/
 	rm -rf build
@@ -199,7 +206,7 @@ help: ## print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
 	@printf '\nV=1 shows commands; WERROR=1 makes warnings errors; VARIANT=release|debug|asan|tsan|clang\n'
 
-test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(CLIENT_SO)
+test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(CLIENT_SO) $(TRACY_LIBS)
 fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES) $(WORKLOADS)
 
@@ -239,6 +246,7 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
+$(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.
 $(INTERNAL): $(LIB_OBJ) $(B)/flags
@@ -261,6 +269,22 @@ $(B)/libhyprof.so: $(CLIENT_OBJ)
 	# nodelete: a thread's end calls into the library, whenever that is
 	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete $(LINK_FLAGS) $^ -o $@
 
+# Tracy's C functions, once for each revision of them: see docs/tracy-compat.md.
+$(B)/libhyprof_tracy_0.13.o:     TRACY_REVISION := -DTRACY_COMPAT_API=1103
+$(B)/libhyprof_tracy_ondemand.o: TRACY_REVISION := -DHYPROF_TRACY_ON_DEMAND_ABI
+$(TRACY_NAMES:%=$(B)/lib%.o): $(TRACY_SRC) $(wildcard instrument/compat/tracy/*.h) $(CLIENT_HDR) $(B)/flags
+	$(call say,CC,$@)
+	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) $(TRACY_REVISION) -fPIC -r -nostdlib $(TRACY_SRC) -o $@ && \
+	        objcopy --localize-hidden $@
+
+$(TRACY_NAMES:%=$(B)/lib%.a): %.a: %.o
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $<
+
+$(TRACY_NAMES:%=$(B)/lib%.so): %.so: %.o $(CLIENT_SO)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F).0 $(LINK_FLAGS) $^ -o $@
+
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK_FLAGS) $(filter %.o %.a,$^) $(LIBS) -o $@
@@ -275,6 +299,8 @@ $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(CLIENT_A)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(if $(wildcard tests/workloads/$*.cpp),$(CXX),$(CC)) $(LINK_FLAGS) $^ -lm -o $@
+
+$(B)/workloads/w_tracy_c $(B)/workloads/w_tracy_foreign: $(B)/libhyprof_tracy.a
 
 # This one makes the allocator fail, call by call.
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
