@@ -300,7 +300,10 @@ $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(CLIENT_A)
 	@mkdir -p $(@D)
 	$(Q)$(if $(wildcard tests/workloads/$*.cpp),$(CXX),$(CC)) $(LINK_FLAGS) $^ -lm -o $@
 
-$(B)/workloads/w_tracy_c $(B)/workloads/w_tracy_foreign: $(B)/libhyprof_tracy.a
+$(B)/workloads/w_tracy_c $(B)/workloads/w_tracy_foreign: $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(B)/libhyprof_tracy.a $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
 
 # This one makes the allocator fail, call by call.
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
