@@ -164,10 +164,9 @@ int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *r
 
 int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
 {
-        static const struct unit units[] = {
-                { "", NS_PER_S },       { "ms", NS_PER_MS },         { "s", NS_PER_S },
-                { "m", 60 * NS_PER_S }, { "h", 60 * 60 * NS_PER_S }, { NULL, 0 }
-        };
+        static const struct unit units[] = { { "", NS_PER_S },         { "ms", NS_PER_MS },
+                                             { "s", NS_PER_S },        { "m", 60 * NS_PER_S },
+                                             { "h", 3600 * NS_PER_S }, { NULL, 0 } };
 
         return parse_in_units(text, units, min_ns, max_ns, ret_ns);
 }
