@@ -12,65 +12,8 @@ asan) sanitize=(-fsanitize=address -fsanitize=undefined) ;;
 tsan) sanitize=(-fsanitize=thread) ;;
 esac
 
-# The events of the threads that a pattern names, and of fibers, as words: names instead of ids, no times, no lines of
-# the source.  A long text is told by its length.
-# shellcheck disable=SC2016 # awk expands it
-words_of_trace='
-function of(name,    i, n) {
-        n = length(name) + 1
-        for (i = 2; i <= NF; i++)
-                if (substr($i, 1, n) == name "=")
-                        return substr($i, n + 1)
-        return ""
-}
-function quoted(name,    t) {
-        t = substr($0, index($0, " " name "=\"") + length(name) + 3)
-        t = substr(t, 1, length(t) - 1)
-        return length(t) > 100 ? "(" length(t) " bytes)" : t
-}
-function place(id) { return location[id] != "" ? location[id] : location_function[id] }
-FNR == NR && $1 == "string"      { text[of("id")] = quoted("text") }
-FNR == NR && $1 == "location"    {
-        location[of("id")] = text[of("name")]
-        location_function[of("id")] = text[of("function")]
-        location_color[of("id")] = substr("000000" substr(of("color"), 3), length(of("color")) - 1)
-}
-FNR == NR && $1 == "lock"        { lock[of("id")] = of("location") }
-FNR == NR && $1 == "device"      { device[of("id")] = text[of("name")] }
-FNR == NR && $1 == "thread"      { kind[of("id")] = of("kind") }
-FNR == NR && $1 == "thread_name" { thread[of("thread")] = text[of("name")] }
-FNR == NR { next }
-$2 !~ /^thread=/ || $3 !~ /^time_ns=/ { next }
-{ name = thread[of("thread")] }
-name !~ pattern { next }
-$1 == "zone_begin"     { $0 = $1 " " place(of("location")) " " location_color[of("location")] }
-$1 == "zone_end"       { $0 = $1 }
-$1 == "callstack"      { $0 = $1 (of("stack") > 0 ? "" : " without frames") }
-$1 == "zone_text"      { $0 = $1 " " of("level") " " quoted("text") }
-$1 == "zone_name"      { $0 = $1 " " of("level") " " quoted("name") }
-$1 == "zone_value"     { $0 = $1 " " of("level") " " of("value") }
-$1 == "zone_color"     { $0 = $1 " " of("level") " " sprintf("%06x", of("color")) }
-$1 == "message_text"   { $0 = "message " of("severity") " " sprintf("%06x", of("color")) " " quoted("text") }
-$1 ~ /^frame_/         { $0 = $1 " " text[of("name")] }
-$1 == "plot_i64"       { $0 = $1 " " text[of("name")] " " of("value") }
-$1 == "plot_f64"       { $0 = $1 " " text[of("name")] " " of("bits") }
-$1 == "memory_alloc"   { $0 = $1 " " text[of("pool")] " " of("size_bytes") }
-$1 == "memory_free"    { $0 = $1 " " text[of("pool")] }
-$1 == "memory_discard" { $0 = $1 " " text[of("pool")] }
-$1 == "lock_mark"      { $0 = $1 " " place(lock[of("lock")]) " " place(of("location")) }
-$1 == "lock_name"      { $0 = $1 " " place(lock[of("lock")]) " " text[of("name")] }
-$1 ~ /^lock_(wait|obtain|release|gone)$/ { $0 = $1 " " place(lock[of("lock")]) (of("shared") == 1 ? " shared" : "") }
-$1 == "thread_group"   { $0 = $1 " " of("group") }
-$1 == "fiber_enter"    { $0 = $1 " " thread[of("fiber")] }
-$1 == "device_zone_begin" { $0 = $1 " " device[of("device")] " " of("query") " " place(of("location")) }
-$1 == "device_zone_end"   { $0 = $1 " " device[of("device")] " " of("query") }
-$1 == "device_time"       { $0 = $1 " " device[of("device")] " " of("query") " " of("ticks") }
-$1 ~ /^(sample|switch_in|switch_out|thread_name|thread_exit|fiber_leave)$/ { next }
-{ sub(/ *$/, ""); print }
-'
-
-events_of() { # name of the trace, pattern for names of threads
-        awk -v pattern="$2" "$words_of_trace" "$TMPDIR/$1.dump" "$TMPDIR/$1.dump"
+events_of() { # name of the trace, pattern for names of threads and fibers
+        awk -v pattern="$2" -f tests/trace_words.awk "$TMPDIR/$1.dump" "$TMPDIR/$1.dump"
 }
 
 # Rows of a table, with texts instead of ids.
@@ -127,11 +70,10 @@ holds "without TRACY_ENABLE the C program does the same" prints_the_same_without
 need jq
 need_sampling
 
-everything=()
 
 # ---------------------------------------------------------------------- C++
 
-holds "the C++ program is recorded" record cpp "${everything[@]}" "$WORKLOADS/w_tracy_cpp"
+holds "the C++ program is recorded" record cpp "$WORKLOADS/w_tracy_cpp"
 read_trace cpp
 cat >"$TMPDIR/wanted" <<'WANTED'
 zone_begin zones 000000
@@ -328,13 +270,13 @@ lock_release contended" "$(events_of cpp '^tracy helper$')"
 holds "C++: what the plots are" same "bytes|1|0x1|0xff0000
 run-time frames|2|0x2|0x0" "$(rows_of cpp plot name "format flags color" | sort)"
 holds "C++: about the program" same "program|tracy workload
-|version 3" "$(rows_of cpp program_info "key value" "" | sort -r)"
+|version 3" "$(rows_of cpp program_info "key value" "" | sort)"
 holds "C++: nothing is lost" same "" "$(lost cpp)"
 holds "C++: the trace is whole" is_whole cpp
 
 # ------------------------------------------------------------------------ C
 
-holds "the C program is recorded" record c "${everything[@]}" "$WORKLOADS/w_tracy_c"
+holds "the C program is recorded" record c "$WORKLOADS/w_tracy_c"
 read_trace c
 cat >"$TMPDIR/wanted" <<'WANTED'
 zone_begin zones 000000
@@ -434,8 +376,6 @@ lock_obtain locks shared
 lock_release locks shared
 lock_gone locks
 fiber_enter c fiber
-frame_mark
-plot_i64 c bytes 4
 zone_begin f static 010203
 zone_text 0 f text
 zone_name 0 f name
@@ -502,7 +442,9 @@ device_time the gpu 3 3500
 WANTED
 events_of c '^tracy c main$' >"$TMPDIR/found"
 holds "C: every event of the main thread, in order" diff "$TMPDIR/wanted" "$TMPDIR/found"
-holds "C: the zone on a fiber is the fiber's" same "zone_begin c on a fiber 000000
+holds "C: what is said on a fiber is the fiber's" same "zone_begin c on a fiber 000000
+frame_mark
+plot_i64 c bytes 4
 zone_end" "$(events_of c '^c fiber$')"
 holds "C: what the plots are" same "c bytes|1|0x1|0xff0000
 f plot|2|0x2|0x0" "$(rows_of c plot name "format flags color" | sort)"
@@ -548,7 +490,7 @@ binding_is_recorded() { # library, flags...
         cc "${sanitize[@]}" -fno-omit-frame-pointer "${@:2}" tests/workloads/w_tracy_foreign.c -L"$TMPDIR/lib" \
                 -Wl,--no-as-needed -l"$1" -lhyprof -o "$TMPDIR/foreign" &&
                 LD_LIBRARY_PATH=$TMPDIR/lib "$TMPDIR/foreign" &&
-                LD_LIBRARY_PATH=$TMPDIR/lib record foreign "${everything[@]}" "$TMPDIR/foreign" &&
+                LD_LIBRARY_PATH=$TMPDIR/lib record foreign "$TMPDIR/foreign" &&
                 read_trace foreign &&
                 events_of foreign . >"$TMPDIR/found" &&
                 diff "$TMPDIR/wanted" "$TMPDIR/found"

@@ -21,6 +21,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -83,6 +86,22 @@ static void wait_for_stage(int wanted)
                 std::this_thread::yield();
 }
 
+/* Until the main thread waits in the kernel. */
+static void wait_for_sleep()
+{
+        for (;;) {
+                char line[512] = "";
+                FILE *stat = std::fopen("/proc/self/stat", "r");
+
+                if (!stat || !std::fgets(line, sizeof(line), stat))
+                        std::abort();
+                std::fclose(stat);
+                if (std::strstr(line, ") S "))
+                        return;
+                std::this_thread::yield();
+        }
+}
+
 static void help()
 {
         hyprof_thread_name("locks helper");
@@ -92,8 +111,8 @@ static void help()
         wait_for_stage(2);
         timed.unlock();
         stage = 3;
-        /* Long enough for the main thread to be asleep in lock(); if it is not, it finds the lock taken all the same. */
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        wait_for_stage(4);
+        wait_for_sleep();
         queue.unlock();
 }
 
@@ -111,6 +130,8 @@ static void use_helper(int turns)
         {
                 static struct hyprof_location here = HYPROF_LOCATION(nullptr, 0);
                 HYPROF_SCOPE(zone, "take");
+
+                stage = 4;
                 std::unique_lock<hyprof::lockable<std::mutex>> guard(queue);
 
                 queue.mark(&here);

@@ -22,6 +22,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -231,12 +232,30 @@ struct account {
 
 static std::atomic<int> stage(0);
 
+/* Until the main thread waits in the kernel. */
+static void wait_for_sleep()
+{
+        for (;;) {
+                char line[512] = "";
+                FILE *stat = fopen("/proc/self/stat", "r");
+
+                if (!stat || !fgets(line, sizeof(line), stat))
+                        abort();
+                fclose(stat);
+                if (strstr(line, ") S "))
+                        return;
+                std::this_thread::yield();
+        }
+}
+
 static void helper()
 {
         tracy::SetThreadNameWithHint("tracy helper", 7);
         std::lock_guard<LockableBase(std::mutex)> guard(contended);
         stage = 1;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        while (stage == 1)
+                std::this_thread::yield();
+        wait_for_sleep();
 }
 
 static void locks()
@@ -275,6 +294,7 @@ static void locks()
         std::thread other(helper);
         while (stage == 0)
                 std::this_thread::yield();
+        stage = 2;
         contended.lock();
         contended.unlock();
         other.join();
