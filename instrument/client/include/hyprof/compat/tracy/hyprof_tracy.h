@@ -44,15 +44,21 @@ struct hyprof_tracy_name_ {
         })
 
 /* Inlined, one place may stand for several literals: the first keeps it. */
+static inline int hyprof_tracy_is_of_(struct hyprof_location *site, const char *text)
+{
+        const char *known = __atomic_load_n(&site->name, __ATOMIC_ACQUIRE);
+
+        return known == text ||
+               (!known && __atomic_compare_exchange_n(&site->name, &known, text, 0, __ATOMIC_ACQ_REL,
+                                                      __ATOMIC_ACQUIRE)) ||
+               known == text;
+}
+
 static inline struct hyprof_location *hyprof_tracy_location_(struct hyprof_tracy_name_ name)
 {
-        const char *text = HYPROF_NULL_;
-
         if (!name.text)
                 return HYPROF_NULL_;
-        if (name.site && (__atomic_compare_exchange_n(&name.site->name, &text, name.text, 0, __ATOMIC_ACQ_REL,
-                                                      __ATOMIC_ACQUIRE) ||
-                          text == name.text))
+        if (name.site && hyprof_tracy_is_of_(name.site, name.text))
                 return name.site;
         return hyprof_emit_location_of(name.text, __builtin_strlen(name.text), HYPROF_NULL_, 0, HYPROF_NULL_,
                                        0, 0, 0);
