@@ -17,56 +17,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t control_word(void)
-{
-        return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_], __ATOMIC_RELAXED);
-}
-
-hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location)
-{
-        struct thread_ring *t = &thread_ring_self;
-        uint32_t word = control_word();
-        hyprof_zone zone = 0;
-        uint32_t id;
-
-        if (CLIENT_UNLIKELY(!thread_ring_enter(t, word, THREAD_RING_LOSS_ZONE)))
-                return 0;
-
-        id = location_table_id(location);
-        if (CLIENT_LIKELY(id != 0 && thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES))) {
-                zone = t->session;
-                t->n_open++;
-                t->limit_bytes -= THREAD_RING_EVENT_BYTES;
-                thread_ring_put_event(t, ticks_read(client_self.clock_kind), CLIENT_ABI_EVENT_ZONE_BEGIN, id);
-                thread_ring_publish(t);
-        } else {
-                thread_ring_count_loss(t, THREAD_RING_LOSS_ZONE);
-        }
-        thread_ring_leave(t, word);
-        return zone;
-}
-
-/* A zone of an earlier session, or one that another thread began, is none of this ring's. */
-void hyprof_emit_zone_end(hyprof_zone zone)
-{
-        struct thread_ring *t = &thread_ring_self;
-        uint64_t ticks = ticks_read(client_self.clock_kind);
-        uint32_t word = control_word();
-
-        if (CLIENT_UNLIKELY(zone != t->session || word >> CLIENT_ABI_SESSION_SHIFT != zone))
-                return;
-        if (CLIENT_UNLIKELY(!thread_ring_enter(t, word, THREAD_RING_LOSS_ZONE)))
-                return;
-
-        if (CLIENT_LIKELY(t->n_open != 0)) {
-                t->n_open--;
-                t->limit_bytes += THREAD_RING_EVENT_BYTES;
-                thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_END, 0);
-                thread_ring_publish(t);
-        }
-        thread_ring_leave(t, word);
-}
-
 static uint64_t whole_words(uint64_t n_bytes)
 {
         return (n_bytes + CLIENT_ABI_WORD_BYTES - 1) / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
@@ -76,7 +26,7 @@ void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severi
                          uint32_t depth)
 {
         struct thread_ring *t = &thread_ring_self;
-        uint32_t word = control_word();
+        uint32_t word = client_control_word();
 
         (void)depth;
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE))
@@ -98,7 +48,7 @@ void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severi
 static void emit_plot(struct hyprof_location *name, enum client_abi_event event, uint64_t bits)
 {
         struct thread_ring *t = &thread_ring_self;
-        uint32_t word = control_word();
+        uint32_t word = client_control_word();
         uint32_t id;
 
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_PLOT))
@@ -130,7 +80,7 @@ void hyprof_emit_plot_double(struct hyprof_location *name, double value)
 void hyprof_emit_frame_mark(struct hyprof_location *name)
 {
         struct thread_ring *t = &thread_ring_self;
-        uint32_t word = control_word();
+        uint32_t word = client_control_word();
         uint32_t id;
 
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_FRAME))
@@ -149,7 +99,7 @@ void hyprof_emit_frame_mark(struct hyprof_location *name)
 void hyprof_emit_thread_name(const char *name)
 {
         struct thread_ring *t = &thread_ring_self;
-        uint32_t word = control_word();
+        uint32_t word = client_control_word();
         uint32_t n;
 
         if (!name || *name == '\0')
