@@ -135,7 +135,8 @@ uint32_t location_table_add_device(struct hyprof_device *device)
 /* A program may have put anything into a location. */
 static struct client_abi_location *find_entry(uint32_t id)
 {
-        return id != 0 && id <= client_self.region.n_locations_max ? &client_self.region.locations[id - 1] : NULL;
+        return id != 0 && id <= client_self.region.n_locations_max ? &client_self.region.locations[id - 1]
+                                                                   : NULL;
 }
 
 uint64_t location_table_name(uint32_t id)
