@@ -480,7 +480,7 @@ static int translate(struct zone_source *s, struct zone_region *region, const st
 int zone_source_next(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
                      uint64_t until_ns, struct zone_event *ret_event)
 {
-        const struct tick_clock *clock = &s->clocks[client_region_clock_kind(region->region)];
+        struct tick_clock *clock = &s->clocks[client_region_clock_kind(region->region)];
         struct client_event from;
         uint64_t time_ns;
         int r = 0;
