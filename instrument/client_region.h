@@ -14,6 +14,7 @@
 #ifndef INSTRUMENT_CLIENT_REGION_H
 #define INSTRUMENT_CLIENT_REGION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,6 +65,9 @@ void client_region_close(struct client_region *region);
  * A recorder in another PID namespace cannot be told from a dead one.
  */
 int client_region_enable(struct client_region *region, uint32_t word, struct error *err);
+
+/* True if client_region_enable() found a client that had started itself: it is recorded from its first event on. */
+bool client_region_is_self_started(const struct client_region *region);
 
 /* Stops recording: the program's instrumentation returns to its idle cost.  Unread bytes stay readable. */
 void client_region_disable(struct client_region *region);
