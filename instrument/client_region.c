@@ -287,6 +287,11 @@ uint32_t client_region_clock_kind(const struct client_region *region)
         return region->header.clock_kind;
 }
 
+uint64_t client_region_ring_bytes(const struct client_region *region)
+{
+        return region->header.ring_bytes;
+}
+
 bool client_region_is_self_started(const struct client_region *region)
 {
         return region->is_adopted;

@@ -74,6 +74,7 @@ void client_region_disable(struct client_region *region);
 
 uint32_t client_region_pid(const struct client_region *region);        /* as the client saw itself */
 uint32_t client_region_clock_kind(const struct client_region *region); /* enum client_abi_clock */
+uint64_t client_region_ring_bytes(const struct client_region *region); /* of each ring */
 
 /* Slots that may hold something, now: 0 .. this - 1. */
 uint32_t client_region_count_slots(const struct client_region *region);

@@ -37,11 +37,8 @@
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
-/* How long the collector sleeps when nothing wakes it: a busy client ring of 1 MiB lasts 30 ms at 2 M zones/s. */
-#define SLEEP_BUSY_MS  10
-#define SLEEP_IDLE_MS  25
-#define SLEEP_QUIET_MS 100                 /* no instrumented program is there */
-#define RUSH_BYTES     (UINT32_C(1) << 18) /* so much in one ring: it fills faster than we sleep */
+#define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
+#define OPEN_ONLY_MS   10  /* since the last cycle: a new region alone is no reason for another */
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
 #define GRACE_NS (NS_PER_S / 5)
@@ -266,11 +263,11 @@ static void take_signal(struct recorder *r)
 
 static int sleep_ms(const struct recorder *r)
 {
+        if (r->merge.zones.n_waiting > 0)
+                return 1; /* a program writes already, and its ring is not read yet */
         if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
                 return SLEEP_QUIET_MS;
-        if (r->merge.zones.busiest_bytes >= RUSH_BYTES)
-                return 0;
-        return r->merge.zones.busiest_bytes > 0 ? SLEEP_BUSY_MS : SLEEP_IDLE_MS;
+        return (int)(drain_pace_rest_ns(&r->merge.zones.pace) / NS_PER_MS);
 }
 
 /* Sleeps, and says what woke us: a bit for each enum wake_reason; 0 = time has passed. */
@@ -302,7 +299,7 @@ static int record(struct recorder *r, struct error *err)
                         take_signal(r);
                 /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
-                    now_ns - r->merge.cycled_ns < SLEEP_BUSY_MS * NS_PER_MS)
+                    now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
                         code = merge_open_regions(&r->merge, err);
                 else
                         code = merge_cycle(&r->merge, false, err);

@@ -396,7 +396,7 @@ static int merge_in_turns(struct zone_merge *m, struct zone_region *region)
         if (r == 0)
                 r = take_turns(m, region);
         for (uint32_t slot = 0; slot < region->n_slots; slot++)
-                zone_source_release(m->parts.zones, &region->slots[slot]);
+                zone_source_release(m->parts.zones, region, &region->slots[slot]);
         return r;
 }
 
@@ -412,7 +412,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
                 if (stop < 0)
                         return stop;
                 if (stop != LANE_ENTER)
-                        zone_source_release(m->parts.zones, &region->slots[slot]);
+                        zone_source_release(m->parts.zones, region, &region->slots[slot]);
         }
         return region->uses_fibers ? merge_in_turns(m, region) : 0;
 }

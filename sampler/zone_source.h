@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/intern.h"
 #include "instrument/tick_clock.h"
+#include "sampler/drain_pace.h"
 #include "sampler/event_translator.h"
 #include "sampler/zone_region.h"
 
@@ -60,8 +61,9 @@ struct zone_source {
         uint64_t n_attached;     /* regions of programs that ran before they were recorded */
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
         unsigned n_lookups_left; /* of thread numbers, in this cycle */
-        uint64_t busiest_bytes;  /* what the fullest ring held in this cycle */
-        uint64_t held_bytes;     /* copied out and not merged yet, in all streams */
+        uint64_t busiest_bytes;  /* what came out of the busiest ring in this cycle */
+        struct drain_pace pace;
+        uint64_t held_bytes; /* copied out and not merged yet, in all streams */
 };
 
 struct zone_source_parts {
@@ -116,7 +118,7 @@ int zone_source_begin_cycle(struct zone_source *s);
 int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more);
 
 /* A slot was gone through: its memory is given back, but for what is left. */
-void zone_source_release(struct zone_source *s, struct zone_slot *slot);
+void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot);
 
 /*
  * zone_source_peek() - the next event of a filled slot, which stays the next until client_stream_consume()
