@@ -15,7 +15,7 @@
 #ifndef HYPROF_MEMORY_H
 #define HYPROF_MEMORY_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {
