@@ -63,6 +63,7 @@ static const char *copy_name(const char *name, size_t name_bytes)
 }
 
 /* @is_calibrated: whether more moments will be told; it makes no difference here. */
+/* NOLINTNEXTLINE(readability-function-size): IREE's parameters */
 uint8_t iree_tracing_gpu_context_allocate(iree_tracing_gpu_context_type_t type, const char *name,
                                           size_t name_bytes, bool is_calibrated, uint64_t host_ns,
                                           uint64_t gpu_ticks, float period)
@@ -106,6 +107,7 @@ void iree_tracing_gpu_zone_begin(uint8_t context, uint16_t query, const iree_tra
                 location->name ? strlen(location->name) : 0);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): IREE's parameters */
 void iree_tracing_gpu_zone_begin_external(uint8_t context, uint16_t query, const char *file,
                                           size_t file_bytes, uint32_t line, const char *function,
                                           size_t function_bytes, const char *name, size_t name_bytes)

@@ -20,30 +20,34 @@ static struct iree_lock {
 } locks[LOCKS_MAX + 1];
 static uint32_t n_locks;
 
-/* Lists of free places: a place in the low half, in the high half a count that changes with each change of the list. */
-static uint64_t free_places[1 << N_FREE_BITS];
+/* Free places. */
+static struct place_list {
+        uint64_t
+                head; /* atomic; a place in the low half, in the high half a number that is new after each change */
+} free_places[1 << N_FREE_BITS];
 
-static uint64_t *free_list_of(const char *file, uint32_t line)
+static struct place_list *free_list_of(const char *file, uint32_t line)
 {
         return &free_places[((uintptr_t)file + line) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - N_FREE_BITS)];
 }
 
-static void push_place(uint64_t *list, uint32_t place)
+static void push_place(struct place_list *list, uint32_t place)
 {
-        uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
+        uint64_t head = __atomic_load_n(&list->head, __ATOMIC_RELAXED);
         uint64_t wanted;
 
         do {
                 __atomic_store_n(&locks[place].next_free, (uint32_t)head, __ATOMIC_RELAXED);
                 wanted = ((head >> 32) + 1) << 32 | place;
                 /* Release: what the last owner wrote; pairs with the acquire in pop_place(). */
-        } while (!__atomic_compare_exchange_n(list, &head, wanted, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+        } while (!__atomic_compare_exchange_n(&list->head, &head, wanted, true, __ATOMIC_RELEASE,
+                                              __ATOMIC_RELAXED));
 }
 
 /* Returns a place, or 0 when the list is empty. */
-static uint32_t pop_place(uint64_t *list)
+static uint32_t pop_place(struct place_list *list)
 {
-        uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
+        uint64_t head = __atomic_load_n(&list->head, __ATOMIC_ACQUIRE);
         uint64_t wanted;
 
         do {
@@ -51,7 +55,8 @@ static uint32_t pop_place(uint64_t *list)
                         return 0;
                 wanted = ((head >> 32) + 1) << 32 |
                          __atomic_load_n(&locks[(uint32_t)head].next_free, __ATOMIC_RELAXED);
-        } while (!__atomic_compare_exchange_n(list, &head, wanted, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+        } while (!__atomic_compare_exchange_n(&list->head, &head, wanted, true, __ATOMIC_ACQUIRE,
+                                              __ATOMIC_ACQUIRE));
         return (uint32_t)head;
 }
 
