@@ -167,9 +167,11 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         continue;
                 process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
                 report->n_zone_events += timeline->n_zones;
+                report->n_kernel_threads += !timeline->is_fiber;
                 report->threads[report->n_threads++] = (struct report_thread){
                         .pid = process->pid,
                         .tid = row->tid,
+                        .is_fiber = timeline->is_fiber,
                         .name = report_string_of(d, timeline->name),
                         .first_ns = timeline->first_ns,
                         .last_ns = timeline->last_ns,
@@ -287,10 +289,7 @@ static int fill(struct report *report, struct trace_totals *totals, const struct
         if (r < 0)
                 goto fail;
         report->n_processes = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
-        report->n_messages = totals->n_messages;
-        report->n_plots = totals->n_plots;
-        report->n_frame_marks = totals->n_frame_marks;
-        report->n_switches = totals->n_switches;
+        report->also = report_also_of(totals, d);
         report->on_cpu_known = totals->n_switches != 0;
         fill_recording(report, d, totals);
         r = fill_events(report, d, totals);

@@ -17,6 +17,7 @@
 #define ANALYZE_REPORT_H
 
 #include "analyze/function_table.h"
+#include "analyze/report_also.h"
 #include "analyze/report_gaps.h"
 #include "analyze/report_string.h"
 #include "analyze/sample_stats.h"
@@ -75,7 +76,9 @@ struct report_zone {
 };
 
 struct report_thread {
-        uint32_t pid, tid;
+        uint32_t pid;
+        uint32_t tid;              /* 0 for a fiber */
+        bool is_fiber;             /* which runs on threads, whose on-CPU time has its own in it */
         struct report_string name; /* empty = unknown */
         uint64_t first_ns, last_ns;
         uint64_t on_cpu_ns; /* see `on_cpu_known` */
@@ -97,13 +100,14 @@ struct report {
         struct report_functions functions;
         struct report_zone *zones; /* heap; the largest total first */
         uint32_t n_zones;
-        struct report_thread *threads; /* heap; the busiest first; those with events only */
+        struct report_thread *threads; /* heap; the busiest first; those with events only; also fibers */
         uint32_t n_threads;
+        uint32_t n_kernel_threads; /* of them: those that are no fibers */
 
         uint32_t n_processes;
         uint64_t n_zone_events; /* zones begun */
         uint64_t n_unclosed;
-        uint64_t n_messages, n_plots, n_frame_marks, n_switches;
+        struct report_also also;
         bool on_cpu_known; /* the trace has context switches */
 
         struct error damage; /* a chunk of events that could not be decoded: `ending_words` points into it */

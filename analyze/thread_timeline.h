@@ -6,7 +6,9 @@
  *
  * Follows which zones are open and how long the thread ran.  A thread is taken
  * to run from its first event until a context switch says otherwise; whether
- * the trace has context switches at all is for the caller to judge.
+ * the trace has context switches at all is for the caller to judge.  A fiber is
+ * a thread whose switches say when it was entered and left as well: it does not
+ * run before the first of them.
  *
  * Keeps the open zones only.  Times that go backwards, which no recorder
  * writes, count as no time.  Not thread-safe.
@@ -34,6 +36,7 @@ struct thread_timeline {
         uint64_t first_ns, last_ns; /* of its events */
         uint64_t ran_ns;            /* up to the last context switch */
         uint64_t running_since_ns;  /* if `running` */
+        bool is_fiber;              /* set by the caller before the first event */
         bool running;
         bool started; /* an event was seen: the times above are valid */
         bool exited;
@@ -53,7 +56,8 @@ void thread_timeline_deinit(struct thread_timeline *t);
 static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t time_ns)
 {
         if (!t->started) {
-                t->started = t->running = true;
+                t->started = true;
+                t->running = !t->is_fiber;
                 t->first_ns = t->running_since_ns = time_ns;
         }
         if (time_ns > t->last_ns)

@@ -23,6 +23,9 @@ void trace_totals_deinit(struct trace_totals *t)
         free(t->threads);
         zone_stats_deinit(&t->zones);
         sample_stats_deinit(&t->samples);
+        id_set_deinit(&t->frame_names);
+        id_set_deinit(&t->plot_names);
+        id_set_deinit(&t->pool_names);
         trace_totals_init(t);
 }
 
@@ -36,6 +39,12 @@ static int reserve(struct trace_totals *t, const struct trace_dictionary *dictio
                 if (r < 0)
                         return r;
                 memset(t->threads + t->n_threads, 0, (n_threads - t->n_threads) * sizeof(*t->threads));
+                for (uint32_t i = t->n_threads; i < n_threads; i++) {
+                        const struct trace_thread *row = trace_dictionary_row(dictionary, TRACE_TABLE_THREADS,
+                                                                              i + 1);
+
+                        t->threads[i].is_fiber = row->kind == TRACE_THREAD_FIBER;
+                }
                 t->n_threads = n_threads;
         }
         return zone_stats_reserve(&t->zones, trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS));
@@ -45,8 +54,9 @@ static int add_event(struct trace_totals *t, struct thread_timeline *thread, con
 {
         uint64_t now_ns = event->time_ns;
 
+        t->n_events[event->op]++;
         thread_timeline_advance(thread, now_ns);
-        switch ((enum trace_op)event->op) {
+        switch (event->op) {
         case TRACE_OP_ZONE_BEGIN:
                 return thread_timeline_begin_zone(thread, now_ns, (uint32_t)event->zone_begin.location);
         case TRACE_OP_ZONE_END:
@@ -60,21 +70,24 @@ static int add_event(struct trace_totals *t, struct thread_timeline *thread, con
         case TRACE_OP_SWITCH_IN:
                 thread_timeline_switch_in(thread, now_ns);
                 break;
-        case TRACE_OP_MESSAGE:
-                t->n_messages++;
-                break;
         case TRACE_OP_PLOT_I64:
         case TRACE_OP_PLOT_F64:
-                t->n_plots++;
-                break;
+                return id_set_add(&t->plot_names, (uint32_t)event->operand[0]);
         case TRACE_OP_FRAME_MARK:
-                t->n_frame_marks++;
-                break;
+        case TRACE_OP_FRAME_BEGIN:
+        case TRACE_OP_FRAME_END:
+                return id_set_add(&t->frame_names, (uint32_t)event->operand[0]);
+        case TRACE_OP_MEMORY_ALLOC:
+        case TRACE_OP_MEMORY_FREE:
+        case TRACE_OP_MEMORY_DISCARD:
+                return id_set_add(&t->pool_names, (uint32_t)event->operand[0]);
         case TRACE_OP_THREAD_NAME:
                 thread->name = (uint32_t)event->thread_name.name;
                 break;
         case TRACE_OP_THREAD_EXIT:
                 return thread_timeline_exit(thread, now_ns, &t->zones);
+        default: /* counted, and that is all */
+                break;
         }
         return 0;
 }
@@ -125,7 +138,8 @@ int trace_totals_finish(struct trace_totals *t, uint64_t end_ns)
                         t->first_ns = thread->first_ns;
                 if (thread->last_ns > t->last_ns)
                         t->last_ns = thread->last_ns;
-                t->n_switches += thread->n_switches;
+                if (!thread->is_fiber)
+                        t->n_switches += thread->n_switches;
                 t->any = true;
         }
         if (end_ns < t->last_ns)

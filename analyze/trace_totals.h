@@ -5,15 +5,18 @@
  * Way of the data:  trace_reader -> event_decoder -> [trace_totals] -> report
  *
  * The chunks are given in the order of the file.  What is kept grows with the
- * number of threads, locations and distinct samples, never with that of events.
+ * number of threads, locations, strings and distinct samples, never with that
+ * of events.
  * Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_TOTALS_H
 #define ANALYZE_TRACE_TOTALS_H
 
+#include "analyze/id_set.h"
 #include "analyze/sample_stats.h"
 #include "analyze/thread_timeline.h"
 #include "analyze/zone_stats.h"
+#include "format/trace_spec.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,8 +31,9 @@ struct trace_totals {
         size_t threads_capacity;
         struct zone_stats zones;
         struct sample_stats samples;
-        uint64_t n_messages, n_plots, n_frame_marks;
-        uint64_t n_switches;
+        uint64_t n_events[TRACE_OP_COUNT];                 /* of each op */
+        struct id_set frame_names, plot_names, pool_names; /* strings that events named */
+        uint64_t n_switches;        /* of the kernel's threads: a fiber's are none of the kernel */
         uint64_t n_unknown_ops;     /* events of a newer version of the format, left out */
         uint64_t first_ns, last_ns; /* of all events; valid after trace_totals_finish() if `any` */
         bool any;                   /* there was an event */

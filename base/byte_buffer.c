@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_BYTES  256
-#define VARINT_BYTES 10
+#define FIRST_BYTES 256
 
 void byte_buffer_deinit(struct byte_buffer *b)
 {
@@ -81,17 +80,21 @@ void byte_buffer_add_u64(struct byte_buffer *b, uint64_t v)
         add_little_endian(b, v, 8);
 }
 
-void byte_buffer_add_varint_slow(struct byte_buffer *b, uint64_t v)
+void byte_buffer_put_varint_slow(struct byte_buffer *b, uint64_t v)
 {
-        uint8_t *at = byte_buffer_reserve(b, VARINT_BYTES);
+        uint8_t *at = b->data + b->used_bytes;
         size_t n = 0;
 
-        if (!at)
-                return;
         while (v >= 0x80) {
                 at[n++] = (uint8_t)(v | 0x80);
                 v >>= 7;
         }
         at[n++] = (uint8_t)v;
         b->used_bytes += n;
+}
+
+void byte_buffer_add_varint_slow(struct byte_buffer *b, uint64_t v)
+{
+        if (byte_buffer_reserve(b, BYTE_BUFFER_VARINT_BYTES))
+                byte_buffer_put_varint_slow(b, v);
 }

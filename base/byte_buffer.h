@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define BYTE_BUFFER_VARINT_BYTES 10 /* of the longest */
+
 struct byte_buffer {
         uint8_t *data;     /* heap, owned; NULL while empty */
         size_t used_bytes; /* written so far */
@@ -37,6 +39,7 @@ void byte_buffer_add_u16(struct byte_buffer *b, uint16_t v);
 void byte_buffer_add_u32(struct byte_buffer *b, uint32_t v);
 void byte_buffer_add_u64(struct byte_buffer *b, uint64_t v);
 void byte_buffer_add_varint_slow(struct byte_buffer *b, uint64_t v);
+void byte_buffer_put_varint_slow(struct byte_buffer *b, uint64_t v);
 
 static inline void byte_buffer_add_u8(struct byte_buffer *b, uint8_t v)
 {
@@ -49,11 +52,27 @@ static inline void byte_buffer_add_u8(struct byte_buffer *b, uint8_t v)
         b->used_bytes++;
 }
 
-/* One byte in the usual case, hence inline. */
+/* The same without asking, for who has reserved BYTE_BUFFER_VARINT_BYTES for it. */
+static inline void byte_buffer_put_varint(struct byte_buffer *b, uint64_t v)
+{
+        uint8_t *at = b->data + b->used_bytes;
+        unsigned more = v >= 0x80;
+
+        if (v >= 0x4000) {
+                byte_buffer_put_varint_slow(b, v);
+                return;
+        }
+        /* Both bytes, whether the second counts or not: times alternate between one and two, which no processor guesses. */
+        b->used_bytes += 1 + more;
+        at[0] = (uint8_t)(v | more << 7);
+        at[1] = (uint8_t)(v >> 7);
+}
+
+/* One or two bytes in the usual case, hence inline. */
 static inline void byte_buffer_add_varint(struct byte_buffer *b, uint64_t v)
 {
-        if (v < 0x80)
-                byte_buffer_add_u8(b, (uint8_t)v);
+        if (b->capacity_bytes - b->used_bytes >= BYTE_BUFFER_VARINT_BYTES && !b->failed)
+                byte_buffer_put_varint(b, v);
         else
                 byte_buffer_add_varint_slow(b, v);
 }

@@ -8,6 +8,8 @@
 #include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "cli/text_number.h"
+#include "format/attachment_chunk.h"
+#include "format/attachment_tally.h"
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
@@ -32,6 +34,10 @@ struct findings {
         uint64_t n_chunks, n_events;
         uint64_t whole_bytes; /* up to the last whole chunk */
         enum trace_ending ending;
+        bool finished;                           /* the recorder said when it ended: it was not interrupted */
+        uint32_t n_attachments;                  /* rows */
+        uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
+        uint64_t incomplete_bytes, wanted_bytes; /* of it */
 };
 
 static const struct option_row option_rows[] = {
@@ -79,24 +85,69 @@ static int count_events(const struct trace_reader *reader, const struct trace_it
         return r;
 }
 
+static int count_part(const struct trace_reader *reader, const struct trace_item *item,
+                      struct attachment_tally *tally, struct error *err)
+{
+        const struct trace_dictionary *d = trace_reader_dictionary(reader);
+        struct attachment_chunk part;
+        int r = attachment_chunk_decode(d, item->body, item->body_bytes, &part, err);
+
+        return r < 0 ? r : attachment_tally_add(tally, d, &part, err);
+}
+
+static bool has_meta(const struct trace_dictionary *d, const char *key)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
+                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
+                size_t n_bytes;
+                const char *name = trace_dictionary_string(d, row->key, &n_bytes);
+
+                if (n_bytes == strlen(key) && memcmp(name, key, n_bytes) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static void find_incomplete(const struct trace_dictionary *d, const struct attachment_tally *tally,
+                            struct findings *f)
+{
+        const struct trace_attachment *row;
+
+        f->n_attachments = trace_dictionary_count(d, TRACE_TABLE_ATTACHMENTS);
+        f->incomplete = attachment_tally_find_incomplete(tally, d, 0);
+        if (f->incomplete == 0)
+                return;
+        row = trace_dictionary_row(d, TRACE_TABLE_ATTACHMENTS, f->incomplete);
+        f->incomplete_bytes = attachment_tally_get(tally, f->incomplete);
+        f->wanted_bytes = row->size_bytes;
+}
+
 /* Reads all of it; with @writer, names each whole chunk to it. */
 static int read_all(struct trace_reader *reader, struct trace_writer *writer, struct findings *ret_findings,
                     struct error *err)
 {
         struct findings f = { .n_chunks = 1 }; /* the FILE chunk was read when it was opened */
+        struct attachment_tally tally = { .n_bytes = NULL };
         struct trace_item item;
         int r;
 
         while ((r = trace_reader_next(reader, &item, err)) == 1) {
                 if (item.header.kind == TRACE_CHUNK_EVENTS)
                         r = count_events(reader, &item, &f.n_events, err);
-                if (r < 0)
-                        return error_prefix(err, r, "chunk at byte %" PRIu64, item.file_offset_bytes);
+                else if (item.header.kind == TRACE_CHUNK_ATTACHMENT)
+                        r = count_part(reader, &item, &tally, err);
+                if (r < 0) {
+                        (void)error_prefix(err, r, "chunk at byte %" PRIu64, item.file_offset_bytes);
+                        break;
+                }
                 if (writer && item.header.kind != TRACE_CHUNK_INDEX)
                         trace_writer_adopt(writer, &item.header);
                 f.n_chunks++;
         }
         f.ending = trace_reader_ending(reader, NULL, &f.whole_bytes);
+        f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns");
+        find_incomplete(trace_reader_dictionary(reader), &tally, &f);
+        attachment_tally_deinit(&tally);
         *ret_findings = f;
         return r;
 }
@@ -129,6 +180,30 @@ static int repair(const char *path, struct error *err)
         return r;
 }
 
+/*
+ * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that was interrupted, and
+ * mended since, it is what there is.  Returns 0 or -EBADMSG.
+ */
+static int judge_attachments(const char *path, const struct findings *f)
+{
+        if (f->incomplete == 0)
+                return 0;
+        complain("%s: %s: attachment %" PRIu32 " has %s of %s bytes", f->finished ? "error" : "warning", path,
+                 f->incomplete, text_number_count(f->incomplete_bytes).text,
+                 text_number_count(f->wanted_bytes).text);
+        return f->finished ? -EBADMSG : 0;
+}
+
+static void print_whole(const struct findings *f)
+{
+        (void)printf("whole: %s chunks, %s events, %s", text_number_count(f->n_chunks).text,
+                     text_number_count(f->n_events).text, text_number_bytes(f->whole_bytes).text);
+        if (f->n_attachments != 0)
+                (void)printf(", %s attachment%s", text_number_count(f->n_attachments).text,
+                             f->n_attachments == 1 ? "" : "s");
+        (void)putchar('\n');
+}
+
 static int check(const char *path, bool mend)
 {
         struct error err = ERROR_NONE;
@@ -145,9 +220,10 @@ static int check(const char *path, bool mend)
         (void)trace_reader_ending(reader, &words, NULL);
         if (r < 0)
                 complain("error: %s: %s", path, err.text);
+        else if (f.ending == TRACE_ENDING_WHOLE && judge_attachments(path, &f) < 0)
+                r = -EBADMSG;
         else if (f.ending == TRACE_ENDING_WHOLE)
-                (void)printf("whole: %s chunks, %s events, %s\n", text_number_count(f.n_chunks).text,
-                             text_number_count(f.n_events).text, text_number_bytes(f.whole_bytes).text);
+                print_whole(&f);
         else
                 complain("error: %s: %s", path, words);
         if (r == 0 && f.ending != TRACE_ENDING_WHOLE && mend) {

@@ -158,13 +158,61 @@ static json_t *pack_counts(const struct report *report)
         struct object object = object_new();
 
         put(&object, "processes", number_of(report->n_processes));
-        put(&object, "threads", number_of(report->n_threads));
+        put(&object, "threads", number_of(report->n_kernel_threads));
         put(&object, "zones", number_of(report->n_zone_events));
         put(&object, "zones_unclosed", number_of(report->n_unclosed));
-        put(&object, "messages", number_of(report->n_messages));
-        put(&object, "plot_values", number_of(report->n_plots));
-        put(&object, "frame_marks", number_of(report->n_frame_marks));
-        put(&object, "context_switches", number_of(report->n_switches));
+        put(&object, "messages", number_of(report->also.n_messages));
+        put(&object, "plot_values", number_of(report->also.n_plot_values));
+        put(&object, "frame_marks", number_of(report->also.n_frame_marks));
+        put(&object, "context_switches", number_of(report->also.n_switches));
+        return take(&object);
+}
+
+struct counted {
+        const char *name;
+        uint64_t count;
+};
+
+/* One kind of what else was recorded; left out if there is none of it. */
+static void put_counts(struct object *object, const char *kind, const struct counted *counts, size_t n_counts)
+{
+        struct object inner;
+        bool any = false;
+
+        for (size_t i = 0; i < n_counts; i++)
+                any = any || counts[i].count != 0;
+        if (!any)
+                return;
+        inner = object_new();
+        for (size_t i = 0; i < n_counts; i++)
+                put(&inner, counts[i].name, number_of(counts[i].count));
+        put(object, kind, take(&inner));
+}
+
+#define PUT_COUNTS(object, kind, ...)                                         \
+        put_counts((object), (kind), (const struct counted[]){ __VA_ARGS__ }, \
+                   sizeof((const struct counted[]){ __VA_ARGS__ }) / sizeof(struct counted))
+
+static json_t *pack_also(const struct report_also *also)
+{
+        struct object object = object_new();
+
+        PUT_COUNTS(&object, "messages", { "count", also->n_messages });
+        PUT_COUNTS(&object, "frames", { "marks", also->n_frame_marks }, { "begins", also->n_frame_begins },
+                   { "ends", also->n_frame_ends }, { "names", also->n_frame_names });
+        PUT_COUNTS(&object, "plots", { "values", also->n_plot_values }, { "names", also->n_plots });
+        PUT_COUNTS(&object, "memory", { "allocations", also->n_allocations }, { "frees", also->n_frees },
+                   { "discards", also->n_discards }, { "pools", also->n_pools });
+        PUT_COUNTS(&object, "locks", { "count", also->n_locks }, { "waits", also->n_lock_waits },
+                   { "obtains", also->n_lock_obtains });
+        PUT_COUNTS(&object, "fibers", { "count", also->n_fibers }, { "enters", also->n_fiber_enters });
+        PUT_COUNTS(&object, "devices", { "count", also->n_devices }, { "zones", also->n_device_zones },
+                   { "spans", also->n_device_spans });
+        PUT_COUNTS(&object, "in_zones", { "texts", also->n_zone_texts }, { "names", also->n_zone_names },
+                   { "values", also->n_zone_values }, { "colors", also->n_zone_colors });
+        PUT_COUNTS(&object, "source_texts", { "count", also->n_source_texts },
+                   { "bytes", also->n_source_bytes });
+        PUT_COUNTS(&object, "code_regions", { "count", also->n_code_regions });
         return take(&object);
 }
 
@@ -320,7 +368,8 @@ static json_t *pack_threads(const struct report *report, uint32_t limit)
                 struct object object = object_new();
 
                 put(&object, "pid", number_of(thread->pid));
-                put(&object, "tid", number_of(thread->tid));
+                put(&object, "tid", number_or_null(thread->tid, !thread->is_fiber));
+                put(&object, "kind", json_string(thread->is_fiber ? "fiber" : "thread"));
                 put(&object, "name", string_or_null(thread->name));
                 put(&object, "first_raw_ns", number_of(thread->first_ns));
                 put(&object, "last_raw_ns", number_of(thread->last_ns));
@@ -359,6 +408,7 @@ int report_json_print(const struct report *report, uint32_t limit, FILE *out)
         put(&object, "trace", pack_trace(report));
         put(&object, "recording", pack_recording(report));
         put(&object, "counts", pack_counts(report));
+        put(&object, "also_recorded", pack_also(&report->also));
         put(&object, "sample_events", pack_events(report));
         put(&object, "missing", pack_gaps(report));
         put(&object, "functions", pack_functions(&report->functions, whole, limit));

@@ -92,8 +92,8 @@ static void describe_length(const struct report *report, struct byte_buffer *lin
         const struct report_string *status = &report->recording.exit_status;
 
         add_text(line, "%s", text_number_duration(report->recording.duration_ns).text);
-        add_text(line, ", %s thread%s in %s process%s", text_number_count(report->n_threads).text,
-                 plural(report->n_threads), text_number_count(report->n_processes).text,
+        add_text(line, ", %s thread%s in %s process%s", text_number_count(report->n_kernel_threads).text,
+                 plural(report->n_kernel_threads), text_number_count(report->n_processes).text,
                  report->n_processes == 1 ? "" : "es");
         if (status->n_bytes == 0)
                 return;
@@ -117,27 +117,6 @@ static void describe_event(const struct report *report, const struct report_even
                 add_text(line, " (");
                 add_string(line, report->recording.fallback);
                 add_text(line, ")");
-        }
-}
-
-static void describe_counts(const struct report *report, struct byte_buffer *line)
-{
-        const struct {
-                uint64_t count;
-                const char *what;
-        } counts[] = {
-                { report->n_messages, "message" },
-                { report->n_plots, "plot value" },
-                { report->n_frame_marks, "frame mark" },
-                { report->n_switches, "context switch" },
-        };
-
-        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-                if (counts[i].count == 0)
-                        continue;
-                add_text(line, "%s%s %s%s", line->used_bytes != 0 ? ", " : "",
-                         text_number_count(counts[i].count).text, counts[i].what,
-                         counts[i].count != 1 && i == 3 ? "es" : plural(counts[i].count));
         }
 }
 
@@ -173,8 +152,122 @@ static int print_header(const struct report *report, struct byte_buffer *line, F
         r = print_line("zones", line, out);
         if (r < 0)
                 return r;
-        describe_counts(report, line);
-        return print_line("also", line, out);
+        if (report->also.n_switches != 0)
+                add_text(line, "%s of threads, in and out", text_number_count(report->also.n_switches).text);
+        return print_line("switches", line, out);
+}
+
+/* "3 plots", behind a comma unless it is the first on the line; nothing for 0. */
+static void add_count(struct byte_buffer *line, uint64_t count, const char *one, const char *several)
+{
+        if (count != 0)
+                add_text(line, "%s%s %s", line->used_bytes != 0 ? ", " : "", text_number_count(count).text,
+                         count == 1 ? one : several);
+}
+
+/* " in 3 pools" */
+static void add_spread(struct byte_buffer *line, uint64_t count, const char *one, const char *several)
+{
+        if (count != 0 && line->used_bytes != 0)
+                add_text(line, " in %s %s", text_number_count(count).text, count == 1 ? one : several);
+}
+
+static void describe_messages(const struct report_also *also, struct byte_buffer *line)
+{
+        if (also->n_messages != 0)
+                add_text(line, "%s", text_number_count(also->n_messages).text);
+}
+
+static void describe_frames(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_frame_marks, "mark", "marks");
+        add_count(line, also->n_frame_begins, "begin", "begins");
+        add_count(line, also->n_frame_ends, "end", "ends");
+        add_spread(line, also->n_frame_names, "sequence", "sequences");
+}
+
+static void describe_plots(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_plot_values, "value", "values");
+        add_spread(line, also->n_plots, "plot", "plots");
+}
+
+static void describe_memory(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_allocations, "allocation", "allocations");
+        add_count(line, also->n_frees, "free", "frees");
+        add_count(line, also->n_discards, "discarded pool", "discarded pools");
+        add_spread(line, also->n_pools, "pool", "pools");
+}
+
+static void describe_locks(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_locks, "lock", "locks");
+        add_count(line, also->n_lock_obtains, "time obtained", "times obtained");
+        add_count(line, also->n_lock_waits, "wait", "waits");
+}
+
+static void describe_fibers(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_fibers, "fiber", "fibers");
+        add_count(line, also->n_fiber_enters, "time entered", "times entered");
+}
+
+static void describe_devices(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_devices, "device", "devices");
+        add_count(line, also->n_device_zones, "zone", "zones");
+        add_count(line, also->n_device_spans, "span", "spans");
+}
+
+static void describe_zone_details(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_zone_texts, "text", "texts");
+        add_count(line, also->n_zone_names, "name", "names");
+        add_count(line, also->n_zone_values, "value", "values");
+        add_count(line, also->n_zone_colors, "color", "colors");
+}
+
+static void describe_sources(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_source_texts, "text", "texts");
+        if (also->n_source_texts != 0)
+                add_text(line, " of %s", text_number_bytes(also->n_source_bytes).text);
+}
+
+static void describe_code(const struct report_also *also, struct byte_buffer *line)
+{
+        add_count(line, also->n_code_regions, "region that the program made",
+                  "regions that the program made");
+}
+
+/* A line a kind; what the trace has none of is left out. */
+static int print_also(const struct report *report, struct byte_buffer *line, FILE *out)
+{
+        static const struct {
+                const char *label;
+                void (*describe)(const struct report_also *also, struct byte_buffer *line);
+        } kinds[] = {
+                { "messages", describe_messages }, { "frames", describe_frames },
+                { "plots", describe_plots },       { "memory", describe_memory },
+                { "locks", describe_locks },       { "fibers", describe_fibers },
+                { "devices", describe_devices },   { "in zones", describe_zone_details },
+                { "source", describe_sources },    { "code", describe_code },
+        };
+        bool titled = false;
+
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+                int r;
+
+                kinds[i].describe(&report->also, line);
+                if (line->used_bytes != 0 && !titled)
+                        (void)fputs("\nalso recorded\n", out);
+                titled = titled || line->used_bytes != 0;
+                r = print_line(kinds[i].label, line, out);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
 }
 
 /* "libfoo.so (31.0% of the samples) has no symbols"; "words (detail)"; "words: 1,204" */
@@ -428,7 +521,7 @@ static void add_thread(struct text_table *table, const struct report_thread *thr
         (void)snprintf(number, sizeof(number), "%" PRIu32, thread->pid);
         text_table_add_text(table, number);
         (void)snprintf(number, sizeof(number), "%" PRIu32, thread->tid);
-        text_table_add_text(table, number);
+        text_table_add_text(table, thread->is_fiber ? "fiber" : number);
         if (thread->name.n_bytes != 0)
                 text_table_add(table, thread->name.bytes, thread->name.n_bytes);
         else
@@ -467,6 +560,8 @@ int report_text_print(const struct report *report, uint32_t limit, FILE *out)
         struct byte_buffer line = { .data = NULL };
         int r = print_header(report, &line, out);
 
+        if (r == 0)
+                r = print_also(report, &line, out);
         if (r == 0)
                 r = print_gaps(report, &line, out);
         if (r == 0)

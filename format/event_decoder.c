@@ -93,21 +93,32 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
         return 1;
 }
 
-static int decode_operand(struct event_decoder *d, uint8_t op, uint32_t i,
-                          const struct trace_operand *operand, uint64_t *ret_value, struct error *err)
+static int decode_text(struct event_decoder *d, const struct trace_operand *operand, uint32_t i,
+                       struct trace_event *event, struct error *err)
 {
-        struct byte_reader *column = &d->operands[op][i];
-        uint64_t value = trace_column_next(column, operand->encoding, &d->previous[op][i]);
+        struct byte_reader *column = &d->operands[event->op][i];
+
+        event->text = trace_column_next_text(column, &event->operand[i]);
+        if (!event->text)
+                return error_set(err, -EBADMSG, "event %" PRIu64 ": %s is cut off", event->op, operand->name);
+        return 0;
+}
+
+static int decode_operand(struct event_decoder *d, const struct trace_operand *operand, uint32_t i,
+                          struct trace_event *event, struct error *err)
+{
+        struct byte_reader *column = &d->operands[event->op][i];
+        uint64_t value = trace_column_next(column, operand->encoding, &d->previous[event->op][i]);
         uint64_t limit = UINT64_MAX;
 
         if (operand->reference != TRACE_REFERENCE_NONE)
                 limit = trace_dictionary_count(d->dictionary, (enum trace_table)operand->table);
         if (column->short_read)
-                return error_set(err, -EBADMSG, "event %u: %s is cut off", op, operand->name);
+                return error_set(err, -EBADMSG, "event %" PRIu64 ": %s is cut off", event->op, operand->name);
         if (value > limit || (value == 0 && operand->reference == TRACE_REFERENCE_REQUIRED))
-                return error_set(err, -EBADMSG, "event %u: %s is %" PRIu64 ", at most %" PRIu64, op,
-                                 operand->name, value, limit);
-        *ret_value = value;
+                return error_set(err, -EBADMSG, "event %" PRIu64 ": %s is %" PRIu64 ", at most %" PRIu64,
+                                 event->op, operand->name, value, limit);
+        event->operand[i] = value;
         return 0;
 }
 
@@ -129,8 +140,12 @@ int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, s
                 }
                 ret_event->op = op;
                 ret_event->time_ns = d->now_ns;
+                ret_event->text = NULL;
                 for (uint32_t i = 0; i < schema->n_operands; i++) {
-                        int r = decode_operand(d, op, i, &schema->operands[i], &ret_event->operand[i], err);
+                        const struct trace_operand *operand = &schema->operands[i];
+                        int r = operand->encoding == TRACE_ENCODING_TEXT
+                                        ? decode_text(d, operand, i, ret_event, err)
+                                        : decode_operand(d, operand, i, ret_event, err);
 
                         if (r < 0)
                                 return r;

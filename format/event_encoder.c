@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define EVENTS_AT_ONCE ((size_t)256) /* that room is made for */
+
 void event_encoder_init(struct event_encoder *e)
 {
         memset(e, 0, sizeof(*e));
@@ -27,44 +29,65 @@ void event_encoder_begin_run(struct event_encoder *e, uint32_t thread)
 {
         assert(thread != 0 && e->run_thread == 0);
         e->run_thread = thread;
-        e->run_n_events = 0;
+        e->run_first_event = e->ops.used_bytes;
+        e->n_events_fit = e->ops.used_bytes; /* the first event stops by at event_encoder_make_room() */
 }
 
-void event_encoder_add(struct event_encoder *e, const struct trace_event *event)
+bool event_encoder_make_room(struct event_encoder *e, uint64_t time_ns)
+{
+        size_t n_events = e->ops.used_bytes;
+        size_t n_bytes = EVENTS_AT_ONCE * BYTE_BUFFER_VARINT_BYTES;
+
+        assert(e->run_thread != 0);
+        if (!byte_buffer_reserve(&e->ops, EVENTS_AT_ONCE) || !byte_buffer_reserve(&e->times, n_bytes) ||
+            !byte_buffer_reserve(&e->operands[TRACE_OP_ZONE_BEGIN][0], n_bytes))
+                return false;
+        e->n_events_fit = n_events + EVENTS_AT_ONCE;
+        if (n_events == e->run_first_event) {
+                e->run_first_ns = time_ns;
+                e->last_ns = time_ns;
+                if (n_events == 0 || time_ns < e->chunk_first_ns)
+                        e->chunk_first_ns = time_ns;
+        }
+        return true;
+}
+
+void event_encoder_add_any(struct event_encoder *e, const struct trace_event *event)
 {
         const struct trace_op_schema *schema = trace_op_schema_find(event->op);
 
-        assert(schema && e->run_thread != 0);
-        if (e->run_n_events == 0) {
-                e->run_first_ns = event->time_ns;
-                e->last_ns = event->time_ns;
-                if (e->n_events == 0 || event->time_ns < e->chunk_first_ns)
-                        e->chunk_first_ns = event->time_ns;
-        }
-        assert(event->time_ns >= e->last_ns);
+        assert(schema);
+        if (!event_encoder_put(e, (uint8_t)event->op, event->time_ns))
+                return;
+        for (uint32_t i = 0; i < schema->n_operands; i++) {
+                struct byte_buffer *column = &e->operands[event->op][i];
+                unsigned encoding = schema->operands[i].encoding;
 
-        byte_buffer_add_u8(&e->ops, (uint8_t)event->op);
-        byte_buffer_add_varint(&e->times, event->time_ns - e->last_ns);
-        for (uint32_t i = 0; i < schema->n_operands; i++)
-                trace_column_add(&e->operands[event->op][i], schema->operands[i].encoding,
-                                 &e->previous[event->op][i], event->operand[i]);
-        e->last_ns = event->time_ns;
-        e->run_n_events++;
-        e->n_events++;
+                if (encoding == TRACE_ENCODING_TEXT) {
+                        assert(event->operand[i] <= TRACE_TEXT_BYTES_MAX);
+                        trace_column_add_text(column, event->text, event->operand[i]);
+                } else {
+                        trace_column_add(column, encoding, &e->previous[event->op][i], event->operand[i]);
+                }
+        }
 }
 
 void event_encoder_end_run(struct event_encoder *e)
 {
+        size_t n_events = e->ops.used_bytes - e->run_first_event;
+
         assert(e->run_thread != 0);
-        if (e->run_n_events > 0) {
+        if (n_events > 0) {
+                assert(e->last_ns >= e->run_first_ns);
                 byte_buffer_add_varint(&e->runs, e->run_thread);
-                byte_buffer_add_varint(&e->runs, e->run_n_events);
+                byte_buffer_add_varint(&e->runs, n_events);
                 trace_column_add(&e->runs, TRACE_ENCODING_DELTA, &e->previous_first_ns, e->run_first_ns);
                 e->n_runs++;
                 if (e->last_ns > e->chunk_last_ns)
                         e->chunk_last_ns = e->last_ns;
         }
         e->run_thread = 0;
+        e->n_events_fit = e->ops.used_bytes; /* an event without a run is caught */
 }
 
 size_t event_encoder_count_bytes(const struct event_encoder *e)
@@ -130,7 +153,7 @@ static void clear(struct event_encoder *e)
         memset(e->previous, 0, sizeof(e->previous));
         e->previous_first_ns = 0;
         e->n_runs = 0;
-        e->n_events = 0;
+        e->n_events_fit = 0;
         e->chunk_first_ns = 0;
         e->chunk_last_ns = 0;
 }
@@ -138,13 +161,14 @@ static void clear(struct event_encoder *e)
 int event_encoder_take(struct event_encoder *e, struct byte_buffer *body, uint64_t *ret_first_ns,
                        uint64_t *ret_last_ns, uint32_t *ret_n_events)
 {
+        size_t n_events = e->ops.used_bytes;
         bool failed = any_failed(e);
 
-        assert(e->run_thread == 0);
+        assert(e->run_thread == 0 && n_events <= UINT32_MAX);
         *ret_first_ns = e->chunk_first_ns;
         *ret_last_ns = e->chunk_last_ns;
-        *ret_n_events = e->n_events;
-        if (e->n_events > 0 && !failed) {
+        *ret_n_events = (uint32_t)n_events;
+        if (n_events > 0 && !failed) {
                 byte_buffer_add_varint(body, e->n_runs);
                 byte_buffer_add(body, e->runs.data, e->runs.used_bytes);
                 byte_buffer_add_varint(body, count_columns(e));

@@ -7,6 +7,10 @@
  *
  * A run is a stretch of one thread's stream.  Columns go on across runs, so
  * that many short runs compress as well as one long.  Not thread-safe.
+ *
+ * A recorder does hardly anything more often than adding the begin and the end
+ * of a zone.  So both are inline, and write where room was made for many events
+ * at once: no call, and the one branch that is ever taken otherwise asks for room.
  */
 #ifndef FORMAT_EVENT_ENCODER_H
 #define FORMAT_EVENT_ENCODER_H
@@ -14,17 +18,23 @@
 #include "base/byte_buffer.h"
 #include "format/trace_event.h"
 
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct event_encoder {
+        struct byte_buffer ops, times; /* one byte of ops an event, so used_bytes is the number of events */
+        uint64_t last_ns;              /* of the open run */
+        size_t n_events_fit; /* up to this number there is room in `ops`, `times` and zone_begin's column */
+
         struct byte_buffer runs; /* the table of runs so far */
         uint32_t n_runs;
-        uint32_t n_events;                 /* of all runs */
-        uint32_t run_thread, run_n_events; /* of the open run; thread 0 = none is open */
-        uint64_t run_first_ns, last_ns;    /* of the open run */
-        uint64_t previous_first_ns;        /* of the run before: first times are written as differences */
+        uint32_t run_thread;        /* of the open run; 0 = none is open */
+        size_t run_first_event;     /* of the open run: events before it */
+        uint64_t run_first_ns;      /* of the open run */
+        uint64_t previous_first_ns; /* of the run before: first times are written as differences */
         uint64_t chunk_first_ns, chunk_last_ns; /* of all events */
-        struct byte_buffer ops, times;
         struct byte_buffer operands[TRACE_OP_COUNT][TRACE_OPERANDS_MAX];
         uint64_t previous[TRACE_OP_COUNT][TRACE_OPERANDS_MAX]; /* for delta columns */
 };
@@ -35,8 +45,49 @@ void event_encoder_deinit(struct event_encoder *e);
 /* Opens a run of @thread (an id of the table THREADS); a run without events leaves no trace. */
 void event_encoder_begin_run(struct event_encoder *e, uint32_t thread);
 
-/* Adds an event to the open run.  Its time is at least that of the event before in the run. */
-void event_encoder_add(struct event_encoder *e, const struct trace_event *event);
+/* Private: makes room, and starts the run with its first event.  False if memory ran out, now or before. */
+bool event_encoder_make_room(struct event_encoder *e, uint64_t time_ns);
+/* Private: any event, inline for none. */
+void event_encoder_add_any(struct event_encoder *e, const struct trace_event *event);
+
+/* Private: what every event has.  False if it cannot be added. */
+static inline bool event_encoder_put(struct event_encoder *e, uint8_t op, uint64_t time_ns)
+{
+        if (__builtin_expect(e->ops.used_bytes == e->n_events_fit, 0) && !event_encoder_make_room(e, time_ns))
+                return false;
+        assert(time_ns >= e->last_ns);
+        e->ops.data[e->ops.used_bytes++] = op;
+        byte_buffer_put_varint(&e->times, time_ns - e->last_ns);
+        e->last_ns = time_ns;
+        return true;
+}
+
+/* ZONE_BEGIN and ZONE_END, as by event_encoder_add(). */
+static inline void event_encoder_begin_zone(struct event_encoder *e, uint64_t time_ns, uint64_t location)
+{
+        if (event_encoder_put(e, TRACE_OP_ZONE_BEGIN, time_ns))
+                byte_buffer_put_varint(&e->operands[TRACE_OP_ZONE_BEGIN][0], location);
+}
+
+static inline void event_encoder_end_zone(struct event_encoder *e, uint64_t time_ns)
+{
+        (void)event_encoder_put(e, TRACE_OP_ZONE_END, time_ns);
+}
+
+/*
+ * event_encoder_add() - add an event to the open run
+ * Its time is at least that of the event before in the run.  A text is copied; it has at most TRACE_TEXT_BYTES_MAX,
+ * and who writes long ones looks at event_encoder_count_bytes() after each: a body has an end.
+ */
+static inline void event_encoder_add(struct event_encoder *e, const struct trace_event *event)
+{
+        if (event->op == TRACE_OP_ZONE_BEGIN)
+                event_encoder_begin_zone(e, event->time_ns, event->zone_begin.location);
+        else if (event->op == TRACE_OP_ZONE_END)
+                event_encoder_end_zone(e, event->time_ns);
+        else
+                event_encoder_add_any(e, event);
+}
 
 void event_encoder_end_run(struct event_encoder *e);
 

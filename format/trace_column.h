@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format/trace_column.h - the two encodings of a column of numbers, and the list of columns
+ * format/trace_column.h - how the numbers and texts of a column are written, and the list of columns
  *
  * Way of the data:  trace_dictionary, event_encoder -> [trace_column] -> body of a chunk
  *                   body of a chunk -> [trace_column] -> trace_dictionary, event_decoder
@@ -17,7 +17,7 @@
 
 struct error;
 
-/* Appends @value; @previous is the column's last value, 0 before the first. */
+/* Appends @value; @previous is the column's last value, 0 before the first.  Not for texts. */
 static inline void trace_column_add(struct byte_buffer *column, unsigned encoding, uint64_t *previous,
                                     uint64_t value)
 {
@@ -41,6 +41,20 @@ static inline uint64_t trace_column_next(struct byte_reader *column, unsigned en
                 return *previous;
         }
         return bytes_varint(column);
+}
+
+/* A text: its length, then its bytes. */
+static inline void trace_column_add_text(struct byte_buffer *column, const char *text, size_t n_bytes)
+{
+        byte_buffer_add_varint(column, n_bytes);
+        byte_buffer_add(column, text, n_bytes);
+}
+
+/* The next text, borrowed from what the column lies in; NULL and sticky if it is cut off. */
+static inline const char *trace_column_next_text(struct byte_reader *column, uint64_t *ret_n_bytes)
+{
+        *ret_n_bytes = bytes_varint(column);
+        return (const char *)bytes_take(column, *ret_n_bytes);
 }
 
 /* One entry of the list of columns at the front of a body. */

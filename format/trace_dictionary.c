@@ -204,9 +204,9 @@ static int find_columns(struct incoming *in, struct trace_column_list *list, str
         }
         if (r < 0)
                 return r;
-        /* Every column of version 1.0 is there: so the bytes of a body bound the number of its rows. */
+        /* Every column that the table began with is there: so the bytes of a body bound the number of its rows. */
         for (uint32_t i = 0; i < n_known; i++)
-                if (!in->seen[i])
+                if (!in->seen[i] && !(in->schema->n_fields > 0 && in->schema->fields[i].optional))
                         return error_set(err, -EBADMSG, "column %" PRIu32 " is missing", i + 1);
         return 0;
 }
@@ -240,9 +240,12 @@ static int decode_row(struct trace_dictionary *d, struct incoming *in, uint64_t 
 
         for (uint32_t f = 0; f < in->schema->n_fields; f++) {
                 const struct trace_field *field = &in->schema->fields[f];
-                uint64_t value = trace_column_next(&in->columns[f], field->encoding, &previous[f]);
+                uint64_t value;
                 int r;
 
+                if (!in->seen[f]) /* the row is of an older version */
+                        continue;
+                value = trace_column_next(&in->columns[f], field->encoding, &previous[f]);
                 if (in->columns[f].short_read)
                         return error_set(err, -EBADMSG, "row %" PRIu32 ": %s is cut off", id, field->name);
                 r = check_value(d, field, value, id, err);

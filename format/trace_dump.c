@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "format/attachment_chunk.h"
 #include "format/event_decoder.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
@@ -29,6 +30,28 @@ static void put_quoted(FILE *out, const char *text, size_t n_bytes)
         (void)fputc('"', out);
 }
 
+static void put_number(FILE *out, const char *name, uint64_t value, unsigned show)
+{
+        double number;
+
+        (void)fprintf(out, " %s=", name);
+        switch ((enum trace_show)show) {
+        case TRACE_SHOW_DECIMAL:
+                (void)fprintf(out, "%" PRIu64, value);
+                break;
+        case TRACE_SHOW_HEX:
+                (void)fprintf(out, "0x%" PRIx64, value);
+                break;
+        case TRACE_SHOW_SIGNED:
+                (void)fprintf(out, "%" PRId64, (int64_t)value);
+                break;
+        case TRACE_SHOW_DOUBLE:
+                memcpy(&number, &value, sizeof(number));
+                (void)fprintf(out, "%.17g", number);
+                break;
+        }
+}
+
 static void put_row(FILE *out, const struct trace_dictionary *d, const struct trace_schema *schema,
                     uint32_t id)
 {
@@ -45,34 +68,30 @@ static void put_row(FILE *out, const struct trace_dictionary *d, const struct tr
                 row = trace_dictionary_row(d, schema->table, id);
                 for (uint32_t i = 0; i < schema->n_fields; i++) {
                         const struct trace_field *field = &schema->fields[i];
-                        uint64_t value = trace_field_get(field, row);
 
-                        if (field->show == TRACE_SHOW_HEX)
-                                (void)fprintf(out, " %s=0x%" PRIx64, field->name, value);
-                        else
-                                (void)fprintf(out, " %s=%" PRIu64, field->name, value);
+                        put_number(out, field->name, trace_field_get(field, row), field->show);
                 }
         }
         (void)fputc('\n', out);
 }
 
+/* A text comes last, as in the rows of the table STRINGS: what is in it cannot be taken for an operand. */
 static void put_event(FILE *out, uint32_t thread, const struct trace_event *event)
 {
         const struct trace_op_schema *schema = trace_op_schema_find(event->op);
 
         (void)fprintf(out, "%s thread=%" PRIu32 " time_ns=%" PRIu64, schema->name, thread, event->time_ns);
         for (uint32_t i = 0; i < schema->n_operands; i++) {
-                double number;
+                const struct trace_operand *operand = &schema->operands[i];
 
+                if (operand->encoding != TRACE_ENCODING_TEXT)
+                        put_number(out, operand->name, event->operand[i], operand->show);
+        }
+        for (uint32_t i = 0; i < schema->n_operands; i++) {
+                if (schema->operands[i].encoding != TRACE_ENCODING_TEXT)
+                        continue;
                 (void)fprintf(out, " %s=", schema->operands[i].name);
-                if (event->op == TRACE_OP_PLOT_I64 && i == 1) {
-                        (void)fprintf(out, "%" PRId64, event->plot_i64.value);
-                } else if (event->op == TRACE_OP_PLOT_F64 && i == 1) {
-                        memcpy(&number, &event->plot_f64.bits, sizeof(number));
-                        (void)fprintf(out, "%.17g", number);
-                } else {
-                        (void)fprintf(out, "%" PRIu64, event->operand[i]);
-                }
+                put_quoted(out, event->text, event->operand[i]);
         }
         (void)fputc('\n', out);
 }
@@ -118,6 +137,19 @@ static void put_index(FILE *out, const struct trace_item *item)
         }
 }
 
+static int put_attachment(FILE *out, const struct trace_dictionary *d, const struct trace_item *item,
+                          struct error *err)
+{
+        struct attachment_chunk part;
+        int r = attachment_chunk_decode(d, item->body, item->body_bytes, &part, err);
+
+        if (r < 0)
+                return r;
+        (void)fprintf(out, "attachment_part attachment=%" PRIu32 " offset=%" PRIu64 " bytes=%zu\n",
+                      part.attachment, part.offset_bytes, part.n_bytes);
+        return 0;
+}
+
 static int put_item(FILE *out, const struct trace_dictionary *d, const struct trace_item *item,
                     struct error *err)
 {
@@ -134,6 +166,8 @@ static int put_item(FILE *out, const struct trace_dictionary *d, const struct tr
                         put_row(out, d, schema, item->rows.first_id + i);
         } else if (item->header.kind == TRACE_CHUNK_EVENTS) {
                 return put_events(out, d, item, err);
+        } else if (item->header.kind == TRACE_CHUNK_ATTACHMENT) {
+                return put_attachment(out, d, item, err);
         } else if (item->header.kind == TRACE_CHUNK_INDEX) {
                 put_index(out, item);
         }

@@ -8,6 +8,8 @@
 #define TO(reference_kind, to) .reference = TRACE_REFERENCE_##reference_kind, .table = TRACE_TABLE_##to
 #define DELTA                  .encoding = TRACE_ENCODING_DELTA
 #define TEXT                   .encoding = TRACE_ENCODING_TEXT
+#define HEX                    .show = TRACE_SHOW_HEX
+#define SIGNED                 .show = TRACE_SHOW_SIGNED
 
 static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
         [TRACE_OP_ZONE_BEGIN] = { "zone_begin", 1, { { .name = "location", TO(REQUIRED, LOCATIONS) } } },
@@ -28,17 +30,22 @@ static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
                                  { .name = "color" } } },
         [TRACE_OP_PLOT_I64] = { "plot_i64",
                                 2,
-                                { { .name = "name", TO(OPTIONAL, STRINGS) }, { .name = "value", DELTA } } },
+                                { { .name = "name", TO(OPTIONAL, STRINGS) },
+                                  { .name = "value", DELTA, SIGNED } } },
         [TRACE_OP_PLOT_F64] = { "plot_f64",
                                 2,
                                 { { .name = "name", TO(OPTIONAL, STRINGS) },
-                                  { .name = "bits", .encoding = TRACE_ENCODING_FIXED64 } } },
+                                  { .name = "bits",
+                                    .encoding = TRACE_ENCODING_FIXED64,
+                                    .show = TRACE_SHOW_DOUBLE } } },
         [TRACE_OP_FRAME_MARK] = { "frame_mark", 1, { { .name = "name", TO(OPTIONAL, STRINGS) } } },
         [TRACE_OP_THREAD_NAME] = { "thread_name", 1, { { .name = "name", TO(OPTIONAL, STRINGS) } } },
         [TRACE_OP_THREAD_EXIT] = { "thread_exit", 0, { { .name = NULL } } },
         [TRACE_OP_ZONE_TEXT] = { "zone_text", 2, { { .name = "text", TEXT }, { .name = "level" } } },
         [TRACE_OP_ZONE_NAME] = { "zone_name", 2, { { .name = "name", TEXT }, { .name = "level" } } },
-        [TRACE_OP_ZONE_VALUE] = { "zone_value", 2, { { .name = "value", DELTA }, { .name = "level" } } },
+        [TRACE_OP_ZONE_VALUE] = { "zone_value",
+                                  2,
+                                  { { .name = "value", DELTA, SIGNED }, { .name = "level" } } },
         [TRACE_OP_ZONE_COLOR] = { "zone_color", 2, { { .name = "color" }, { .name = "level" } } },
         [TRACE_OP_CALLSTACK] = { "callstack", 1, { { .name = "stack", DELTA, TO(OPTIONAL, STACKS) } } },
         [TRACE_OP_MESSAGE_TEXT] = { "message_text",
@@ -51,12 +58,12 @@ static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
         [TRACE_OP_MEMORY_ALLOC] = { "memory_alloc",
                                     3,
                                     { { .name = "pool", TO(OPTIONAL, STRINGS) },
-                                      { .name = "address", DELTA },
+                                      { .name = "address", DELTA, HEX },
                                       { .name = "size_bytes", DELTA } } },
         [TRACE_OP_MEMORY_FREE] = { "memory_free",
                                    2,
                                    { { .name = "pool", TO(OPTIONAL, STRINGS) },
-                                     { .name = "address", DELTA } } },
+                                     { .name = "address", DELTA, HEX } } },
         [TRACE_OP_MEMORY_DISCARD] = { "memory_discard", 1, { { .name = "pool", TO(OPTIONAL, STRINGS) } } },
         [TRACE_OP_LOCK_WAIT] = { "lock_wait",
                                  2,
@@ -78,7 +85,7 @@ static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
                                    { .name = "name", TO(OPTIONAL, STRINGS) } } },
         [TRACE_OP_FIBER_ENTER] = { "fiber_enter", 1, { { .name = "fiber", TO(REQUIRED, THREADS) } } },
         [TRACE_OP_FIBER_LEAVE] = { "fiber_leave", 0, { { .name = NULL } } },
-        [TRACE_OP_THREAD_GROUP] = { "thread_group", 1, { { .name = "group", DELTA } } },
+        [TRACE_OP_THREAD_GROUP] = { "thread_group", 1, { { .name = "group", DELTA, SIGNED } } },
         [TRACE_OP_DEVICE_ZONE_BEGIN] = { "device_zone_begin",
                                          3,
                                          { { .name = "device", TO(REQUIRED, DEVICES) },

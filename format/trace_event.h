@@ -150,6 +150,7 @@ struct trace_operand {
         uint8_t encoding;  /* enum trace_encoding of format/trace_schema.h */
         uint8_t reference; /* enum trace_reference */
         uint8_t table;     /* the enum trace_table that it refers to */
+        uint8_t show;      /* enum trace_show of format/trace_schema.h */
 };
 
 struct trace_op_schema {

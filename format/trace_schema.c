@@ -17,6 +17,7 @@
 #define REQUIRED(to) .reference = TRACE_REFERENCE_REQUIRED, .table = TRACE_TABLE_##to
 #define EARLIER(to)  .reference = TRACE_REFERENCE_EARLIER, .table = TRACE_TABLE_##to
 #define PLAIN        .encoding = TRACE_ENCODING_VARINT
+#define LATER        .optional = true
 
 static const struct trace_field meta_fields[] = {
         FIELD(trace_meta, 1, key, REQUIRED(STRINGS)),
@@ -31,8 +32,8 @@ static const struct trace_field thread_fields[] = {
         FIELD(trace_thread, 1, process, REQUIRED(PROCESSES)),
         FIELD(trace_thread, 2, tid, DELTA),
         FIELD(trace_thread, 3, start_ns, DELTA),
-        FIELD(trace_thread, 4, kind, PLAIN),
-        FIELD(trace_thread, 5, fiber, PLAIN),
+        FIELD(trace_thread, 4, kind, LATER),
+        FIELD(trace_thread, 5, fiber, LATER),
 };
 static const struct trace_field module_fields[] = {
         FIELD(trace_module, 1, path, OPTIONAL(STRINGS)),
@@ -118,7 +119,7 @@ static const struct trace_field lock_fields[] = {
 static const struct trace_field device_fields[] = {
         FIELD(trace_device, 1, process, REQUIRED(PROCESSES)),
         FIELD(trace_device, 2, name, OPTIONAL(STRINGS)),
-        FIELD(trace_device, 3, period_bits, HEX),
+        FIELD(trace_device, 3, period_bits, .show = TRACE_SHOW_DOUBLE),
         FIELD(trace_device, 4, kind, PLAIN),
         FIELD(trace_device, 5, number, PLAIN),
 };
@@ -194,8 +195,10 @@ _Static_assert(sizeof(struct trace_symbol) == 24, "padding");
 _Static_assert(sizeof(struct trace_plot) == 20, "padding");
 _Static_assert(sizeof(struct trace_lock) == 12, "padding");
 _Static_assert(sizeof(struct trace_device) == 24, "padding");
+_Static_assert(sizeof(struct trace_device_clock) == 24, "padding");
 _Static_assert(sizeof(struct trace_program_info) == 12, "padding");
 _Static_assert(sizeof(struct trace_attachment) == 24, "padding");
+_Static_assert(sizeof(struct trace_code_region) == 40, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
 _Static_assert(sizeof(struct trace_clock) == 24, "padding");
 

@@ -33,7 +33,12 @@ enum trace_reference {
 };
 
 /* How `hyprof dump` shows it. */
-enum trace_show { TRACE_SHOW_DECIMAL = 0, TRACE_SHOW_HEX = 1 };
+enum trace_show {
+        TRACE_SHOW_DECIMAL = 0,
+        TRACE_SHOW_HEX = 1,
+        TRACE_SHOW_SIGNED = 2, /* two's complement */
+        TRACE_SHOW_DOUBLE = 3, /* bits of an IEEE 754 double */
+};
 
 struct trace_field {
         const char *name;
@@ -44,6 +49,7 @@ struct trace_field {
         uint8_t reference;   /* enum trace_reference */
         uint8_t table;       /* the enum trace_table that it refers to */
         uint8_t show;        /* enum trace_show */
+        bool optional;       /* came in a later minor version than the table: absent is 0 */
 };
 
 struct trace_schema {

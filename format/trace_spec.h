@@ -22,6 +22,9 @@
 #define TRACE_TRAILER_MAGIC      UINT32_C(0x45505948) /* "HYPE": last four bytes of a whole trace */
 #define TRACE_TRAILER_BYTES      12
 
+/* Of a text in an event.  A writer leaves longer ones out and counts them, so that bodies stay below their limit. */
+#define TRACE_TEXT_BYTES_MAX (UINT32_C(1) << 24)
+
 /* X(id, NAME) */
 #define TRACE_CODECS(X) \
         X(0, RAW)       \

@@ -82,9 +82,10 @@ struct client_abi_header {
         uint8_t reserved_a[16];
 
         /* Offset 128: the recorder's line. */
-        uint32_t control_word;      /* atomic; what to record, see above */
-        uint32_t recorder_pid;      /* atomic; who set it, 0 = the client itself (HYPROF_RECORD) */
-        uint64_t blobs_freed_bytes; /* atomic; of all blobs that were copied out; see CLIENT_ABI_EVENT_BLOB */
+        uint32_t control_word; /* atomic; what to record, see above */
+        uint32_t recorder_pid; /* atomic; who set it, 0 = the client itself (HYPROF_RECORD) */
+        uint64_t
+                blobs_freed_bytes; /* atomic; of all blobs that were copied out, and of the gaps; see below */
         uint8_t reserved_b[48];
 
         /* Offset 192: the client's counters, atomic. */
@@ -281,7 +282,8 @@ enum client_abi_event {
 /*
  * A blob: 8 bytes with its own offset, as a check that nothing else was written there meanwhile, then its bytes,
  * rounded up to whole words.  At offset modulo blobs_bytes, never over the end: what would be begins at the front.
- * A client writes none while more than BLOBS_UNREAD_MAX are not freed yet.
+ * The gap counts as used, and the client that leaves it adds it to blobs_freed_bytes at once.
+ * A client writes none while more than BLOBS_UNREAD_MAX are not freed yet; the difference of the two is signed.
  */
 #define CLIENT_ABI_BLOB_HEADER_BYTES      8
 #define CLIENT_ABI_BLOB_BYTES_MAX         (UINT64_C(1) << 27)

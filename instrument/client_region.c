@@ -9,17 +9,22 @@
  *                                             read back, only stored for the program to see
  *   change ring bytes, locations or strings   copied by pread(2) into private memory before they are judged
  *   make us allocate without end              the limits in client_region.h
+ *   have us free what is in use               only pages of its own blob area are ever freed
  *
  * What remains: the program can lie about itself, in its own part of the trace.
+ *
+ * Rings are not mapped, though that would save a system call for each drain: a
+ * load where the program took the page away makes a new one, charged to us, and
+ * ends in SIGBUS if there is no memory for it.  pread(2) reads zeros there, and
+ * copies 20 GB/s, far more than programs write.
  */
 #include "instrument/client_region.h"
 
-#include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "base/intern.h"
 #include "base/io.h"
 #include "instrument/client_abi.h"
+#include "instrument/location_reader.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -42,10 +47,9 @@ struct slot_state {
         bool is_broken;           /* its indices were impossible */
 };
 
-/* A location that was asked for, with the block that holds its three strings. */
-struct known_location {
-        char *block;
-        struct client_location location;
+/* Blobs that were given back one behind the other; see punch_hole(). */
+struct freed_run {
+        uint64_t first, end; /* counted as blobs_used_bytes does */
 };
 
 struct client_region {
@@ -54,13 +58,11 @@ struct client_region {
         uint8_t *map;                    /* header and slots, shared with the program */
         size_t map_bytes;
         struct slot_state *slots; /* header.n_slots of them */
-        uint64_t no_ring_base;
+        uint64_t no_ring_base, blobs_refused_base;
         bool is_enabled;
 
-        struct intern location_ids;       /* ids that were asked for; items of 4 bytes */
-        struct known_location *locations; /* in the order of location_ids */
-        size_t locations_capacity;
-        uint64_t text_bytes; /* of all their strings */
+        struct location_reader locations;
+        struct freed_run freed_run;
 };
 
 static struct client_abi_header *shared_header(const struct client_region *region)
@@ -101,6 +103,7 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
         if (h->n_locations_max > CLIENT_ABI_ARG_MAX ||
             h->location_bytes < sizeof(struct client_abi_location) ||
             h->location_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
+            (uint64_t)h->n_locations_max * h->location_bytes > CLIENT_REGION_TABLE_BYTES_MAX ||
             !lies_within(h, h->locations_offset, h->n_locations_max, h->location_bytes))
                 return error_set(err, -EBADMSG, "client region: %u locations of %u bytes at %llu",
                                  h->n_locations_max, h->location_bytes,
@@ -113,6 +116,11 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
             !lies_within(h, h->rings_offset, h->n_slots, h->ring_bytes))
                 return error_set(err, -EBADMSG, "client region: rings of %llu bytes at %llu",
                                  (unsigned long long)h->ring_bytes, (unsigned long long)h->rings_offset);
+        if (h->blobs_bytes != 0 &&
+            (h->blobs_bytes % CLIENT_ABI_WORD_BYTES != 0 || h->blobs_offset % CLIENT_ABI_WORD_BYTES != 0 ||
+             !lies_within(h, h->blobs_offset, h->blobs_bytes, 1)))
+                return error_set(err, -EBADMSG, "client region: %llu bytes of blobs at %llu",
+                                 (unsigned long long)h->blobs_bytes, (unsigned long long)h->blobs_offset);
         return 0;
 }
 
@@ -178,6 +186,9 @@ static struct client_drops read_drops(const struct client_region *region, uint32
                 .n_messages = __atomic_load_n(&s->n_dropped_messages, __ATOMIC_RELAXED),
                 .n_plots = __atomic_load_n(&s->n_dropped_plots, __ATOMIC_RELAXED),
                 .n_frames = __atomic_load_n(&s->n_dropped_frames, __ATOMIC_RELAXED),
+                .n_memory = __atomic_load_n(&s->n_dropped_memory, __ATOMIC_RELAXED),
+                .n_locks = __atomic_load_n(&s->n_dropped_locks, __ATOMIC_RELAXED),
+                .n_devices = __atomic_load_n(&s->n_dropped_devices, __ATOMIC_RELAXED),
                 .n_other = __atomic_load_n(&s->n_dropped_other, __ATOMIC_RELAXED),
         };
 }
@@ -185,6 +196,11 @@ static struct client_drops read_drops(const struct client_region *region, uint32
 static uint64_t read_drops_no_ring(const struct client_region *region)
 {
         return __atomic_load_n(&shared_header(region)->n_dropped_no_ring, __ATOMIC_RELAXED);
+}
+
+static uint64_t read_blobs_refused(const struct client_region *region)
+{
+        return __atomic_load_n(&shared_header(region)->n_refused_blobs, __ATOMIC_RELAXED);
 }
 
 /* True for a client that records since its start and that no recorder has had yet. */
@@ -206,6 +222,7 @@ static void remember_drops(struct client_region *region)
         for (uint32_t i = 0; i < n; i++)
                 region->slots[i].base = read_drops(region, i);
         region->no_ring_base = read_drops_no_ring(region);
+        region->blobs_refused_base = read_blobs_refused(region);
 }
 
 int client_region_open(int fd, struct client_region **ret_region, struct error *err)
@@ -223,10 +240,9 @@ int client_region_open(int fd, struct client_region **ret_region, struct error *
                 return error_set(err, -ENOMEM, "client region: no memory");
         region->fd = -1; /* the caller's until all is well */
         region->header = h;
-        intern_init(&region->location_ids, sizeof(uint32_t), 0);
 
         region->slots = calloc(h.n_slots, sizeof(*region->slots));
-        if (!region->slots) {
+        if (!region->slots || location_reader_init(&region->locations, fd, &region->header) < 0) {
                 r = error_set(err, -ENOMEM, "client region: no memory for %u slots", h.n_slots);
                 goto fail;
         }
@@ -254,10 +270,7 @@ void client_region_close(struct client_region *region)
         client_region_disable(region);
         if (region->map)
                 (void)munmap(region->map, region->map_bytes);
-        for (uint32_t i = 0; i < region->location_ids.n_items; i++)
-                free(region->locations[i].block);
-        free(region->locations);
-        intern_deinit(&region->location_ids);
+        location_reader_deinit(&region->locations);
         free(region->slots);
         io_close(&region->fd);
         free(region);
@@ -293,6 +306,8 @@ static void adopt_bytes(struct client_region *region)
 /* What an earlier recording left behind is nobody's any more. */
 static void skip_old_bytes(struct client_region *region)
 {
+        struct client_abi_header *h = shared_header(region);
+
         for (uint32_t i = 0, n = client_region_count_slots(region); i < n; i++) {
                 struct client_abi_slot *s = shared_slot(region, i);
                 uint64_t head = __atomic_load_n(&s->head_bytes, __ATOMIC_ACQUIRE);
@@ -300,6 +315,8 @@ static void skip_old_bytes(struct client_region *region)
                 region->slots[i].tail_bytes = head;
                 __atomic_store_n(&s->tail_bytes, head, __ATOMIC_RELEASE);
         }
+        __atomic_store_n(&h->blobs_freed_bytes, __atomic_load_n(&h->blobs_used_bytes, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
 }
 
 static uint32_t next_session(uint32_t session)
@@ -307,21 +324,21 @@ static uint32_t next_session(uint32_t session)
         return session < UINT32_MAX >> CLIENT_ABI_SESSION_SHIFT ? session + 1 : 1;
 }
 
-int client_region_enable(struct client_region *region, uint32_t families, struct error *err)
+int client_region_enable(struct client_region *region, uint32_t word, struct error *err)
 {
         struct client_abi_header *h = shared_header(region);
         uint32_t owner = __atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED);
         uint32_t self = (uint32_t)getpid();
-        uint32_t word, session;
+        uint32_t before, session;
 
         if (is_other_alive(owner) || !__atomic_compare_exchange_n(&h->recorder_pid, &owner, self, false,
                                                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
                 return error_set(err, -EBUSY, "process %u is being recorded by process %u",
                                  region->header.pid, owner);
 
-        word = __atomic_load_n(&h->control_word, __ATOMIC_RELAXED);
-        session = word >> CLIENT_ABI_SESSION_SHIFT;
-        if (is_self_started(word, owner)) {
+        before = __atomic_load_n(&h->control_word, __ATOMIC_RELAXED);
+        session = before >> CLIENT_ABI_SESSION_SHIFT;
+        if (is_self_started(before, owner)) {
                 adopt_bytes(region);
         } else {
                 /* Stop first: a recorder that died left the program recording. */
@@ -329,9 +346,9 @@ int client_region_enable(struct client_region *region, uint32_t families, struct
                 skip_old_bytes(region);
                 session = next_session(session);
         }
-        families = (families & CLIENT_ABI_FAMILIES) | CLIENT_ABI_FAMILY_ALWAYS;
+        word = (word & (CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS)) | CLIENT_ABI_FAMILY_ALWAYS;
         /* Release: whoever sees the new session also sees the tails from which there is room. */
-        __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT | families, __ATOMIC_RELEASE);
+        __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT | word, __ATOMIC_RELEASE);
         region->is_enabled = true;
         return 0;
 }
@@ -347,7 +364,8 @@ void client_region_disable(struct client_region *region)
         h = shared_header(region);
         if (__atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED) != self)
                 return; /* somebody took it over: it is theirs */
-        (void)__atomic_and_fetch(&h->control_word, ~CLIENT_ABI_FAMILIES, __ATOMIC_RELAXED);
+        (void)__atomic_and_fetch(&h->control_word, ~(CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS),
+                                 __ATOMIC_RELAXED);
         (void)__atomic_compare_exchange_n(&h->recorder_pid, &self, 0, false, __ATOMIC_RELEASE,
                                           __ATOMIC_RELAXED);
 }
@@ -404,6 +422,7 @@ int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t 
         r = copy_ring(region, slot, state->tail_bytes, to, (size_t)n, err);
         if (r < 0)
                 return r;
+        location_reader_forget(&region->locations);
         pending->used_bytes += (size_t)n;
         state->tail_bytes += n;
         /* Pairs with the acquire in the client's look for room: it overwrites only what was copied. */
@@ -427,6 +446,9 @@ struct client_drops client_region_drops(const struct client_region *region, uint
                 .n_messages = grown(now.n_messages, base->n_messages),
                 .n_plots = grown(now.n_plots, base->n_plots),
                 .n_frames = grown(now.n_frames, base->n_frames),
+                .n_memory = grown(now.n_memory, base->n_memory),
+                .n_locks = grown(now.n_locks, base->n_locks),
+                .n_devices = grown(now.n_devices, base->n_devices),
                 .n_other = grown(now.n_other, base->n_other),
         };
 }
@@ -436,115 +458,156 @@ uint64_t client_region_drops_no_ring(const struct client_region *region)
         return grown(read_drops_no_ring(region), region->no_ring_base);
 }
 
-/* Where a packed string lies; false if outside of the string area. */
-static bool unpack_string(const struct client_region *region, uint64_t packed, uint64_t *ret_offset,
-                          uint32_t *ret_bytes)
+uint64_t client_region_blobs_refused(const struct client_region *region)
 {
-        uint64_t offset = packed & ((UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1);
-        uint64_t n = packed >> CLIENT_ABI_STRING_OFFSET_BITS;
-
-        if (n > CLIENT_ABI_STRING_BYTES_MAX || offset > region->header.strings_bytes ||
-            n > region->header.strings_bytes - offset)
-                return false;
-        *ret_offset = region->header.strings_offset + offset;
-        *ret_bytes = (uint32_t)n;
-        return true;
+        return grown(read_blobs_refused(region), region->blobs_refused_base);
 }
 
-/* Copies the location's strings into one block of their own and fills *@ret_known. */
-static int read_strings(struct client_region *region, const struct client_abi_location *entry, uint32_t id,
-                        struct known_location *ret_known, struct error *err)
+/* ---- locations ------------------------------------------------------------------------------------- */
+
+static uint32_t count_locations(const struct client_region *region)
 {
-        const uint64_t packed[3] = { entry->name, entry->function, entry->file };
-        uint64_t offset[3];
-        uint32_t n[3];
-        uint64_t total = 0;
-        char *block, *at;
-
-        for (int i = 0; i < 3; i++) {
-                if (!unpack_string(region, packed[i], &offset[i], &n[i]))
-                        return error_set(err, -EBADMSG, "location %u: string %#llx is out of bounds", id,
-                                         (unsigned long long)packed[i]);
-                total += n[i];
-        }
-        if (region->text_bytes + total > CLIENT_REGION_TEXT_BYTES_MAX)
-                return error_set(err, -EOVERFLOW, "location %u: too many strings", id);
-        block = malloc(total + 1); /* never of no bytes: the strings point to it in any case */
-        if (!block)
-                return error_set(err, -ENOMEM, "location %u: no memory", id);
-
-        at = block;
-        for (int i = 0; i < 3; i++) {
-                size_t got = 0;
-                int r = n[i] ? io_pread_full(region->fd, at, n[i], offset[i], &got, err) : 0;
-
-                if (r == 0 && got != n[i])
-                        r = error_set(err, -EBADMSG, "location %u: strings end early", id);
-                if (r < 0) {
-                        free(block);
-                        return r;
-                }
-                at += n[i];
-        }
-        region->text_bytes += total;
-        ret_known->block = block;
-        ret_known->location = (struct client_location){
-                .name = block,
-                .function = block + n[0],
-                .file = block + n[0] + n[1],
-                .name_bytes = n[0],
-                .function_bytes = n[1],
-                .file_bytes = n[2],
-                .line = entry->line,
-                .color = entry->color & 0xffffff,
-        };
-        return 0;
-}
-
-static int read_location(struct client_region *region, uint32_t id, struct known_location *ret_known,
-                         struct error *err)
-{
-        const struct client_abi_header *h = &region->header;
-        uint32_t n = __atomic_load_n(&shared_header(region)->n_locations, __ATOMIC_ACQUIRE);
-        struct client_abi_location entry;
-        size_t got = 0;
-        int r;
-
-        if (id == 0 || id > n || id > h->n_locations_max)
-                return error_set(err, -EBADMSG, "location %u of %u", id, n);
-        r = io_pread_full(region->fd, &entry, sizeof(entry),
-                          h->locations_offset + (uint64_t)(id - 1) * h->location_bytes, &got, err);
-        if (r < 0)
-                return r;
-        if (got != sizeof(entry) || entry.ready != 1)
-                return error_set(err, -EBADMSG, "location %u is not complete", id);
-        return read_strings(region, &entry, id, ret_known, err);
+        /* Pairs with the releases in the client: who knows of an id by an event, or by this, finds its entry. */
+        return __atomic_load_n(&shared_header(region)->n_locations, __ATOMIC_ACQUIRE);
 }
 
 int client_region_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
                            struct error *err)
 {
-        struct known_location known = { .block = NULL };
-        uint32_t at = intern_find(&region->location_ids, &id, sizeof(id));
-        int r;
+        return location_reader_find(&region->locations, id, count_locations(region), ret_location, err);
+}
 
-        if (at) {
-                *ret_location = region->locations[at - 1].location;
+int client_region_next_plot(struct client_region *region, uint32_t *inout_id,
+                            struct client_location *ret_location)
+{
+        return location_reader_next_plot(&region->locations, inout_id, count_locations(region), ret_location,
+                                         NULL);
+}
+
+/* ---- blobs ----------------------------------------------------------------------------------------- */
+
+/* How far the client is ahead of a blob's begin; more than the whole area: it is overwritten, or will be. */
+static uint64_t count_ahead(const struct client_region *region, uint64_t at)
+{
+        return __atomic_load_n(&shared_header(region)->blobs_used_bytes, __ATOMIC_ACQUIRE) - at;
+}
+
+/* Its header and its bytes, whole words; 0 if there can be no such blob. */
+static uint64_t whole_blob_bytes(const struct client_region *region, uint64_t at, uint64_t n_bytes)
+{
+        uint64_t area = region->header.blobs_bytes;
+        uint64_t used = __atomic_load_n(&shared_header(region)->blobs_used_bytes, __ATOMIC_ACQUIRE);
+        uint64_t whole;
+
+        if (n_bytes == 0 || n_bytes > CLIENT_ABI_BLOB_BYTES_MAX || area == 0 ||
+            at % CLIENT_ABI_WORD_BYTES != 0)
                 return 0;
-        }
-        r = array_reserve(&region->locations, &region->locations_capacity,
-                          (size_t)region->location_ids.n_items + 1, sizeof(*region->locations));
-        if (r < 0)
-                return error_set(err, r, "location %u: no memory", id);
-        r = read_location(region, id, &known, err);
+        whole = CLIENT_ABI_BLOB_HEADER_BYTES +
+                (n_bytes + CLIENT_ABI_WORD_BYTES - 1) / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
+        if (whole > area || at % area > area - whole || at > used || whole > used - at)
+                return 0;
+        return whole;
+}
+
+/* 0 if the blob at @at is still that one, -ESTALE if not. */
+static int check_blob(const struct client_region *region, uint64_t at, struct error *err)
+{
+        const struct client_abi_header *h = &region->header;
+        uint64_t mark = 0;
+        size_t got = 0;
+        int r = io_pread_full(region->fd, &mark, sizeof(mark), h->blobs_offset + at % h->blobs_bytes, &got,
+                              err);
+
         if (r < 0)
                 return r;
-        r = intern_add(&region->location_ids, &id, sizeof(id), &at);
-        if (r < 0) {
-                free(known.block);
-                return error_set(err, r, "location %u: no memory", id);
-        }
-        region->locations[at - 1] = known;
-        *ret_location = known.location;
+        if (got != sizeof(mark) || mark != at || count_ahead(region, at) > h->blobs_bytes)
+                return error_set(err, -ESTALE, "client region of process %u: blob %llu was overwritten",
+                                 h->pid, (unsigned long long)at);
         return 0;
+}
+
+/*
+ * Frees the pages that hold nothing but blobs that were read.  A page at the border of two blobs goes with the later
+ * one if they were read one behind the other, so that many small ones leave nothing behind either.
+ */
+static void punch_hole(struct client_region *region, uint64_t at, uint64_t whole_bytes)
+{
+        const struct client_abi_header *h = &region->header;
+        struct freed_run *run = &region->freed_run;
+        uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+        uint64_t from, to, run_from;
+
+        if (at != run->end || at % h->blobs_bytes == 0)
+                run->first = at;
+        run->end = at + whole_bytes;
+        /* Never when the client will soon come round again: it might get there first. */
+        if (count_ahead(region, at) + page > h->blobs_bytes / 2)
+                return;
+        run_from = h->blobs_offset + run->first % h->blobs_bytes;
+        from = h->blobs_offset + at % h->blobs_bytes;
+        to = (from + whole_bytes) / page * page;
+        from = from / page * page;
+        if (from < run_from)
+                from += page;
+        if (from < to) /* a failure is no harm: the pages are used again when the client comes round */
+                (void)fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+                                (off_t)(to - from));
+}
+
+static void give_back(struct client_region *region, uint64_t whole_bytes)
+{
+        /* Not a store: the client adds the gaps at the area's end. */
+        (void)__atomic_add_fetch(&shared_header(region)->blobs_freed_bytes, whole_bytes, __ATOMIC_RELEASE);
+}
+
+int client_region_read_blob(struct client_region *region, uint64_t at, uint64_t n_bytes,
+                            struct byte_buffer *to, struct error *err)
+{
+        const struct client_abi_header *h = &region->header;
+        uint64_t whole = whole_blob_bytes(region, at, n_bytes);
+        uint8_t *data;
+        size_t got = 0;
+        int r;
+
+        if (whole == 0)
+                return error_set(err, -EBADMSG, "client region of process %u: blob of %llu bytes at %llu",
+                                 h->pid, (unsigned long long)n_bytes, (unsigned long long)at);
+        r = check_blob(region, at, err);
+        if (r < 0)
+                goto fail;
+        data = byte_buffer_reserve(to, (size_t)n_bytes);
+        if (!data)
+                return error_set(err, -ENOMEM, "client region: no memory for a blob of %llu bytes",
+                                 (unsigned long long)n_bytes);
+        r = io_pread_full(region->fd, data, (size_t)n_bytes,
+                          h->blobs_offset + at % h->blobs_bytes + CLIENT_ABI_BLOB_HEADER_BYTES, &got, err);
+        if (r == 0 && got != n_bytes)
+                r = error_set(err, -EBADMSG, "client region: a blob ends early");
+        if (r < 0)
+                goto fail;
+        /* What was copied is looked at before the mark: pairs with the client's order, room first and then bytes. */
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        r = check_blob(region, at, err);
+        if (r < 0)
+                goto fail;
+        to->used_bytes += (size_t)n_bytes;
+        punch_hole(region, at, whole);
+        give_back(region, whole);
+        return 0;
+
+fail:
+        if (r == -ESTALE)
+                give_back(region, whole);
+        return r;
+}
+
+void client_region_free_blob(struct client_region *region, uint64_t at, uint64_t n_bytes)
+{
+        uint64_t whole = whole_blob_bytes(region, at, n_bytes);
+
+        if (whole == 0)
+                return;
+        if (check_blob(region, at, NULL) == 0)
+                punch_hole(region, at, whole);
+        give_back(region, whole);
 }

@@ -21,23 +21,27 @@
 #define CLIENT_REGION_SLOTS_MAX       UINT32_C(65536)
 #define CLIENT_REGION_MAPPED_MAX      (UINT64_C(1) << 28) /* header and slots */
 #define CLIENT_REGION_RING_BYTES_MAX  (UINT64_C(1) << 30)
-#define CLIENT_REGION_ENTRY_BYTES_MAX UINT32_C(4096)      /* of a slot, of a location */
-#define CLIENT_REGION_TEXT_BYTES_MAX  (UINT64_C(1) << 26) /* strings of all locations together */
+#define CLIENT_REGION_ENTRY_BYTES_MAX UINT32_C(4096) /* of a slot, of a location */
+#define CLIENT_REGION_TABLE_BYTES_MAX \
+        (UINT64_C(1) << 30) /* all locations' entries: they may be walked through */
 
 struct byte_buffer;
 struct client_region;
 struct error;
 
-/* A source location; each string is borrowed from the region object, valid until it is closed. */
+/* What an id stands for; each string is borrowed from the region object, see client_region_location(). */
 struct client_location {
-        const char *name, *function, *file; /* not NUL-terminated */
-        uint32_t name_bytes, function_bytes, file_bytes;
+        const char *name, *function, *file, *unit; /* not NUL-terminated */
+        uint32_t name_bytes, function_bytes, file_bytes, unit_bytes;
         uint32_t line, color;
+        uint32_t format; /* of a plot: enum client_abi_plot_format, or anything; of a device: its kind */
+        uint32_t flags;  /* of a plot: CLIENT_ABI_PLOT_* */
+        uint64_t period; /* of a device: bits of a double, nanoseconds a tick; any bits */
 };
 
 /* Counters of dropped events of one slot: see client_region_drops(). */
 struct client_drops {
-        uint64_t n_zones, n_messages, n_plots, n_frames, n_other;
+        uint64_t n_zones, n_messages, n_plots, n_frames, n_memory, n_locks, n_devices, n_other;
 };
 
 /*
@@ -53,13 +57,13 @@ void client_region_close(struct client_region *region);
 
 /*
  * client_region_enable() - start recording
- * @families:  CLIENT_ABI_FAMILY_*
+ * @word:  CLIENT_ABI_FAMILY_*, and the same shifted by CLIENT_ABI_CALLSTACK_SHIFT for those with callstacks
  * A client that started itself (HYPROF_RECORD in its environment) is adopted with what its rings
- * hold already; otherwise a new session begins and old bytes are passed over.
+ * hold already; otherwise a new session begins, and old bytes and blobs are passed over.
  * Returns 0, or -EBUSY if another living recorder has it (its PID is in the words).
  * A recorder in another PID namespace cannot be told from a dead one.
  */
-int client_region_enable(struct client_region *region, uint32_t families, struct error *err);
+int client_region_enable(struct client_region *region, uint32_t word, struct error *err);
 
 /* Stops recording: the program's instrumentation returns to its idle cost.  Unread bytes stay readable. */
 void client_region_disable(struct client_region *region);
@@ -86,13 +90,41 @@ struct client_drops client_region_drops(const struct client_region *region, uint
 /* Events of threads that found no slot, since then. */
 uint64_t client_region_drops_no_ring(const struct client_region *region);
 
+/* Payloads that found no room in the blob area, since then. */
+uint64_t client_region_blobs_refused(const struct client_region *region);
+
 /*
  * client_region_location() - look up a location by the id that an event carries
- * Returns 0 with *ret_location filled, -EBADMSG if there is no such location, -EOVERFLOW if the
- * region's locations take more than CLIENT_REGION_TEXT_BYTES_MAX, -ENOMEM, -errno.  Four system
- * calls the first time; a second call gives what the first one found, whatever the program did since.
+ * @ret_location:  its strings are valid until the next call of this or of client_region_next_plot()
+ * Returns 0 with *ret_location filled, -EBADMSG if there is no such location, -ENOMEM, -errno.
+ * Callers remember what they asked for: each call reads, up to a few system calls, fewer if ids follow
+ * each other.  After CLIENT_ABI_EVENT_PLOT_CONFIG it gives what is true now.
  */
 int client_region_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
                            struct error *err);
+
+/*
+ * client_region_next_plot() - the plots for which the program said how they are to be shown
+ * @inout_id:      0 at first, then as the last call left it; gets the plot's id
+ * @ret_location:  as of client_region_location()
+ * To be called after client_region_enable(): what the program says from then on comes as an event as well.
+ * Returns 1, 0 at the end, -ENOMEM, -errno.  Reads the table of all locations once.
+ */
+int client_region_next_plot(struct client_region *region, uint32_t *inout_id,
+                            struct client_location *ret_location);
+
+/*
+ * client_region_read_blob() - copy a payload out of the blob area and give its room back
+ * @at, @n_bytes:  as struct client_prefix says
+ * @to:            the bytes are appended; after -ENOMEM, its `failed` is set
+ * Returns 0; -EBADMSG if there can be no such blob, of more than CLIENT_ABI_BLOB_BYTES_MAX for example;
+ * -ESTALE if something else was written there meanwhile, its room is given back then as well; -ENOMEM,
+ * -errno: it is as it was.  May take some milliseconds for a large one.
+ */
+int client_region_read_blob(struct client_region *region, uint64_t at, uint64_t n_bytes,
+                            struct byte_buffer *to, struct error *err);
+
+/* Gives the room of a blob back that nobody wants to read.  Nothing happens if there can be no such blob. */
+void client_region_free_blob(struct client_region *region, uint64_t at, uint64_t n_bytes);
 
 #endif /* INSTRUMENT_CLIENT_REGION_H */

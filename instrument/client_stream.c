@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "instrument/client_stream.h"
 
-#include "base/bytes.h"
-#include "instrument/client_abi.h"
-
 #include <errno.h>
 #include <string.h>
 
 #define PAYLOAD_OF_NO_EVENT SIZE_MAX
+#define STACK_BYTES_MAX     (CLIENT_ABI_STACK_COPY_HEADER_BYTES + CLIENT_ABI_STACK_COPY_BYTES_MAX)
 
 void client_stream_init(struct client_stream *s)
 {
@@ -40,13 +38,6 @@ int client_stream_move(struct client_stream *s, struct byte_buffer *buffer)
         return 0;
 }
 
-static uint64_t load_word(const struct client_stream *s, size_t at)
-{
-        struct byte_reader r = byte_reader_of(s->pending.data + at, CLIENT_ABI_WORD_BYTES);
-
-        return bytes_u64(&r);
-}
-
 static uint32_t event_of(uint64_t word)
 {
         return (uint32_t)(word >> CLIENT_ABI_EVENT_SHIFT);
@@ -65,6 +56,15 @@ static size_t payload_bytes(uint64_t word)
         size_t text_words = (text_bytes + one_word - 1) / one_word * one_word;
         uint32_t event = event_of(word);
 
+        if (event >= CLIENT_ABI_EVENT_NEW_BYTES || event == CLIENT_ABI_EVENT_THREAD_NAME)
+                return text_bytes <= CLIENT_ABI_TEXT_BYTES_MAX ? text_words : PAYLOAD_OF_NO_EVENT;
+        if (event >= CLIENT_ABI_EVENT_NEW_TWO_WORDS)
+                return 2 * one_word;
+        if (event >= CLIENT_ABI_EVENT_NEW_WORD)
+                return one_word;
+        if (event >= CLIENT_ABI_EVENT_NEW_FIRST)
+                return 0;
+
         switch (event) {
         case CLIENT_ABI_EVENT_TIME:
         case CLIENT_ABI_EVENT_ZONE_BEGIN:
@@ -77,94 +77,212 @@ static size_t payload_bytes(uint64_t word)
                 return one_word;
         case CLIENT_ABI_EVENT_MESSAGE:
                 return text_bytes <= CLIENT_ABI_TEXT_BYTES_MAX ? one_word + text_words : PAYLOAD_OF_NO_EVENT;
-        case CLIENT_ABI_EVENT_THREAD_NAME:
-                return text_bytes <= CLIENT_ABI_TEXT_BYTES_MAX ? text_words : PAYLOAD_OF_NO_EVENT;
         default:
-                break;
-        }
-
-        /* What a later version may add. */
-        if (event < CLIENT_ABI_EVENT_NEW_FIRST)
                 return PAYLOAD_OF_NO_EVENT;
-        if (event < CLIENT_ABI_EVENT_NEW_WORD)
-                return 0;
-        if (event < CLIENT_ABI_EVENT_NEW_BYTES)
-                return one_word;
-        return text_bytes <= CLIENT_ABI_TEXT_BYTES_MAX ? text_words : PAYLOAD_OF_NO_EVENT;
+        }
 }
 
-/* Fills @e from the event at `at_bytes`, whose bytes are all there. */
-static void decode(const struct client_stream *s, uint64_t word, size_t n_payload_bytes,
+/* True for what has a number in client_abi.h; those of each class are in a row. */
+static bool is_known(uint32_t event)
+{
+        if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
+                return event <= CLIENT_ABI_EVENT_DEVICE_SPAN;
+        if (event >= CLIENT_ABI_EVENT_NEW_TWO_WORDS)
+                return event <= CLIENT_ABI_EVENT_CODE_GONE;
+        if (event >= CLIENT_ABI_EVENT_NEW_WORD)
+                return event <= CLIENT_ABI_EVENT_DEVICE_ZONE_END;
+        return event <= CLIENT_ABI_EVENT_PLOT_CONFIG;
+}
+
+/* What every payload of the kind begins with. */
+static uint32_t fixed_bytes(uint32_t event)
+{
+        switch (event) {
+        case CLIENT_ABI_EVENT_PROGRAM_INFO:
+        case CLIENT_ABI_EVENT_SOURCE_TEXT:
+        case CLIENT_ABI_EVENT_LOCK_NAME:
+                return 8;
+        case CLIENT_ABI_EVENT_CODE:
+                return 24;
+        case CLIENT_ABI_EVENT_DEVICE_SPAN:
+                return 32;
+        default:
+                return 0;
+        }
+}
+
+/* The prefixes that were found from `at_bytes` of the stream on. */
+struct collected {
+        size_t end_bytes; /* of `pending`: what they belong to begins here */
+        uint32_t seen;    /* bits of enum collected_kind */
+        struct client_prefix prefix;
+};
+
+enum collected_kind {
+        COLLECTED_TIME = 1,
+        COLLECTED_ZONE_AT = 2,
+        COLLECTED_BLOB = 4,
+        COLLECTED_CALLSTACK = 8,
+        COLLECTED_STACK_COPY = 16,
+};
+
+/* What an event is among prefixes; 0 for the event that they belong to. */
+static uint32_t collected_kind(uint32_t event)
+{
+        switch (event) {
+        case CLIENT_ABI_EVENT_TIME:
+                return COLLECTED_TIME;
+        case CLIENT_ABI_EVENT_ZONE_AT:
+                return COLLECTED_ZONE_AT;
+        case CLIENT_ABI_EVENT_BLOB:
+                return COLLECTED_BLOB;
+        case CLIENT_ABI_EVENT_CALLSTACK:
+                return COLLECTED_CALLSTACK;
+        case CLIENT_ABI_EVENT_STACK_COPY:
+                return COLLECTED_STACK_COPY;
+        default:
+                return 0;
+        }
+}
+
+/* Gives up the prefixes: they belong to nothing. */
+static void drop_collected(struct client_stream *s, struct collected *c)
+{
+        *(s->in_thread ? &s->n_garbage_bytes : &s->n_leftover_bytes) += c->end_bytes - s->at_bytes;
+        s->at_bytes = c->end_bytes;
+        *c = (struct collected){ .end_bytes = c->end_bytes };
+}
+
+/* Steps over @n bytes that are no event for anybody, and over the prefixes before them. */
+static void skip(struct client_stream *s, struct collected *c, size_t n, uint64_t *counter)
+{
+        drop_collected(s, c);
+        *counter += n;
+        s->at_bytes += n;
+        c->end_bytes = s->at_bytes;
+}
+
+/* Takes the event at `end_bytes` of @c, whose bytes are all there, to the prefixes. */
+static void collect(struct client_stream *s, struct collected *c, uint64_t word, size_t n_payload_bytes)
+{
+        size_t at = c->end_bytes + CLIENT_ABI_WORD_BYTES;
+        const uint8_t *payload = s->pending.data + at;
+        uint32_t kind = collected_kind(event_of(word));
+        uint32_t argument = argument_of(word);
+
+        if (c->seen & kind)
+                drop_collected(s, c);
+        c->end_bytes = at + n_payload_bytes;
+        switch ((enum collected_kind)kind) {
+        case COLLECTED_TIME:
+                s->ticks_high = (uint32_t)word;
+                if (c->seen == 0) {
+                        s->at_bytes = c->end_bytes; /* the usual case: it stands alone */
+                        return;
+                }
+                break;
+        case COLLECTED_ZONE_AT:
+                c->prefix.zone_depth = argument;
+                break;
+        case COLLECTED_BLOB:
+                c->prefix.blob_at = client_stream_word(s, at);
+                c->prefix.blob_bytes = client_stream_word(s, at + CLIENT_ABI_WORD_BYTES);
+                break;
+        case COLLECTED_CALLSTACK:
+                c->prefix.frames = payload;
+                c->prefix.n_frames = argument / CLIENT_ABI_WORD_BYTES;
+                if (c->prefix.n_frames > CLIENT_ABI_CALLSTACK_FRAMES_MAX)
+                        c->prefix.n_frames = CLIENT_ABI_CALLSTACK_FRAMES_MAX;
+                break;
+        case COLLECTED_STACK_COPY:
+                if (argument < CLIENT_ABI_STACK_COPY_HEADER_BYTES)
+                        break;
+                c->prefix.stack = payload;
+                c->prefix.stack_bytes = argument < STACK_BYTES_MAX ? argument : STACK_BYTES_MAX;
+                break;
+        }
+        c->seen |= kind;
+}
+
+/* Fills @e from the event at `end_bytes` of @c, whose bytes are all there. */
+static void decode(const struct client_stream *s, const struct collected *c, uint64_t word,
                    struct client_event *e)
 {
-        const uint8_t *payload = s->pending.data + s->at_bytes + CLIENT_ABI_WORD_BYTES;
-        size_t has_word = 0;
+        size_t at = c->end_bytes + CLIENT_ABI_WORD_BYTES;
+        uint32_t n_words = 0;
 
-        *e = (struct client_event){
-                .ticks = (uint64_t)s->ticks_high << 32 | (word & UINT32_MAX),
-                .kind = event_of(word),
-                .argument = argument_of(word),
-        };
-        if (n_payload_bytes == 0)
-                return;
-        if (e->kind != CLIENT_ABI_EVENT_THREAD_NAME) {
-                e->value[0] = load_word(s, s->at_bytes + CLIENT_ABI_WORD_BYTES);
-                has_word = CLIENT_ABI_WORD_BYTES;
-        }
+        /*
+         * Member by member, and no copy of prefixes that are not there: reading back in larger pieces what was
+         * just stored takes longer than all the rest.
+         */
+        e->ticks = (uint64_t)s->ticks_high << 32 | (word & UINT32_MAX);
+        e->kind = event_of(word);
+        e->argument = argument_of(word);
+        e->value[0] = e->value[1] = 0;
+        e->text = NULL;
+        e->text_bytes = 0;
+        if (c->seen)
+                e->prefix = c->prefix;
+        else
+                memset(&e->prefix, 0, sizeof(e->prefix));
+
+        if (e->kind == CLIENT_ABI_EVENT_THREAD || e->kind == CLIENT_ABI_EVENT_MESSAGE ||
+            e->kind == CLIENT_ABI_EVENT_PLOT_I64 || e->kind == CLIENT_ABI_EVENT_PLOT_F64)
+                n_words = 1;
+        else if (e->kind >= CLIENT_ABI_EVENT_NEW_WORD && e->kind < CLIENT_ABI_EVENT_NEW_BYTES)
+                n_words = e->kind < CLIENT_ABI_EVENT_NEW_TWO_WORDS ? 1 : 2;
+        for (uint32_t i = 0; i < n_words; i++, at += CLIENT_ABI_WORD_BYTES)
+                e->value[i] = client_stream_word(s, at);
+
         if (e->kind == CLIENT_ABI_EVENT_THREAD)
                 e->argument = (uint32_t)e->value[0];
-        if (e->kind == CLIENT_ABI_EVENT_MESSAGE || e->kind == CLIENT_ABI_EVENT_THREAD_NAME) {
-                e->text = (const char *)payload + has_word;
+        if (e->kind == CLIENT_ABI_EVENT_MESSAGE || e->kind == CLIENT_ABI_EVENT_THREAD_NAME ||
+            e->kind >= CLIENT_ABI_EVENT_NEW_BYTES) {
+                e->text = (const char *)s->pending.data + at;
                 e->text_bytes = e->argument;
         }
 }
 
-/* True if the event at `at_bytes` is one for the caller; else it is accounted for, to be stepped over. */
-static bool is_wanted(struct client_stream *s, uint64_t word, size_t event_bytes)
+/* True if the whole event at `end_bytes` of @c is one for the caller; else both are stepped over. */
+static bool is_wanted(struct client_stream *s, struct collected *c, uint64_t word, size_t event_bytes)
 {
         uint32_t event = event_of(word);
 
-        if (event == CLIENT_ABI_EVENT_TIME) {
-                s->ticks_high = (uint32_t)word;
+        if (!is_known(event) || (argument_of(word) < fixed_bytes(event) && c->prefix.blob_bytes == 0)) {
+                skip(s, c, event_bytes, &s->n_garbage_bytes);
                 return false;
         }
-        if (event >= CLIENT_ABI_EVENT_NEW_FIRST) {
-                s->n_garbage_bytes += event_bytes;
-                return false;
-        }
-        if (event == CLIENT_ABI_EVENT_THREAD)
+        if (event == CLIENT_ABI_EVENT_THREAD) {
+                drop_collected(s, c);
                 s->in_thread = true;
+        }
         if (!s->in_thread)
-                s->n_leftover_bytes += event_bytes;
+                skip(s, c, event_bytes, &s->n_leftover_bytes);
         return s->in_thread;
 }
 
 int client_stream_peek(struct client_stream *s, struct client_event *ret_event)
 {
+        struct collected c = { .end_bytes = s->at_bytes };
         size_t left;
 
-        while ((left = client_stream_count_bytes(s)) >= CLIENT_ABI_WORD_BYTES) {
-                uint64_t word = load_word(s, s->at_bytes);
+        while ((left = s->pending.used_bytes - c.end_bytes) >= CLIENT_ABI_WORD_BYTES) {
+                uint64_t word = client_stream_word(s, c.end_bytes);
                 size_t payload = payload_bytes(word);
 
                 if (payload == PAYLOAD_OF_NO_EVENT) {
-                        s->n_garbage_bytes += CLIENT_ABI_WORD_BYTES;
-                        s->at_bytes += CLIENT_ABI_WORD_BYTES;
+                        skip(s, &c, CLIENT_ABI_WORD_BYTES, &s->n_garbage_bytes);
                         continue;
                 }
                 if (payload > left - CLIENT_ABI_WORD_BYTES)
                         return 0;
-                if (is_wanted(s, word, CLIENT_ABI_WORD_BYTES + payload)) {
-                        decode(s, word, payload, ret_event);
-                        s->event_bytes = CLIENT_ABI_WORD_BYTES + payload;
+                if (collected_kind(event_of(word)) != 0) {
+                        collect(s, &c, word, payload);
+                } else if (is_wanted(s, &c, word, CLIENT_ABI_WORD_BYTES + payload)) {
+                        decode(s, &c, word, ret_event);
+                        s->event_bytes = c.end_bytes + CLIENT_ABI_WORD_BYTES + payload - s->at_bytes;
                         return 1;
                 }
-                s->at_bytes += CLIENT_ABI_WORD_BYTES + payload;
         }
         return 0;
-}
-
-void client_stream_consume(struct client_stream *s)
-{
-        s->at_bytes += s->event_bytes;
 }

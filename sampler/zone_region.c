@@ -182,9 +182,10 @@ uint64_t zone_region_count_drops(struct zone_region *r, uint32_t slot)
 {
         struct client_drops now = client_region_drops(r->region, slot);
         struct client_drops *seen = &r->slots[slot].seen;
-        const uint64_t grown[] = { now.n_zones - seen->n_zones, now.n_messages - seen->n_messages,
-                                   now.n_plots - seen->n_plots, now.n_frames - seen->n_frames,
-                                   now.n_other - seen->n_other };
+        const uint64_t grown[] = { now.n_zones - seen->n_zones,     now.n_messages - seen->n_messages,
+                                   now.n_plots - seen->n_plots,     now.n_frames - seen->n_frames,
+                                   now.n_memory - seen->n_memory,   now.n_locks - seen->n_locks,
+                                   now.n_devices - seen->n_devices, now.n_other - seen->n_other };
         uint64_t n = 0;
 
         *seen = now;

@@ -9,6 +9,8 @@
 #   zone_begin   6 zone  7 function  8 file:line
 #   zone_end     6 zone
 #   message      6 severity  7 color  8 text
+#   message_text                6 severity  7 color  8 text, as it is in the dump
+#   zone_text, zone_name        6 level  7 text
 #   plot_i64, plot_f64          6 name  7 value
 #   frame_mark                  6 name
 #   others                      6 all operands as they are
@@ -20,6 +22,12 @@ function of(name,    i, n) {
                 if (substr($i, 1, n) == name "=")
                         return substr($i, n + 1)
         return ""
+}
+
+# The last operand, which has quotes around it and may hold anything.
+function quoted(name,    from) {
+        from = index($0, " " name "=\"") + length(name) + 3
+        return substr($0, from, length($0) - from)
 }
 
 function take_symbol(frame) {
@@ -104,6 +112,9 @@ $1 == "zone_end" {
 }
 
 $1 == "message"    { print start, of("severity"), of("color"), text[of("text")]; next }
+$1 == "message_text" { print start, of("severity"), of("color"), quoted("text"); next }
+$1 == "zone_text"  { print start, of("level"), quoted("text"); next }
+$1 == "zone_name"  { print start, of("level"), quoted("name"); next }
 $1 == "plot_i64"   { print start, text[of("name")], of("value"); next }
 $1 == "plot_f64"   { print start, text[of("name")], of("bits"); next }
 $1 == "frame_mark" { print start, text[of("name")]; next }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: any ring bytes are read to their end; in two pieces they give the same events as in one. */
+/*
+ * Fuzz target: any ring bytes are read to their end.  In two pieces, and with
+ * zones the short way, they give the same events as in one piece.
+ */
 #include "instrument/client_abi.h"
 #include "instrument/client_stream.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,27 +23,68 @@ static void mix(struct outcome *o, uint64_t v)
         o->check ^= o->check >> 29;
 }
 
-static void read_all(struct client_stream *s, struct outcome *o)
+static void mix_bytes(struct outcome *o, const void *data, size_t n)
+{
+        const uint8_t *bytes = data;
+
+        mix(o, n);
+        for (size_t i = 0; i < n; i++)
+                mix(o, bytes[i]);
+}
+
+static void mix_event(struct outcome *o, const struct client_event *e)
+{
+        const struct client_prefix *p = &e->prefix;
+
+        if (e->kind == CLIENT_ABI_EVENT_TIME || e->kind == CLIENT_ABI_EVENT_ZONE_AT ||
+            e->kind == CLIENT_ABI_EVENT_BLOB || e->kind == CLIENT_ABI_EVENT_CALLSTACK ||
+            e->kind == CLIENT_ABI_EVENT_STACK_COPY || e->text_bytes > CLIENT_ABI_TEXT_BYTES_MAX ||
+            p->n_frames > CLIENT_ABI_CALLSTACK_FRAMES_MAX ||
+            (p->stack_bytes > 0 && p->stack_bytes < CLIENT_ABI_STACK_COPY_HEADER_BYTES))
+                abort();
+        o->n_events++;
+        mix(o, e->ticks);
+        mix(o, e->kind);
+        mix(o, e->argument);
+        mix(o, e->value[0]);
+        mix(o, e->value[1]);
+        mix_bytes(o, e->text, e->text_bytes);
+        mix(o, p->zone_depth);
+        mix(o, p->blob_at);
+        mix(o, p->blob_bytes);
+        mix_bytes(o, p->frames, p->n_frames * sizeof(uint64_t));
+        mix_bytes(o, p->stack, p->stack_bytes);
+}
+
+static bool next_event(struct client_stream *s, bool short_way, struct client_event *ret_event)
+{
+        struct client_zone_event zone;
+
+        if (!short_way || !client_stream_peek_zone(s, &zone))
+                return client_stream_peek(s, ret_event) == 1;
+        *ret_event = (struct client_event){
+                .ticks = zone.ticks,
+                .kind = zone.kind,
+                .argument = zone.argument,
+        };
+        return true;
+}
+
+static void read_all(struct client_stream *s, bool short_way, struct outcome *o)
 {
         struct byte_buffer spare = { .data = NULL };
         struct client_event e;
         size_t left = client_stream_count_bytes(s);
 
-        while (client_stream_peek(s, &e) == 1) {
-                if (e.kind == CLIENT_ABI_EVENT_TIME || e.text_bytes > CLIENT_ABI_TEXT_BYTES_MAX)
-                        abort();
-                o->n_events++;
-                mix(o, e.ticks);
-                mix(o, e.kind);
-                mix(o, e.argument);
-                mix(o, e.value[0]);
-                for (uint32_t i = 0; i < e.text_bytes; i++)
-                        mix(o, (uint64_t)(uint8_t)e.text[i]);
+        while (next_event(s, short_way, &e)) {
+                mix_event(o, &e);
                 client_stream_consume(s);
                 if (client_stream_count_bytes(s) >= left)
                         abort();
                 left = client_stream_count_bytes(s);
         }
+        if (client_stream_count_bytes(s) > CLIENT_STREAM_EVENT_BYTES_MAX)
+                abort();
         if (client_stream_move(s, &spare) < 0)
                 abort();
         byte_buffer_deinit(&spare);
@@ -61,13 +106,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
         client_stream_init(&whole);
         byte_buffer_add(&whole.pending, data, n_bytes);
-        read_all(&whole, &of_whole);
+        read_all(&whole, false, &of_whole);
 
         client_stream_init(&pieces);
         byte_buffer_add(&pieces.pending, data, cut);
-        read_all(&pieces, &of_pieces);
+        read_all(&pieces, true, &of_pieces);
         byte_buffer_add(&pieces.pending, data + cut, n_bytes - cut);
-        read_all(&pieces, &of_pieces);
+        read_all(&pieces, true, &of_pieces);
 
         if (of_whole.n_events != of_pieces.n_events || of_whole.check != of_pieces.check ||
             whole.n_garbage_bytes != pieces.n_garbage_bytes ||

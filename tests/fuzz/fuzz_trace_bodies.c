@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_dictionary.c, event_decoder.c: what a body brings can be encoded and comes back the same; else nothing changes */
+/* format/trace_dictionary.c, event_decoder.c, attachment_chunk.c: what a body brings can be encoded and comes back the same; else nothing changes */
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "format/attachment_chunk.h"
 #include "format/event_decoder.h"
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
@@ -23,7 +24,7 @@ static void require(bool holds)
                 abort();
 }
 
-/* References are to row 1 or, within a table, to the row before; other numbers are the row's. */
+/* References within a table are to the row before; other numbers are the row's, and so differ from row to row. */
 static void add_row(struct trace_dictionary *d, const struct trace_schema *schema, uint32_t i)
 {
         _Alignas(8) uint8_t row[64] = { 0 };
@@ -34,8 +35,6 @@ static void add_row(struct trace_dictionary *d, const struct trace_schema *schem
 
                 if (schema->fields[f].reference == TRACE_REFERENCE_EARLIER)
                         value = i - 1;
-                else if (schema->fields[f].reference != TRACE_REFERENCE_NONE)
-                        value = 1;
                 trace_field_set(&schema->fields[f], row, value);
         }
         if (schema->table == TRACE_TABLE_STRINGS)
@@ -115,8 +114,12 @@ static int copy_events(const struct trace_dictionary *d, const uint8_t *body, si
 
         while (r == 0 && (r = event_decoder_next_run(&decoder, &run, err)) == 1) {
                 event_encoder_begin_run(encoder, run.thread);
-                while ((r = event_decoder_next(&decoder, &event, err)) == 1)
+                while ((r = event_decoder_next(&decoder, &event, err)) == 1) {
+                        if (event.text)
+                                require((const uint8_t *)event.text > body &&
+                                        (const uint8_t *)event.text + event.operand[0] <= body + body_bytes);
                         event_encoder_add(encoder, &event);
+                }
                 event_encoder_end_run(encoder);
         }
         return r;
@@ -160,6 +163,31 @@ static void fuzz_events(const uint8_t *data, size_t size)
         trace_dictionary_deinit(&d);
 }
 
+/* A part that was encoded once more is the same part; what was taken belongs to an attachment that there is. */
+static void fuzz_attachment(const uint8_t *data, size_t size)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct attachment_chunk part, again;
+        struct error err = ERROR_NONE;
+        struct trace_dictionary d;
+        int r;
+
+        fill(&d);
+        r = attachment_chunk_decode(&d, data, size, &part, &err);
+        require(r == 0 || (r == -EBADMSG && err.code == r && err.text[0] != '\0'));
+        if (r == 0) {
+                require(part.attachment >= 1 && part.attachment <= N_ROWS);
+                require(part.offset_bytes + part.n_bytes <= part.attachment); /* their sizes, see add_row() */
+                require(part.bytes >= data && part.bytes + part.n_bytes == data + size);
+                require(attachment_chunk_encode(&part, &body) == 0);
+                require(attachment_chunk_decode(&d, body.data, body.used_bytes, &again, NULL) == 0);
+                require(again.attachment == part.attachment && again.offset_bytes == part.offset_bytes &&
+                        again.n_bytes == part.n_bytes && memcmp(again.bytes, part.bytes, part.n_bytes) == 0);
+        }
+        byte_buffer_deinit(&body);
+        trace_dictionary_deinit(&d);
+}
+
 /* The first byte is the kind of the chunk that the rest is the body of. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -167,6 +195,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         if (trace_schema_find(data[0]))
                 fuzz_table((enum trace_table)data[0], data + 1, size - 1);
+        else if (data[0] == TRACE_CHUNK_ATTACHMENT)
+                fuzz_attachment(data + 1, size - 1);
         else
                 fuzz_events(data + 1, size - 1);
         return 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_reader.c, trace_dump.c: any file is read up to some chunk or refused with words; never a crash */
+/* format/trace_reader.c, trace_dump.c, attachment_tally.c: any file is read up to some chunk or refused with words; never a crash */
 #include "base/error.h"
+#include "format/attachment_chunk.h"
+#include "format/attachment_tally.h"
 #include "format/event_decoder.h"
 #include "format/trace_dump.h"
 #include "format/trace_reader.h"
@@ -35,9 +37,30 @@ static void read_events(const struct trace_reader *reader, const struct trace_it
         require(r == 0 || (r == err.code && err.text[0] != '\0'));
 }
 
+/* Parts that were taken follow each other, and none has more than its attachment. */
+static void read_attachment(const struct trace_reader *reader, const struct trace_item *item,
+                            struct attachment_tally *tally)
+{
+        const struct trace_dictionary *d = trace_reader_dictionary(reader);
+        const struct trace_attachment *row;
+        struct error err = ERROR_NONE;
+        struct attachment_chunk part;
+        int r = attachment_chunk_decode(d, item->body, item->body_bytes, &part, &err);
+
+        if (r == 0)
+                r = attachment_tally_add(tally, d, &part, &err);
+        require(r == 0 || (r == err.code && err.text[0] != '\0'));
+        if (r < 0)
+                return;
+        row = trace_dictionary_row(d, TRACE_TABLE_ATTACHMENTS, part.attachment);
+        require(attachment_tally_get(tally, part.attachment) == part.offset_bytes + part.n_bytes);
+        require(attachment_tally_get(tally, part.attachment) <= row->size_bytes);
+}
+
 /* What the reader says about the file is true. */
 static void read_all(const char *path, uint64_t size)
 {
+        struct attachment_tally tally = { .n_bytes = NULL };
         struct trace_reader *reader;
         struct error err = ERROR_NONE;
         enum trace_ending ending;
@@ -54,8 +77,12 @@ static void read_all(const char *path, uint64_t size)
                 require(item.file_offset_bytes < size);
                 if (item.header.kind == TRACE_CHUNK_EVENTS)
                         read_events(reader, &item);
+                else if (item.header.kind == TRACE_CHUNK_ATTACHMENT)
+                        read_attachment(reader, &item, &tally);
         }
         require(r == 0);
+        (void)attachment_tally_find_incomplete(&tally, trace_reader_dictionary(reader), 0);
+        attachment_tally_deinit(&tally);
         ending = trace_reader_ending(reader, &words, &whole_bytes);
         require(ending != TRACE_ENDING_OPEN && whole_bytes <= size);
         require((ending == TRACE_ENDING_WHOLE) == (words[0] == '\0'));

@@ -10,6 +10,19 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The event outlives the body that its text lies in. */
+static void keep_text(struct listed_event *listed)
+{
+        listed->text = NULL;
+        if (!listed->event.text)
+                return;
+        listed->text = calloc(1, listed->event.operand[0] + 1);
+        ck_assert_ptr_nonnull(listed->text);
+        memcpy(listed->text, listed->event.text, listed->event.operand[0]);
+        listed->event.text = listed->text;
+}
 
 static void add_body(struct event_list *list, const struct trace_dictionary *dictionary, const uint8_t *body,
                      size_t n_bytes)
@@ -27,6 +40,7 @@ static void add_body(struct event_list *list, const struct trace_dictionary *dic
                         ck_assert_int_eq(array_reserve(&list->events, &list->capacity, list->n_events + 1,
                                                        sizeof(*list->events)),
                                          0);
+                        keep_text(&listed);
                         list->events[list->n_events++] = listed;
                 }
                 ck_assert_msg(r == 0, "%s", err.text);
@@ -62,6 +76,8 @@ void event_list_read(struct event_list *list, struct trace_reader *reader)
 
 void event_list_deinit(struct event_list *list)
 {
+        for (size_t i = 0; i < list->n_events; i++)
+                free(list->events[i].text);
         free(list->events);
         *list = (struct event_list){ .events = NULL };
 }

@@ -21,6 +21,7 @@ struct trace_reader;
 struct listed_event {
         uint32_t thread; /* id in the table THREADS */
         struct trace_event event;
+        char *text; /* heap, owned: what event.text points to, with a NUL behind it */
 };
 
 struct event_list {

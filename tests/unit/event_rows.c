@@ -29,17 +29,24 @@ void event_rows_fill(struct trace_dictionary *d)
                 add(d, TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = i });
                 add(d, TRACE_TABLE_STACKS, &(struct trace_stack){ i - 1, i });
                 add(d, TRACE_TABLE_SAMPLE_EVENTS, &(struct trace_sample_event){ .rate = i });
+                add(d, TRACE_TABLE_LOCKS, &(struct trace_lock){ 1, 1, i });
+                add(d, TRACE_TABLE_DEVICES, &(struct trace_device){ .process = 1, .number = i });
         }
 }
+
+/* Long enough for a length of two bytes; what it begins with is also a number that goes on. */
+static const char text[300] = "\x80\xff\n\"text";
 
 struct trace_event event_rows_random_event(uint64_t op, uint64_t *now_ns, uint64_t *random_state)
 {
         const struct trace_op_schema *schema = trace_op_schema_find(op);
-        struct trace_event event = { .op = op, .time_ns = *now_ns };
+        struct trace_event event = { .op = op, .time_ns = *now_ns, .text = text };
 
         for (uint32_t i = 0; i < schema->n_operands; i++) {
                 uint64_t value = fixed_random_magnitude(random_state);
 
+                if (schema->operands[i].encoding == TRACE_ENCODING_TEXT)
+                        value %= sizeof(text);
                 switch ((enum trace_reference)schema->operands[i].reference) {
                 case TRACE_REFERENCE_REQUIRED:
                         value = 1 + value % EVENT_ROWS_COUNT;

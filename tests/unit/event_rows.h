@@ -16,7 +16,10 @@ struct trace_event;
 
 void event_rows_fill(struct trace_dictionary *d);
 
-/* An event of @op whose operands are random and valid, its time that of *@now_ns, which goes on a random way. */
+/*
+ * An event of @op whose operands are random and valid, its time that of *@now_ns, which goes on a random way.
+ * Its text, if it has one, is static and of random length, which may be 0.
+ */
 struct trace_event event_rows_random_event(uint64_t op, uint64_t *now_ns, uint64_t *random_state);
 
 #endif /* TESTS_UNIT_EVENT_ROWS_H */

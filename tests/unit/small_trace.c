@@ -9,11 +9,16 @@
 #define BEGIN_NS UINT64_C(5000000000)
 
 /* Ids in the tables, by order of arrival. */
-enum { MAIN_THREAD = 1, WORKER_THREAD = 2, FRAME_LOCATION = 1, LOAD_LOCATION = 2 };
+enum { MAIN_THREAD = 1, WORKER_THREAD = 2, FIBER = 3 };
+enum { FRAME_LOCATION = 1, LOAD_LOCATION = 2, LOCK_LOCATION = 3 };
+enum { MUTEX = 1, GPU = 1, SOURCE = 1, CODE = 2 };
 
-static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
+#define SOURCE_TEXT "func @main() {\n}\n"
+
+static void add_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text,
+                     const uint64_t *operands)
 {
-        struct trace_event event = { .time_ns = time_ns, .op = op };
+        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
 
         memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
         event_encoder_add(&b->encoder, &event);
@@ -21,7 +26,11 @@ static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, con
 
 /* The rest of the operands are 0. */
 #define ADD(b, time_ns, op, ...) \
-        add((b), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
+        add_text((b), (time_ns), TRACE_OP_##op, NULL, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
+/* The same with a text, whose length comes first. */
+#define ADD_TEXT(b, time_ns, op, text, ...)             \
+        add_text((b), (time_ns), TRACE_OP_##op, (text), \
+                 (const uint64_t[TRACE_OPERANDS_MAX]){ sizeof(text) - 1, __VA_ARGS__ })
 #define ROW(b, table, type, ...) trace_builder_row((b), TRACE_TABLE_##table, &(struct type){ __VA_ARGS__ })
 
 static uint32_t add_bytes(struct trace_builder *b, const char *bytes, size_t n_bytes)
@@ -113,11 +122,111 @@ static void add_second_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
+/* What came with version 1.1. */
+static void add_third_rows(struct trace_builder *b)
+{
+        uint32_t image;
+
+        ROW(b, THREADS, trace_thread, .process = 2, .start_ns = BEGIN_NS + 1000, .kind = TRACE_THREAD_FIBER,
+            .fiber = 7);
+        trace_builder_location(b, "cache lock");
+        ROW(b, PLOTS, trace_plot, .name = trace_builder_string(b, "heap"),
+            .unit = trace_builder_string(b, "bytes"), .format = TRACE_PLOT_BYTES,
+            .flags = TRACE_PLOT_STEP | TRACE_PLOT_FILL, .color = 0x00ff7f);
+        ROW(b, LOCKS, trace_lock, .process = 2, .location = LOCK_LOCATION, .number = 5);
+        ROW(b, DEVICES, trace_device, .process = 2, .name = trace_builder_string(b, "gpu 0"),
+            .period_bits = UINT64_C(0x4024000000000000), .kind = 2, .number = 1);
+        ROW(b, DEVICE_CLOCKS, trace_device_clock, .ticks = 1000, .raw_ns = BEGIN_NS + 1000, .device = GPU);
+        ROW(b, DEVICE_CLOCKS, trace_device_clock, .ticks = 900, .raw_ns = BEGIN_NS + 1900, .device = GPU);
+        ROW(b, PROGRAM_INFO, trace_program_info, .process = 2, .key = trace_builder_string(b, "build"),
+            .value = trace_builder_string(b, "release"));
+        ROW(b, PROGRAM_INFO, trace_program_info, .process = 2,
+            .value = trace_builder_string(b, "two levels\nno sound"));
+        (void)trace_builder_attachment(b, "kernels/main.mlir", strlen(SOURCE_TEXT));
+        image = trace_builder_row(b, TRACE_TABLE_ATTACHMENTS,
+                                  &(struct trace_attachment){ .size_bytes = 0,
+                                                              .hash = UINT64_C(0xfedcba9876543210),
+                                                              .kind = TRACE_ATTACHMENT_CODE_IMAGE,
+                                                              .name = trace_builder_string(b, "jit_main") });
+        ck_assert_uint_eq(image, CODE);
+        ROW(b, CODE_REGIONS, trace_code_region, .start_avma = UINT64_C(0x7f0000001000), .length_bytes = 0x800,
+            .time_ns = BEGIN_NS + 1001, .process = 2, .name = trace_builder_string(b, "jit_main"),
+            .attachment = CODE);
+        ROW(b, CODE_REGIONS, trace_code_region, .start_avma = UINT64_C(0x7f0000001000), .length_bytes = 0x800,
+            .time_ns = BEGIN_NS + 1999, .process = 2, .gone = 1);
+        ROW(b, LOSSES, trace_loss, .reason = TRACE_LOSS_DROPPED_ZONES, .thread = WORKER_THREAD, .count = 12,
+            .time_ns = BEGIN_NS + 1000);
+        ROW(b, NOTICES, trace_notice, .notice = TRACE_NOTICE_ATTACHED);
+}
+
+static void add_zone_details(struct trace_builder *b)
+{
+        ADD(b, BEGIN_NS + 1000, CALLSTACK, 2);
+        ADD(b, BEGIN_NS + 1000, ZONE_BEGIN, FRAME_LOCATION);
+        ADD(b, BEGIN_NS + 1001, ZONE_BEGIN, LOAD_LOCATION);
+        ADD_TEXT(b, BEGIN_NS + 1002, ZONE_TEXT, "level \"7\" time_ns=1\n\xff", 0);
+        ADD_TEXT(b, BEGIN_NS + 1003, ZONE_NAME, "load of level 7", 1);
+        ADD(b, BEGIN_NS + 1004, ZONE_VALUE, (uint64_t)-3, 1);
+        ADD(b, BEGIN_NS + 1005, ZONE_COLOR, 0x0000ff, 0);
+        ADD_TEXT(b, BEGIN_NS + 1006, MESSAGE_TEXT, "loaded", 2, 0x123456);
+        ADD_TEXT(b, BEGIN_NS + 1007, MESSAGE_TEXT, "", 0, 0);
+        ADD(b, BEGIN_NS + 1008, ZONE_END, 0);
+        ADD(b, BEGIN_NS + 1009, ZONE_END, 0);
+}
+
+static void add_moments(struct trace_builder *b)
+{
+        uint32_t pool = trace_builder_string(b, "textures");
+
+        ADD(b, BEGIN_NS + 1010, FRAME_BEGIN, trace_builder_string(b, "audio"));
+        ADD(b, BEGIN_NS + 1011, FRAME_END, trace_builder_string(b, "audio"));
+        ADD(b, BEGIN_NS + 1012, MEMORY_ALLOC, pool, UINT64_C(0x7f00deadbee0), 4096);
+        ADD(b, BEGIN_NS + 1013, MEMORY_ALLOC, 0, 0x10, 0);
+        ADD(b, BEGIN_NS + 1014, MEMORY_FREE, pool, UINT64_C(0x7f00deadbee0));
+        ADD(b, BEGIN_NS + 1015, MEMORY_DISCARD, pool);
+        ADD(b, BEGIN_NS + 1016, LOCK_WAIT, MUTEX, 0);
+        ADD(b, BEGIN_NS + 1017, LOCK_OBTAIN, MUTEX, 0);
+        ADD(b, BEGIN_NS + 1018, LOCK_MARK, MUTEX, LOAD_LOCATION);
+        ADD(b, BEGIN_NS + 1019, LOCK_NAME, MUTEX, trace_builder_string(b, "cache of level 7"));
+        ADD(b, BEGIN_NS + 1020, LOCK_RELEASE, MUTEX, 0);
+        ADD(b, BEGIN_NS + 1021, LOCK_OBTAIN, MUTEX, 1);
+        ADD(b, BEGIN_NS + 1022, LOCK_GONE, MUTEX);
+        ADD(b, BEGIN_NS + 1023, THREAD_GROUP, (uint64_t)-1);
+        ADD(b, BEGIN_NS + 1024, DEVICE_ZONE_BEGIN, GPU, 40, LOAD_LOCATION);
+        ADD(b, BEGIN_NS + 1025, DEVICE_ZONE_END, GPU, 41);
+        ADD(b, BEGIN_NS + 1026, DEVICE_TIME, GPU, 41, 2000);
+        ADD(b, BEGIN_NS + 1027, DEVICE_TIME, GPU, 40, 0);
+        ADD(b, BEGIN_NS + 1028, DEVICE_SPAN, GPU, FRAME_LOCATION, 1500, 300, 2, 99);
+}
+
+static void add_third_events(struct trace_builder *b)
+{
+        trace_builder_begin_run(b, WORKER_THREAD);
+        ADD(b, BEGIN_NS + 999, SWITCH_IN, 1);
+        add_zone_details(b);
+        add_moments(b);
+        ADD(b, BEGIN_NS + 1030, FIBER_ENTER, FIBER);
+        ADD(b, BEGIN_NS + 1040, FIBER_LEAVE, 0);
+        trace_builder_end_run(b);
+        trace_builder_begin_run(b, FIBER);
+        ADD(b, BEGIN_NS + 1030, THREAD_NAME, trace_builder_string(b, "loader"));
+        ADD(b, BEGIN_NS + 1030, SWITCH_IN, 1);
+        ADD(b, BEGIN_NS + 1032, ZONE_BEGIN, LOAD_LOCATION);
+        ADD(b, BEGIN_NS + 1040, SWITCH_OUT, 1, 0);
+        trace_builder_end_run(b);
+}
+
 void small_trace_build(struct trace_builder *b)
 {
         add_first_rows(b);
         add_first_events(b);
         trace_builder_flush(b);
+
+        add_third_rows(b);
+        add_third_events(b);
+        trace_builder_flush(b);
+        trace_builder_attachment_part(b, SOURCE, 0, SOURCE_TEXT, 5);
+        trace_builder_attachment_part(b, SOURCE, 5, SOURCE_TEXT + 5, strlen(SOURCE_TEXT) - 5);
 
         add_second_events(b);
         trace_builder_symbol(b, 1, "load_level", TRACE_SYMBOL_INLINED);

@@ -4,15 +4,15 @@
  *
  * Way of the data:  [small_trace] -> trace_builder -> unit test
  *
- * It is the same in every run, and its dump is tests/golden/v1.0.dump: it may
- * not change as long as version 1.0 of the format can be read.
+ * It is the same in every run, and its dump is tests/golden/v1.1.dump: a newer
+ * version of the format adds what is new in it, and a golden trace.
  */
 #ifndef TESTS_UNIT_SMALL_TRACE_H
 #define TESTS_UNIT_SMALL_TRACE_H
 
 struct trace_builder;
 
-/* Fills @b, which is fresh, with two chunks of events and all tables, and finishes it. */
+/* Fills @b, which is fresh, with three chunks of events, an attachment and all tables, and finishes it. */
 void small_trace_build(struct trace_builder *b);
 
 #endif /* TESTS_UNIT_SMALL_TRACE_H */

@@ -5,6 +5,7 @@
 #include "cli/report_json.h"
 #include "cli/text_number.h"
 #include "cli/utf8.h"
+#include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
@@ -292,6 +293,55 @@ START_TEST(test_traces_with_little_in_them)
 }
 END_TEST
 
+static const char *const kinds[] = { "messages", "frames",  "plots",    "memory",       "locks",
+                                     "fibers",   "devices", "in_zones", "source_texts", "code_regions" };
+
+/* A trace that has everything, and one that has nothing but zones and samples. */
+START_TEST(test_also_recorded)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root, *also;
+
+        trace_builder_init(&b);
+        if (_i == 0)
+                small_trace_build(&b);
+        else
+                build(&b, "name");
+        output = RUN("report", b.path);
+        ck_assert((strstr(output.out, "\nalso recorded\n") != NULL) == (_i == 0));
+        check_text(output.out);
+        if (_i == 0) {
+                ck_assert_ptr_nonnull(strstr(output.out, "\n  messages  3\n"));
+                ck_assert_ptr_nonnull(strstr(output.out, "\n  plots     3 values in 2 plots\n"));
+                ck_assert_ptr_nonnull(strstr(output.out, "\n  fibers    1 fiber, 1 time entered\n"));
+                ck_assert_ptr_nonnull(strstr(output.out, "\n  devices   1 device, 1 zone, 1 span\n"));
+                ck_assert_ptr_nonnull(strstr(output.out, ", 2 threads in 2 processes\n"));
+                ck_assert_ptr_nonnull(strstr(output.out, "  fiber  loader\n"));
+        }
+        free_output(&output);
+        output = RUN("report", "--json", b.path);
+        root = json_loads(output.out, 0, NULL);
+        also = json_object_get(root, "also_recorded");
+        ck_assert(json_is_object(also));
+        ck_assert_uint_eq(json_object_size(also), _i == 0 ? sizeof(kinds) / sizeof(kinds[0]) : 0);
+        for (size_t i = 0; _i == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                ck_assert_uint_gt(json_object_size(json_object_get(also, kinds[i])), 0);
+        if (_i == 0) {
+                json_t *memory = json_object_get(also, "memory");
+
+                ck_assert_int_eq(json_integer_value(json_object_get(memory, "allocations")), 2);
+                ck_assert_int_eq(json_integer_value(json_object_get(memory, "pools")), 2);
+                ck_assert_str_eq(json_string_value(get(root, "threads", 0, "kind")), "thread");
+                ck_assert_str_eq(json_string_value(get(root, "threads", 2, "kind")), "fiber");
+                ck_assert(json_is_null(get(root, "threads", 2, "tid")));
+        }
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_a_cut_off_trace_is_shown_with_a_warning)
 {
         struct trace_builder b;
@@ -423,6 +473,7 @@ int main(void)
         tcase_add_test(tc, test_json_says_what_the_trace_says);
         tcase_add_test(tc, test_json_replaces_what_is_no_utf8);
         tcase_add_loop_test(tc, test_traces_with_little_in_them, 0, 2);
+        tcase_add_loop_test(tc, test_also_recorded, 0, 2);
         tcase_add_test(tc, test_a_cut_off_trace_is_shown_with_a_warning);
         tcase_add_loop_test(tc, test_errors, 0, 9);
         tcase_add_test(tc, test_help);

@@ -155,8 +155,12 @@ START_TEST(test_ids_out_of_range_are_refused)
                 static const uint64_t values[] = { 0, 1, EVENT_ROWS_COUNT, EVENT_ROWS_COUNT + 1, UINT64_MAX };
                 const struct trace_operand *operand = &schema->operands[i];
 
+                if (operand->encoding == TRACE_ENCODING_TEXT)
+                        continue;
                 for (size_t v = 0; v < 5; v++) {
-                        struct trace_event event = { .op = (uint64_t)_i, .operand = { 1, 1, 1, 1, 1 } };
+                        struct trace_event event = { .op = (uint64_t)_i,
+                                                     .operand = { 1, 1, 1, 1, 1, 1 },
+                                                     .text = "x" };
                         struct byte_buffer body = { .data = NULL };
                         bool fits = operand->reference == TRACE_REFERENCE_NONE ||
                                     (values[v] <= EVENT_ROWS_COUNT &&
@@ -221,22 +225,23 @@ START_TEST(test_bodies_made_by_hand)
 END_TEST
 
 /*
- * Ops 12 and 200 of a newer version, with operands of their own and in two more columns of known ops, among
+ * Ops 100 and 200 of a newer version, with operands of their own and in two more columns of known ops, among
  * SWITCH_IN and ZONE_END: the known ones come as if nothing were between them.
  */
 START_TEST(test_ops_of_a_newer_version_are_skipped_and_counted)
 {
         static const uint8_t bytes[] = {
-                1,    1,  5,    20,        /* a run of thread 1 with 5 events from 10 ns on */
+                1,    1,   5,   20,        /* a run of thread 1 with 5 events from 10 ns on */
                 7,                         /* columns: */
-                0,    5,  1,    5,  40, 2, /* ops, times, operand 0 of SWITCH_IN */
-                96,   2,  0xc0, 12, 9,     /* operand 0 of op 12; operand 0 of op 200 */
-                41,   1,  23,   1,         /* operands 1 of SWITCH_IN, 7 of ZONE_END: not known either */
-                5,    12, 200,  5,  2,     /* ops */
-                0,    1,  2,    3,  4,     /* times */
+                0,    5,   1,   5,  40, 2, /* ops, times, operand 0 of SWITCH_IN */
+                0xa0, 6,   2,              /* operand 0 of op 100 */
+                0xc0, 12,  9,              /* operand 0 of op 200 */
+                41,   1,   23,  1,         /* operands 1 of SWITCH_IN, 7 of ZONE_END: not known either */
+                5,    100, 200, 5,  2,     /* ops */
+                0,    1,   2,   3,  4,     /* times */
                 6,    7,                   /* CPUs */
-                0x80, 1,                   /* of op 12 */
-                1,    2,  3,    4,  5,  6, 7, 8, 9, /* of op 200 */
+                0x80, 1,                   /* of op 100 */
+                1,    2,   3,   4,  5,  6, 7, 8, 9, /* of op 200 */
                 1,    1,
         };
         struct trace_dictionary dictionary;
@@ -256,6 +261,85 @@ START_TEST(test_ops_of_a_newer_version_are_skipped_and_counted)
         ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 0);
         ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 0);
         ck_assert_uint_eq(d.n_unknown_ops, 2);
+        trace_dictionary_deinit(&dictionary);
+}
+END_TEST
+
+/*
+ * A ZONE_TEXT whose column has five bytes: the length that is stated, and four of text.  Only what is there is taken,
+ * and bytes that are left over do no harm.
+ */
+START_TEST(test_texts_end_where_their_column_does)
+{
+        static const struct {
+                uint8_t length[5];
+                uint64_t n_bytes;
+                int result;
+        } texts[] = {
+                { { 4, 'a', 'b', 'c', 'd' }, 4, 0 },
+                { { 0, 'a', 'b', 'c', 'd' }, 0, 0 },
+                { { 5, 'a', 'b', 'c', 'd' }, 0, -EBADMSG },
+                { { 0xff, 0xff, 0xff, 0xff, 0x0f }, 0, -EBADMSG },
+                { { 0x84, 0x80, 0x80, 0x80, 0x80 }, 0, -EBADMSG },
+        };
+
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+                uint8_t bytes[] = { 1,
+                                    1,
+                                    1,
+                                    2,
+                                    4,
+                                    0,
+                                    1,
+                                    1,
+                                    1,
+                                    96,
+                                    5,
+                                    97,
+                                    1, /* ops, times, texts, levels */
+                                    TRACE_OP_ZONE_TEXT,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    3 };
+                struct walk w;
+
+                memcpy(bytes + 15, texts[i].length, 5);
+                w = walk_body(bytes, sizeof(bytes));
+                ck_assert_int_eq(w.result, texts[i].result);
+                ck_assert_uint_eq(w.n_events, texts[i].result == 0);
+                if (texts[i].result < 0)
+                        continue;
+                ck_assert_uint_eq(w.last.zone_text.text_bytes, texts[i].n_bytes);
+                ck_assert_uint_eq(w.last.zone_text.level, 3);
+        }
+}
+END_TEST
+
+/* The text lies in the body itself, wherever that is. */
+START_TEST(test_texts_are_borrowed_from_the_body)
+{
+        struct trace_event event = { .op = TRACE_OP_MESSAGE_TEXT,
+                                     .text = "\0two\xff",
+                                     .operand = { 5, 1, 2 } };
+        struct byte_buffer body = { .data = NULL };
+        struct trace_dictionary dictionary;
+        struct event_decoder d;
+        struct event_run run;
+
+        event_rows_fill(&dictionary);
+        encode(&body, &event, 1);
+        ck_assert_int_eq(event_decoder_init(&d, &dictionary, body.data, body.used_bytes, NULL), 0);
+        ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 1);
+        ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);
+        ck_assert_uint_eq(event.message_text.text_bytes, 5);
+        ck_assert_mem_eq(event.text, "\0two\xff", 5);
+        ck_assert((const uint8_t *)event.text > body.data &&
+                  (const uint8_t *)event.text + 5 <= body.data + body.used_bytes);
+        byte_buffer_deinit(&body);
         trace_dictionary_deinit(&dictionary);
 }
 END_TEST
@@ -300,6 +384,8 @@ int main(void)
         tcase_add_loop_test(tc, test_ids_out_of_range_are_refused, 1, TRACE_OP_COUNT);
         tcase_add_test(tc, test_bodies_made_by_hand);
         tcase_add_test(tc, test_ops_of_a_newer_version_are_skipped_and_counted);
+        tcase_add_test(tc, test_texts_end_where_their_column_does);
+        tcase_add_test(tc, test_texts_are_borrowed_from_the_body);
         tcase_add_loop_test(tc, test_time_beyond_64_bits_is_refused, 0, 3);
         tcase_add_test(tc, test_empty_dictionary);
         suite_add_tcase(suite, tc);

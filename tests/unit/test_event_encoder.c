@@ -3,6 +3,7 @@
 #include "format/event_encoder.h"
 
 #include "format/trace_dictionary.h"
+#include "format/trace_schema.h"
 #include "tests/unit/event_list.h"
 #include "tests/unit/event_rows.h"
 #include "tests/unit/fixed_random.h"
@@ -10,6 +11,7 @@
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define N_CHUNKS 3
 #define N_RUNS   500
@@ -27,13 +29,19 @@ static uint64_t choose_op(uint64_t n_before, uint64_t *state)
                                              : 1 + fixed_random_next(state) % (TRACE_OP_COUNT - 1);
 }
 
+/* Mostly short ones, also of nothing, which leaves no trace; some longer than what room is made for at once. */
+static uint64_t choose_length(int run, uint64_t *state)
+{
+        return fixed_random_next(state) % (run % 100 == 50 ? 3000 : 20);
+}
+
 static uint32_t encode_runs(struct event_encoder *encoder, struct run_maker *maker)
 {
         uint32_t n_events = 0;
 
         for (int run = 0; run < N_RUNS; run++) {
                 uint32_t thread = (uint32_t)(1 + fixed_random_next(&maker->state) % EVENT_ROWS_COUNT);
-                uint64_t n = fixed_random_next(&maker->state) % 20; /* 0: leaves no trace */
+                uint64_t n = choose_length(run, &maker->state);
 
                 event_encoder_begin_run(encoder, thread);
                 for (uint64_t i = 0; i < n; i++) {
@@ -57,7 +65,7 @@ static void expect_runs(const struct event_list *list, struct run_maker *maker)
 
         for (int run = 0; run < N_RUNS; run++) {
                 uint32_t thread = (uint32_t)(1 + fixed_random_next(&maker->state) % EVENT_ROWS_COUNT);
-                uint64_t n = fixed_random_next(&maker->state) % 20;
+                uint64_t n = choose_length(run, &maker->state);
 
                 for (uint64_t i = 0; i < n; i++, at++) {
                         uint64_t op = choose_op(n_events++, &maker->state);
@@ -71,6 +79,10 @@ static void expect_runs(const struct event_list *list, struct run_maker *maker)
                         ck_assert_uint_eq(got->event.time_ns, wanted.time_ns);
                         for (uint32_t k = 0; k < trace_op_schema_find(op)->n_operands; k++)
                                 ck_assert_uint_eq(got->event.operand[k], wanted.operand[k]);
+                        if (trace_op_schema_find(op)->operands[0].encoding == TRACE_ENCODING_TEXT)
+                                ck_assert(memcmp(got->event.text, wanted.text, wanted.operand[0]) == 0);
+                        else
+                                ck_assert_ptr_null(got->event.text);
                 }
         }
         ck_assert_uint_eq(at, list->n_events);

@@ -2,6 +2,7 @@
 /* analyze/report.c, report_samples.c, report_gaps.c: a trace with known truth gives that truth, a part of one too */
 #include "analyze/report.h"
 #include "base/error.h"
+#include "format/trace_schema.h"
 #include "format/trace_writer.h"
 #include "tests/unit/trace_builder.h"
 
@@ -305,21 +306,24 @@ START_TEST(test_only_samples_and_no_symbols)
 }
 END_TEST
 
-/* One event of each op: none of them may upset anything. */
+/* One event of each op, which refers to the first row of every table: none of them may upset anything. */
 START_TEST(test_one_event)
 {
+        const struct trace_op_schema *schema = trace_op_schema_find((uint64_t)_i);
+        struct trace_event event = { .time_ns = 100, .op = (uint64_t)_i, .text = "" };
         struct trace_builder b;
         struct report *report;
         enum trace_op op = (enum trace_op)_i;
 
         trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
-        if (op == TRACE_OP_ZONE_BEGIN)
-                trace_builder_begin_zone(&b, 100, trace_builder_location(&b, "open"));
-        else if (op == TRACE_OP_SAMPLE)
-                trace_builder_sample(&b, 100, trace_builder_sample_event(&b, "cycles"), 0, 0);
-        else
-                trace_builder_event(&b, 100, op);
+        (void)trace_builder_location(&b, "open");
+        (void)trace_builder_sample_event(&b, "cycles");
+        (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &(struct trace_lock){ .process = 1, .location = 1 });
+        (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &(struct trace_device){ .process = 1 });
+        for (uint32_t i = 0; i < schema->n_operands; i++)
+                event.operand[i] = schema->operands[i].reference == TRACE_REFERENCE_REQUIRED;
+        event_encoder_add(&b.encoder, &event);
         trace_builder_end_run(&b);
         trace_builder_meta(&b, "end_raw_ns", "400");
         trace_builder_finish(&b);
@@ -332,9 +336,132 @@ START_TEST(test_one_event)
         }
         if (op == TRACE_OP_ZONE_END)
                 ck_assert_uint_eq(gap_of(report, "ZONES_UNBALANCED").count, 1);
-        ck_assert_uint_eq(report->n_messages, op == TRACE_OP_MESSAGE);
-        ck_assert_uint_eq(report->n_plots, op == TRACE_OP_PLOT_I64 || op == TRACE_OP_PLOT_F64);
-        ck_assert_uint_eq(report->n_frame_marks, op == TRACE_OP_FRAME_MARK);
+        ck_assert_uint_eq(report->also.n_messages, op == TRACE_OP_MESSAGE || op == TRACE_OP_MESSAGE_TEXT);
+        ck_assert_uint_eq(report->also.n_plot_values, op == TRACE_OP_PLOT_I64 || op == TRACE_OP_PLOT_F64);
+        ck_assert_uint_eq(report->also.n_frame_marks, op == TRACE_OP_FRAME_MARK);
+        ck_assert_uint_eq(report->also.n_frame_begins, op == TRACE_OP_FRAME_BEGIN);
+        ck_assert_uint_eq(report->also.n_frame_ends, op == TRACE_OP_FRAME_END);
+        ck_assert_uint_eq(report->also.n_allocations, op == TRACE_OP_MEMORY_ALLOC);
+        ck_assert_uint_eq(report->also.n_frees, op == TRACE_OP_MEMORY_FREE);
+        ck_assert_uint_eq(report->also.n_discards, op == TRACE_OP_MEMORY_DISCARD);
+        ck_assert_uint_eq(report->also.n_lock_waits, op == TRACE_OP_LOCK_WAIT);
+        ck_assert_uint_eq(report->also.n_lock_obtains, op == TRACE_OP_LOCK_OBTAIN);
+        ck_assert_uint_eq(report->also.n_fiber_enters, op == TRACE_OP_FIBER_ENTER);
+        ck_assert_uint_eq(report->also.n_device_zones, op == TRACE_OP_DEVICE_ZONE_BEGIN);
+        ck_assert_uint_eq(report->also.n_device_spans, op == TRACE_OP_DEVICE_SPAN);
+        ck_assert_uint_eq(report->also.n_zone_texts, op == TRACE_OP_ZONE_TEXT);
+        ck_assert_uint_eq(report->also.n_zone_names, op == TRACE_OP_ZONE_NAME);
+        ck_assert_uint_eq(report->also.n_zone_values, op == TRACE_OP_ZONE_VALUE);
+        ck_assert_uint_eq(report->also.n_zone_colors, op == TRACE_OP_ZONE_COLOR);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* What events name is counted by what it is, not by how often. */
+START_TEST(test_also_recorded)
+{
+        struct trace_code_region region = { .process = 1 };
+        struct trace_attachment image = { .kind = TRACE_ATTACHMENT_CODE_IMAGE, .size_bytes = 1000 };
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        for (uint32_t i = 0; i < 12; i++) {
+                struct trace_event event = { .time_ns = 100 + i, .op = TRACE_OP_PLOT_I64 + i % 2 };
+                char name[2] = { (char)('a' + i % 3), '\0' };
+
+                event.plot_i64.name = trace_builder_string(&b, name);
+                event_encoder_add(&b.encoder, &event);
+                event.op = i % 2 ? TRACE_OP_FRAME_BEGIN : TRACE_OP_FRAME_MARK;
+                event.operand[0] = i % 4 == 0 ? 0 : trace_builder_string(&b, "frame");
+                event_encoder_add(&b.encoder, &event);
+                event.op = i % 2 ? TRACE_OP_MEMORY_FREE : TRACE_OP_MEMORY_ALLOC;
+                event.operand[0] = trace_builder_string(&b, "pool");
+                event_encoder_add(&b.encoder, &event);
+        }
+        trace_builder_end_run(&b);
+        (void)trace_builder_fiber(&b, 1, 7);
+        (void)trace_builder_fiber(&b, 1, 8);
+        (void)trace_builder_attachment(&b, "a.mlir", 30);
+        (void)trace_builder_attachment(&b, "b.mlir", 12);
+        (void)trace_builder_row(&b, TRACE_TABLE_ATTACHMENTS, &image);
+        (void)trace_builder_row(&b, TRACE_TABLE_CODE_REGIONS, &region);
+        region.gone = 1;
+        (void)trace_builder_row(&b, TRACE_TABLE_CODE_REGIONS, &region);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(report->also.n_plot_values, 12);
+        ck_assert_uint_eq(report->also.n_plots, 3);
+        ck_assert_uint_eq(report->also.n_frame_names, 2);
+        ck_assert_uint_eq(report->also.n_pools, 1);
+        ck_assert_uint_eq(report->also.n_allocations, 6);
+        ck_assert_uint_eq(report->also.n_fibers, 2);
+        ck_assert_uint_eq(report->also.n_source_texts, 2);
+        ck_assert_uint_eq(report->also.n_source_bytes, 42);
+        ck_assert_uint_eq(report->also.n_code_regions, 1);
+        ck_assert_uint_eq(report->also.n_locks + report->also.n_devices, 0);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* loop test: without a thread and with one; a fiber's switches do not make those of threads known */
+START_TEST(test_a_fiber)
+{
+        uint32_t n_threads = (uint32_t)_i;
+        struct trace_builder b;
+        struct report *report;
+        uint32_t zone;
+
+        trace_builder_init(&b);
+        zone = trace_builder_location(&b, "zone");
+        trace_builder_begin_run(&b, trace_builder_fiber(&b, 1, 7));
+        trace_builder_event(&b, 100, TRACE_OP_SWITCH_IN);
+        trace_builder_begin_zone(&b, 110, zone);
+        trace_builder_event(&b, 150, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&b, 190, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_flush(&b);
+        if (_i == 1) {
+                trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+                trace_builder_event(&b, 100, TRACE_OP_SWITCH_IN);
+                trace_builder_end_run(&b);
+        }
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(zone_of(report, "zone")->total_ns, 80);
+        ck_assert_uint_eq(zone_of(report, "zone")->on_cpu_ns, 40);
+        ck_assert(report->on_cpu_known == (_i == 1));
+        ck_assert_uint_eq(report->also.n_switches, n_threads);
+        ck_assert_uint_eq(report->n_threads, 1 + n_threads);
+        ck_assert_uint_eq(report->n_kernel_threads, n_threads);
+        ck_assert(report->threads[n_threads].is_fiber); /* the thread ran for longer */
+        ck_assert_uint_eq(report->threads[n_threads].n_zones, 1);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* loop test: each kind of event that a full ring may have cost */
+START_TEST(test_drops_are_missing)
+{
+        static const char *const codes[] = { "DROPPED_ZONES",  "DROPPED_MESSAGES", "DROPPED_PLOTS",
+                                             "DROPPED_FRAMES", "DROPPED_MEMORY",   "DROPPED_LOCKS",
+                                             "DROPPED_DEVICES" };
+        struct trace_loss loss = { .reason = TRACE_LOSS_DROPPED_ZONES + (uint32_t)_i, .count = 3 };
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+        loss.thread = trace_builder_thread(&b, 1, 1);
+        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(gap_of(report, codes[_i]).count, 6);
+        ck_assert_ptr_nonnull(strstr(gap_of(report, codes[_i]).words, "dropped by the program"));
         report_free(report);
         trace_builder_deinit(&b);
 }
@@ -474,6 +601,9 @@ int main(void)
         tcase_add_test(tc, test_only_zones);
         tcase_add_test(tc, test_only_samples_and_no_symbols);
         tcase_add_loop_test(tc, test_one_event, 1, TRACE_OP_COUNT);
+        tcase_add_test(tc, test_also_recorded);
+        tcase_add_loop_test(tc, test_a_fiber, 0, 2);
+        tcase_add_loop_test(tc, test_drops_are_missing, 0, 7);
         tcase_add_test(tc, test_losses_and_notices);
         tcase_add_test(tc, test_cut_at_every_byte);
         tcase_add_test(tc, test_a_chunk_that_makes_no_sense);

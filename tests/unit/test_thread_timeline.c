@@ -132,6 +132,25 @@ START_TEST(test_switches_split_zones)
 }
 END_TEST
 
+/* A fiber runs only between its switches: when it was entered and left, and when its thread was switched. */
+START_TEST(test_a_fiber_runs_while_it_is_entered)
+{
+        struct fixture f;
+
+        setup(&f);
+        f.thread.is_fiber = true;
+        PLAY(&f, { 0, '(', A }, { 10, '+', 0 }, { 30, '(', B }, { 40, '-', 0 }, { 90, '+', 0 },
+             { 95, ')', 0 }, { 100, '-', 0 }, { 200, ')', 0 });
+        ck_assert_int_eq(thread_timeline_finish(&f.thread, 1000, &f.zones), 0);
+        ck_assert_uint_eq(zone_of(&f, A)->total_ns, 200);
+        ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 40);
+        ck_assert_uint_eq(zone_of(&f, B)->total_ns, 65);
+        ck_assert_uint_eq(zone_of(&f, B)->on_cpu_ns, 15);
+        ck_assert_uint_eq(f.thread.ran_ns, 40);
+        teardown(&f);
+}
+END_TEST
+
 START_TEST(test_a_zone_spent_waiting)
 {
         struct fixture f;
@@ -235,6 +254,7 @@ int main(void)
         tcase_add_test(tc, test_recursion_counts_time_once);
         tcase_add_test(tc, test_recursion_is_told_from_a_shared_bit);
         tcase_add_test(tc, test_switches_split_zones);
+        tcase_add_test(tc, test_a_fiber_runs_while_it_is_entered);
         tcase_add_test(tc, test_a_zone_spent_waiting);
         tcase_add_test(tc, test_lost_switches_never_give_more_than_there_is);
         tcase_add_test(tc, test_unclosed_at_exit_and_at_the_end);

@@ -51,6 +51,30 @@ START_TEST(test_delta_is_short_and_wraps)
 }
 END_TEST
 
+START_TEST(test_texts_come_back)
+{
+        static const uint8_t bytes[] = { 3, 'a', '\0', 'c', 0, 2, 'd' };
+        struct byte_buffer column = { .data = NULL };
+        struct byte_reader in = byte_reader_of(bytes, sizeof(bytes));
+        const char *text;
+        uint64_t n_bytes;
+
+        text = trace_column_next_text(&in, &n_bytes);
+        ck_assert_uint_eq(n_bytes, 3);
+        ck_assert_mem_eq(text, "a\0c", 3);
+        trace_column_add_text(&column, text, n_bytes);
+        text = trace_column_next_text(&in, &n_bytes);
+        ck_assert_ptr_nonnull(text);
+        ck_assert_uint_eq(n_bytes, 0);
+        trace_column_add_text(&column, text, n_bytes);
+        ck_assert_uint_eq(column.used_bytes, 5);
+        ck_assert_mem_eq(column.data, bytes, 5);
+        ck_assert_ptr_null(trace_column_next_text(&in, &n_bytes));
+        ck_assert(in.short_read);
+        byte_buffer_deinit(&column);
+}
+END_TEST
+
 /* 3 columns: 5 with "ab", 900 with nothing, 6 with "c" */
 static const uint8_t list_bytes[] = { 3, 5, 2, 0x84, 0x07, 0, 6, 1, 'a', 'b', 'c' };
 
@@ -128,6 +152,7 @@ int main(void)
 
         tcase_add_loop_test(tc, test_numbers_come_back, 0, TRACE_ENCODING_FIXED64 + 1);
         tcase_add_test(tc, test_delta_is_short_and_wraps);
+        tcase_add_test(tc, test_texts_come_back);
         tcase_add_test(tc, test_list);
         tcase_add_test(tc, test_list_of_any_other_length_is_refused);
         tcase_add_test(tc, test_huge_numbers_are_refused);

@@ -17,9 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOLDEN_TRACE "tests/golden/v1.0.hyp"
-#define WRITE_TO     "GOLDEN_TRACE_TO" /* names a file that is not there yet */
-#define GOLDEN_DUMP  "tests/golden/v1.0.dump"
+#define WRITE_TO    "GOLDEN_TRACE_TO" /* names a file that is not there yet */
+#define NEWEST_DUMP "tests/golden/v1.1.dump"
 
 /* The dump of a trace as text, to be freed. */
 static char *dump(const char *path, int wanted, struct error *err)
@@ -62,12 +61,19 @@ static void expect_equal_lines(const char *got, const char *wanted)
         }
 }
 
-/* The traces in tests/golden are never made again: what was written once can be read for ever. */
-START_TEST(test_golden_trace_of_version_1_0)
+static const char *const golden_versions[] = { "1.0", "1.1" };
+
+/* loop test: the traces in tests/golden are never made again: what was written once can be read for ever */
+START_TEST(test_golden_traces)
 {
         struct error err = ERROR_NONE;
-        char *got = dump(GOLDEN_TRACE, 0, &err);
-        char *wanted = read_text(GOLDEN_DUMP);
+        char trace_path[40], dump_path[40];
+        char *got, *wanted;
+
+        (void)snprintf(trace_path, sizeof(trace_path), "tests/golden/v%s.hyp", golden_versions[_i]);
+        (void)snprintf(dump_path, sizeof(dump_path), "tests/golden/v%s.dump", golden_versions[_i]);
+        got = dump(trace_path, 0, &err);
+        wanted = read_text(dump_path);
 
         expect_equal_lines(got, wanted);
         free(got);
@@ -101,7 +107,7 @@ START_TEST(test_todays_writer_makes_the_same)
         trace_builder_init(&b);
         small_trace_build(&b);
         got = dump(b.path, 0, &err);
-        wanted = read_text(GOLDEN_DUMP);
+        wanted = read_text(NEWEST_DUMP);
         keep_contents(got);
         keep_contents(wanted);
         expect_equal_lines(got, wanted);
@@ -115,12 +121,13 @@ END_TEST
 /* Every table and every op of the specification has at least one line. */
 START_TEST(test_golden_dump_has_everything)
 {
-        char *text = read_text(GOLDEN_DUMP);
+        char *text = read_text(NEWEST_DUMP);
 
 #define X(id, ID, name) ck_assert_msg(strstr(text, "\n" name " ") != NULL, "no %s", name);
         TRACE_TABLES(X)
         TRACE_OPS(X)
 #undef X
+        ck_assert_ptr_nonnull(strstr(text, "\nattachment_part "));
         free(text);
 }
 END_TEST
@@ -164,6 +171,50 @@ START_TEST(test_hostile_strings_are_escaped)
         expect_part(text, "\\xfe\\xff\"\n");
         for (const char *at = text; *at; at++)
                 ck_assert((*at >= 0x20 && *at < 0x7f) || *at == '\n');
+        free(text);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* The same for texts of events: no operand can be forged, because the text is the last of them. */
+START_TEST(test_hostile_texts_of_events)
+{
+        static const char text[] = "\" level=9\nzone_end thread=1 time_ns=5\x1b[2J\\";
+        struct trace_event event = { .op = TRACE_OP_ZONE_TEXT, .time_ns = 5, .text = text };
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        char *got;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        event.zone_text.text_bytes = sizeof(text); /* with its NUL */
+        event.zone_text.level = 3;
+        event_encoder_add(&b.encoder, &event);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        got = dump(b.path, 0, &err);
+        expect_part(
+                got,
+                "\nzone_text thread=1 time_ns=5 level=3 text=\"\\\" level=9\\x0azone_end thread=1 time_ns=5"
+                "\\x1b[2J\\\\\\x00\"\n");
+        free(got);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_attachment_of_which_there_is_no_row)
+{
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        char *text;
+
+        trace_builder_init(&b);
+        trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 4), 1, "xyz", 3);
+        trace_builder_attachment_part(&b, 2, 0, "xyz", 3);
+        trace_builder_finish(&b);
+        text = dump(b.path, -EBADMSG, &err);
+        expect_part(text, "\nattachment_part attachment=1 offset=1 bytes=3\n");
+        ck_assert_ptr_nonnull(strstr(err.text, "attachment 2 does not exist"));
         free(text);
         trace_builder_deinit(&b);
 }
@@ -239,10 +290,12 @@ int main(void)
 
         if (getenv(WRITE_TO))
                 tcase_add_test(tc, test_write_golden_trace);
-        tcase_add_test(tc, test_golden_trace_of_version_1_0);
+        tcase_add_loop_test(tc, test_golden_traces, 0, 2);
         tcase_add_test(tc, test_todays_writer_makes_the_same);
         tcase_add_test(tc, test_golden_dump_has_everything);
         tcase_add_test(tc, test_hostile_strings_are_escaped);
+        tcase_add_test(tc, test_hostile_texts_of_events);
+        tcase_add_test(tc, test_attachment_of_which_there_is_no_row);
         tcase_add_test(tc, test_malformed_events);
         tcase_add_test(tc, test_full_output_is_for_the_caller_to_see);
         suite_add_tcase(suite, tc);

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,9 @@ START_TEST(test_operands_are_described)
                         ck_assert_int_eq(operand->name != NULL, i < schema->n_operands);
                         ck_assert_int_eq(refers, trace_schema_find(operand->table) != NULL);
                         ck_assert_uint_ne(operand->reference, TRACE_REFERENCE_EARLIER);
+                        /* There is one pointer for a text, and its length is the first number. */
+                        if (operand->encoding == TRACE_ENCODING_TEXT)
+                                ck_assert(i == 0 && !refers);
                 }
         }
 }
@@ -76,6 +80,53 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(PLOT_F64, plot_f64.bits),
                 PLACE(FRAME_MARK, frame_mark.name),
                 PLACE(THREAD_NAME, thread_name.name),
+                PLACE(ZONE_TEXT, zone_text.text_bytes),
+                PLACE(ZONE_TEXT, zone_text.level),
+                PLACE(ZONE_NAME, zone_name.name_bytes),
+                PLACE(ZONE_NAME, zone_name.level),
+                PLACE(ZONE_VALUE, zone_value.value),
+                PLACE(ZONE_VALUE, zone_value.level),
+                PLACE(ZONE_COLOR, zone_color.color),
+                PLACE(ZONE_COLOR, zone_color.level),
+                PLACE(CALLSTACK, callstack.stack),
+                PLACE(MESSAGE_TEXT, message_text.text_bytes),
+                PLACE(MESSAGE_TEXT, message_text.severity),
+                PLACE(MESSAGE_TEXT, message_text.color),
+                PLACE(FRAME_BEGIN, frame_begin.name),
+                PLACE(FRAME_END, frame_end.name),
+                PLACE(MEMORY_ALLOC, memory_alloc.pool),
+                PLACE(MEMORY_ALLOC, memory_alloc.address),
+                PLACE(MEMORY_ALLOC, memory_alloc.size_bytes),
+                PLACE(MEMORY_FREE, memory_free.pool),
+                PLACE(MEMORY_FREE, memory_free.address),
+                PLACE(MEMORY_DISCARD, memory_discard.pool),
+                PLACE(LOCK_WAIT, lock_wait.lock),
+                PLACE(LOCK_WAIT, lock_wait.shared),
+                PLACE(LOCK_OBTAIN, lock_obtain.lock),
+                PLACE(LOCK_OBTAIN, lock_obtain.shared),
+                PLACE(LOCK_RELEASE, lock_release.lock),
+                PLACE(LOCK_RELEASE, lock_release.shared),
+                PLACE(LOCK_MARK, lock_mark.lock),
+                PLACE(LOCK_MARK, lock_mark.location),
+                PLACE(LOCK_GONE, lock_gone.lock),
+                PLACE(LOCK_NAME, lock_name.lock),
+                PLACE(LOCK_NAME, lock_name.name),
+                PLACE(FIBER_ENTER, fiber_enter.fiber),
+                PLACE(THREAD_GROUP, thread_group.group),
+                PLACE(DEVICE_ZONE_BEGIN, device_zone_begin.device),
+                PLACE(DEVICE_ZONE_BEGIN, device_zone_begin.query),
+                PLACE(DEVICE_ZONE_BEGIN, device_zone_begin.location),
+                PLACE(DEVICE_ZONE_END, device_zone_end.device),
+                PLACE(DEVICE_ZONE_END, device_zone_end.query),
+                PLACE(DEVICE_TIME, device_time.device),
+                PLACE(DEVICE_TIME, device_time.query),
+                PLACE(DEVICE_TIME, device_time.ticks),
+                PLACE(DEVICE_SPAN, device_span.device),
+                PLACE(DEVICE_SPAN, device_span.location),
+                PLACE(DEVICE_SPAN, device_span.begin_ticks),
+                PLACE(DEVICE_SPAN, device_span.length_ticks),
+                PLACE(DEVICE_SPAN, device_span.lane),
+                PLACE(DEVICE_SPAN, device_span.key),
         };
         size_t n_operands = 0;
 
@@ -84,8 +135,13 @@ START_TEST(test_operands_by_name_are_those_by_number)
         ck_assert_uint_eq(n_operands, sizeof(places) / sizeof(places[0]));
         for (size_t i = 0; i < n_operands; i++) {
                 const struct trace_op_schema *schema = trace_op_schema_find(places[i].op);
+                const struct trace_operand *operand = &schema->operands[places[i].place];
+                const char *name = strchr(places[i].member, '.') + 1;
+                char text_bytes[40];
 
-                ck_assert_str_eq(strchr(places[i].member, '.') + 1, schema->operands[places[i].place].name);
+                /* The number beside a text is its length. */
+                (void)snprintf(text_bytes, sizeof(text_bytes), "%s_bytes", operand->name);
+                ck_assert_str_eq(name, operand->encoding == TRACE_ENCODING_TEXT ? text_bytes : operand->name);
         }
 }
 END_TEST

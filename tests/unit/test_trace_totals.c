@@ -73,6 +73,48 @@ START_TEST(test_threads_are_told_apart)
 }
 END_TEST
 
+/* The fiber's zone spans a run of each of two threads, and its switches are none of the kernel's. */
+START_TEST(test_fibers_are_timelines_of_their_own)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct trace_totals totals;
+        struct trace_builder b;
+        struct trace_item item;
+        uint32_t thread, fiber, zone;
+
+        trace_builder_init(&b);
+        trace_totals_init(&totals);
+        thread = trace_builder_thread(&b, 1, 1);
+        fiber = trace_builder_fiber(&b, 1, 1);
+        zone = trace_builder_location(&b, "zone");
+        trace_builder_begin_run(&b, thread);
+        trace_builder_begin_zone(&b, 100, zone);
+        trace_builder_event(&b, 900, TRACE_OP_SWITCH_OUT);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, fiber);
+        trace_builder_event(&b, 200, TRACE_OP_SWITCH_IN);
+        trace_builder_begin_zone(&b, 210, zone);
+        trace_builder_event(&b, 250, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&b, 600, TRACE_OP_SWITCH_IN);
+        trace_builder_event(&b, 630, TRACE_OP_ZONE_END);
+        trace_builder_event(&b, 640, TRACE_OP_SWITCH_OUT);
+        trace_builder_end_run(&b);
+        item = take_item(&b, &body);
+        ck_assert_int_eq(trace_totals_add_chunk(&totals, &b.dictionary, &item, NULL), 0);
+        ck_assert_int_eq(trace_totals_finish(&totals, 0), 0);
+        ck_assert(!totals.threads[thread - 1].is_fiber && totals.threads[fiber - 1].is_fiber);
+        ck_assert_uint_eq(totals.n_switches, 1);
+        ck_assert_uint_eq(totals.threads[fiber - 1].ran_ns, 90);
+        ck_assert_uint_eq(totals.zones.zones[zone - 1].durations_ns.n_values, 1);
+        ck_assert_uint_eq(totals.zones.zones[zone - 1].durations_ns.sum, 420);
+        ck_assert_uint_eq(totals.zones.zones[zone - 1].n_unclosed, 1); /* the thread's */
+        ck_assert_uint_eq(totals.zones.zones[zone - 1].on_cpu_ns, 800 + 70);
+        trace_totals_deinit(&totals);
+        trace_builder_deinit(&b);
+        byte_buffer_deinit(&body);
+}
+END_TEST
+
 START_TEST(test_equal_samples_are_one_row)
 {
         static const struct sample_key keys[] = {
@@ -135,6 +177,7 @@ int main(void)
         int n_failed;
 
         tcase_add_test(tc, test_threads_are_told_apart);
+        tcase_add_test(tc, test_fibers_are_timelines_of_their_own);
         tcase_add_test(tc, test_equal_samples_are_one_row);
         tcase_add_test(tc, test_cut_bodies_are_refused);
         suite_add_tcase(suite, tc);

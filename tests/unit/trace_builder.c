@@ -2,6 +2,7 @@
 #include "tests/unit/trace_builder.h"
 
 #include "base/byte_buffer.h"
+#include "format/attachment_chunk.h"
 #include "format/trace_writer.h"
 
 #include <check.h>
@@ -48,6 +49,15 @@ uint32_t trace_builder_thread(struct trace_builder *b, uint32_t pid, uint32_t ti
 {
         struct trace_process process = { .pid = pid };
         struct trace_thread thread = { .tid = tid };
+
+        thread.process = trace_builder_row(b, TRACE_TABLE_PROCESSES, &process);
+        return trace_builder_row(b, TRACE_TABLE_THREADS, &thread);
+}
+
+uint32_t trace_builder_fiber(struct trace_builder *b, uint32_t pid, uint32_t fiber)
+{
+        struct trace_process process = { .pid = pid };
+        struct trace_thread thread = { .kind = TRACE_THREAD_FIBER, .fiber = fiber };
 
         thread.process = trace_builder_row(b, TRACE_TABLE_PROCESSES, &process);
         return trace_builder_row(b, TRACE_TABLE_THREADS, &thread);
@@ -119,6 +129,33 @@ void trace_builder_meta(struct trace_builder *b, const char *key, const char *va
                                    .value = trace_builder_string(b, value) };
 
         (void)trace_builder_row(b, TRACE_TABLE_META, &meta);
+}
+
+uint32_t trace_builder_attachment(struct trace_builder *b, const char *name, uint64_t size_bytes)
+{
+        struct trace_attachment row = { .size_bytes = size_bytes, .kind = TRACE_ATTACHMENT_SOURCE_TEXT };
+
+        row.name = name ? trace_builder_string(b, name) : 0;
+        row.hash = trace_dictionary_count(&b->dictionary, TRACE_TABLE_ATTACHMENTS);
+        return trace_builder_row(b, TRACE_TABLE_ATTACHMENTS, &row);
+}
+
+void trace_builder_attachment_part(struct trace_builder *b, uint32_t attachment, uint64_t offset_bytes,
+                                   const char *bytes, size_t n_bytes)
+{
+        struct attachment_chunk part = {
+                .attachment = attachment,
+                .offset_bytes = offset_bytes,
+                .bytes = (const uint8_t *)bytes,
+                .n_bytes = n_bytes,
+        };
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
+        struct byte_buffer body = { .data = NULL };
+
+        trace_builder_flush(b);
+        ck_assert_int_eq(attachment_chunk_encode(&part, &body), 0);
+        ck_assert_int_eq(trace_writer_put(b->writer, header, body.data, body.used_bytes, NULL), 0);
+        byte_buffer_deinit(&body);
 }
 
 void trace_builder_begin_run(struct trace_builder *b, uint32_t thread)

@@ -32,6 +32,7 @@ void trace_builder_deinit(struct trace_builder *b);
 uint32_t trace_builder_row(struct trace_builder *b, enum trace_table table, const void *row);
 uint32_t trace_builder_string(struct trace_builder *b, const char *text);
 uint32_t trace_builder_thread(struct trace_builder *b, uint32_t pid, uint32_t tid);
+uint32_t trace_builder_fiber(struct trace_builder *b, uint32_t pid, uint32_t fiber);
 uint32_t trace_builder_location(struct trace_builder *b, const char *name);
 uint32_t trace_builder_path(struct trace_builder *b, uint32_t parent, uint32_t location);
 uint32_t trace_builder_sample_event(struct trace_builder *b, const char *name);
@@ -42,6 +43,11 @@ uint32_t trace_builder_stack(struct trace_builder *b, uint32_t parent, uint32_t 
 /* @function NULL = a symbol without a name. */
 void trace_builder_symbol(struct trace_builder *b, uint32_t frame, const char *function, uint32_t flags);
 void trace_builder_meta(struct trace_builder *b, const char *key, const char *value);
+/* The row of a source text.  @name NULL = it has none. */
+uint32_t trace_builder_attachment(struct trace_builder *b, const char *name, uint64_t size_bytes);
+/* A chunk with a part of one, behind all rows so far; no run is open. */
+void trace_builder_attachment_part(struct trace_builder *b, uint32_t attachment, uint64_t offset_bytes,
+                                   const char *bytes, size_t n_bytes);
 
 /* Events of one thread: begin_run, some of the others, end_run. */
 void trace_builder_begin_run(struct trace_builder *b, uint32_t thread);

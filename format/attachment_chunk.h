@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * format/attachment_chunk.h - a part of an attachment <-> the body of an ATTACHMENT chunk
+ *
+ * Way of the data:  sampler -> [attachment_chunk] -> trace_writer -> file
+ *                   file -> trace_reader -> [attachment_chunk] -> trace_dump, attachment_tally
+ * Specification:    docs/trace-format.md, "Attachments"
+ *
+ * The header of such a chunk has the kind TRACE_CHUNK_ATTACHMENT and one item.
+ * Its attachment's row stands in a chunk before it.  Distinct objects may be
+ * used from distinct threads.
+ */
+#ifndef FORMAT_ATTACHMENT_CHUNK_H
+#define FORMAT_ATTACHMENT_CHUNK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct byte_buffer;
+struct error;
+struct trace_dictionary;
+
+/* Of one part, so that its body has at most 1 MiB and a few parts on their way need little memory. */
+#define ATTACHMENT_CHUNK_BYTES_MAX ((UINT32_C(1) << 20) - 32)
+
+struct attachment_chunk {
+        uint32_t attachment;   /* id in the table ATTACHMENTS */
+        uint64_t offset_bytes; /* of the part in the attachment */
+        const uint8_t *bytes;  /* borrowed */
+        size_t n_bytes;
+};
+
+/*
+ * attachment_chunk_encode() - append the body to @body
+ * @part:  at most ATTACHMENT_CHUNK_BYTES_MAX bytes; the parts of an attachment come in order, without gaps
+ * Returns 0 or -ENOMEM.
+ */
+int attachment_chunk_encode(const struct attachment_chunk *part, struct byte_buffer *body);
+
+/*
+ * attachment_chunk_decode() - the part in a body
+ * @ret_part:  borrows the body
+ * Returns 0, or -EBADMSG: cut off, of an attachment that does not exist, or beyond its end.
+ */
+int attachment_chunk_decode(const struct trace_dictionary *dictionary, const uint8_t *body, size_t body_bytes,
+                            struct attachment_chunk *ret_part, struct error *err);
+
+#endif /* FORMAT_ATTACHMENT_CHUNK_H */

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/attachment_files.c, cmd_check.c: attachments come out as files, never beside the folder, and what lacks is said */
+#include "cli/attachment_files.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/cmd_check.h"
+#include "cli/exit_status.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* An empty folder, and one in it that is not there yet. */
+struct folder {
+        char outer[64], inner[80];
+};
+
+static struct folder make_folder(void)
+{
+        const char *tmp = getenv("TMPDIR");
+        struct folder f;
+
+        (void)snprintf(f.outer, sizeof(f.outer), "%.40s/hyprof-test-XXXXXX", tmp ? tmp : "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(f.outer));
+        (void)snprintf(f.inner, sizeof(f.inner), "%s/inner", f.outer);
+        return f;
+}
+
+/* How many files are in a folder; they are removed if @remove says so. */
+static uint32_t walk_folder(const char *path, bool remove)
+{
+        DIR *folder = opendir(path);
+        const struct dirent *entry;
+        uint32_t n = 0;
+
+        while (folder && (entry = readdir(folder))) {
+                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+                        continue;
+                n++;
+                if (remove)
+                        ck_assert_int_eq(unlinkat(dirfd(folder), entry->d_name, 0), 0);
+        }
+        if (folder)
+                (void)closedir(folder);
+        return n;
+}
+
+static void remove_folder(const struct folder *f)
+{
+        (void)walk_folder(f->inner, true);
+        (void)rmdir(f->inner);
+        (void)walk_folder(f->outer, true);
+        ck_assert_int_eq(rmdir(f->outer), 0);
+}
+
+static int extract(const struct trace_builder *b, const char *folder, struct attachment_files_result *result,
+                   struct error *err)
+{
+        FILE *out = fopen("/dev/null", "we");
+        struct trace_reader *reader;
+        int r;
+
+        ck_assert_ptr_nonnull(out);
+        ck_assert_int_eq(trace_reader_open(b->path, &reader, NULL), 0);
+        r = attachment_files_extract(reader, folder, out, result, err);
+        trace_reader_close(reader);
+        (void)fclose(out);
+        return r;
+}
+
+static void expect_file(const char *folder, const char *name, const char *contents)
+{
+        struct byte_buffer text = { .data = NULL };
+        char path[400];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+        ck_assert_msg(io_read_file(AT_FDCWD, path, 1 << 20, &text, NULL) == 0, "no %s", path);
+        ck_assert_str_eq((const char *)text.data, contents);
+        byte_buffer_deinit(&text);
+}
+
+/* Three of them, whose parts lie between each other's; one has no bytes, one of them comes twice by its name. */
+START_TEST(test_files_have_the_bytes)
+{
+        struct folder f = make_folder();
+        struct attachment_files_result result;
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        uint32_t first, second;
+
+        trace_builder_init(&b);
+        first = trace_builder_attachment(&b, "a.mlir", 6);
+        second = trace_builder_attachment(&b, "a.mlir", 4);
+        (void)trace_builder_attachment(&b, NULL, 0);
+        trace_builder_attachment_part(&b, first, 0, "abc", 3);
+        trace_builder_attachment_part(&b, second, 0, "", 0);
+        trace_builder_attachment_part(&b, second, 0, "1234", 4);
+        trace_builder_attachment_part(&b, first, 3, "def", 3);
+        trace_builder_finish(&b);
+        ck_assert_msg(extract(&b, f.inner, &result, &err) == 0, "%s", err.text);
+        ck_assert_uint_eq(result.n_written, 3);
+        ck_assert_uint_eq(result.n_incomplete + result.n_absent, 0);
+        expect_file(f.inner, "attachment-1-a.mlir", "abcdef");
+        expect_file(f.inner, "attachment-2-a.mlir", "1234");
+        expect_file(f.inner, "attachment-3-unnamed", "");
+        ck_assert_uint_eq(walk_folder(f.inner, false), 3);
+        trace_builder_deinit(&b);
+        remove_folder(&f);
+}
+END_TEST
+
+/* loop test: whatever the program called it, the file is in the folder and its name harmless */
+START_TEST(test_hostile_names)
+{
+        static const char *const names[][2] = {
+                { "../../etc/passwd", "attachment-1-passwd" },
+                { "..", "attachment-1-.." },
+                { "/", "attachment-1-unnamed" },
+                { "dir/", "attachment-1-unnamed" },
+                { "a b\n\x1b[2J;rm -rf *\\", "attachment-1-a_b___2J_rm_-rf___" },
+                { "-rf", "attachment-1--rf" },
+                { ".hidden", "attachment-1-.hidden" },
+                { "caf\xc3\xa9", "attachment-1-caf__" },
+        };
+        struct folder f = make_folder();
+        struct attachment_files_result result;
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_attachment_part(&b, trace_builder_attachment(&b, names[_i][0], 1), 0, "x", 1);
+        trace_builder_finish(&b);
+        ck_assert_msg(extract(&b, f.inner, &result, &err) == 0, "%s", err.text);
+        expect_file(f.inner, names[_i][1], "x");
+        ck_assert_uint_eq(walk_folder(f.inner, false), 1);
+        ck_assert_uint_eq(walk_folder(f.outer, false), 1);
+        trace_builder_deinit(&b);
+        remove_folder(&f);
+}
+END_TEST
+
+START_TEST(test_long_names_are_cut)
+{
+        struct folder f = make_folder();
+        struct attachment_files_result result;
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        char name[1001];
+        char wanted[120] = "attachment-1-";
+
+        memset(name, 'n', 1000);
+        name[1000] = '\0';
+        memset(wanted + strlen(wanted), 'n', 100);
+        trace_builder_init(&b);
+        trace_builder_attachment_part(&b, trace_builder_attachment(&b, name, 1), 0, "x", 1);
+        trace_builder_finish(&b);
+        ck_assert_msg(extract(&b, f.inner, &result, &err) == 0, "%s", err.text);
+        expect_file(f.inner, wanted, "x");
+        trace_builder_deinit(&b);
+        remove_folder(&f);
+}
+END_TEST
+
+/* loop test: in the place of the file is another one, a link to one, or a link to nothing */
+START_TEST(test_nothing_is_overwritten)
+{
+        struct folder f = make_folder();
+        struct attachment_files_result result;
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        char victim[100], file[120];
+        int fd;
+
+        (void)snprintf(victim, sizeof(victim), "%s/victim", f.outer);
+        (void)snprintf(file, sizeof(file), "%s/attachment-1-a", f.inner);
+        ck_assert_int_eq(mkdir(f.inner, 0700), 0);
+        fd = open(_i == 0 ? file : victim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        ck_assert_int_eq(io_write_all(fd, "mine", 4, NULL), 0);
+        io_close(&fd);
+        if (_i > 0)
+                ck_assert_int_eq(symlink(_i == 1 ? victim : "/nonexistent/file", file), 0);
+        trace_builder_init(&b);
+        trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 1), 0, "x", 1);
+        trace_builder_finish(&b);
+        ck_assert_int_eq(extract(&b, f.inner, &result, &err), -EEXIST);
+        ck_assert_ptr_nonnull(strstr(err.text, "attachment-1-a"));
+        expect_file(_i == 0 ? f.inner : f.outer, _i == 0 ? "attachment-1-a" : "victim", "mine");
+        trace_builder_deinit(&b);
+        remove_folder(&f);
+}
+END_TEST
+
+START_TEST(test_folders_that_cannot_be)
+{
+        struct attachment_files_result result;
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_finish(&b);
+        ck_assert_int_eq(extract(&b, "/nonexistent/a/b", &result, &err), -ENOENT);
+        ck_assert_int_eq(extract(&b, "/dev/null", &result, &err), -ENOTDIR);
+        ck_assert_ptr_nonnull(strstr(err.text, "/dev/null"));
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* The exit status of `hyprof check`, whose words are not looked at. */
+static int check_status(const struct trace_builder *b, bool mend)
+{
+        char command[] = "check";
+        char repair[] = "--repair";
+        char path[sizeof(b->path)];
+        char *argv[] = { command, mend ? repair : path, mend ? path : NULL, NULL };
+        int saved_out = dup(STDOUT_FILENO);
+        int saved_err = dup(STDERR_FILENO);
+        int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        int status;
+
+        memcpy(path, b->path, sizeof(path));
+        (void)fflush(stdout);
+        ck_assert(dup2(null_fd, STDOUT_FILENO) >= 0 && dup2(null_fd, STDERR_FILENO) >= 0);
+        status = cmd_check(mend ? 3 : 2, argv);
+        (void)fflush(stdout);
+        ck_assert(dup2(saved_out, STDOUT_FILENO) >= 0 && dup2(saved_err, STDERR_FILENO) >= 0);
+        io_close(&null_fd);
+        io_close(&saved_out);
+        io_close(&saved_err);
+        return status;
+}
+
+struct parts {
+        uint32_t n_bytes
+                [3]; /* of the first part, of the second, and of the one between them that is left out */
+        int status_interrupted, status_finished;
+};
+
+/* loop test: an attachment of ten bytes in two parts, in a recording that was interrupted and in one that was not */
+START_TEST(test_check)
+{
+        static const struct parts cases[] = {
+                { { 4, 6, 0 }, EXIT_STATUS_OK, EXIT_STATUS_OK },
+                { { 10, 0, 0 }, EXIT_STATUS_OK, EXIT_STATUS_OK },
+                { { 4, 5, 0 }, EXIT_STATUS_OK, EXIT_STATUS_FAILED },     /* the last byte lacks */
+                { { 4, 5, 1 }, EXIT_STATUS_FAILED, EXIT_STATUS_FAILED }, /* one in the middle */
+                { { 4, 7, 0 }, EXIT_STATUS_FAILED, EXIT_STATUS_FAILED }, /* one too many */
+        };
+        const struct parts *c = &cases[_i];
+
+        for (int finished = 0; finished < 2; finished++) {
+                struct trace_builder b;
+
+                trace_builder_init(&b);
+                trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 10), 0, "0123456789",
+                                              c->n_bytes[0]);
+                trace_builder_attachment_part(&b, 1, c->n_bytes[0] + c->n_bytes[2], "0123456789",
+                                              c->n_bytes[1]);
+                if (finished)
+                        trace_builder_meta(&b, "end_raw_ns", "5");
+                trace_builder_finish(&b);
+                ck_assert_int_eq(check_status(&b, false),
+                                 finished ? c->status_finished : c->status_interrupted);
+                trace_builder_deinit(&b);
+        }
+}
+END_TEST
+
+/* Cut in the second part: what is mended has the first. */
+START_TEST(test_repair_keeps_attachments)
+{
+        struct folder f = make_folder();
+        struct attachment_files_result result;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 10), 0, "0123", 4);
+        trace_builder_attachment_part(&b, 1, 4, "456789", 6);
+        ck_assert_int_eq(ftruncate(b.fd, lseek(b.fd, 0, SEEK_END) - 1), 0);
+        ck_assert_int_eq(check_status(&b, false), EXIT_STATUS_FAILED);
+        ck_assert_int_eq(check_status(&b, true), EXIT_STATUS_OK);
+        ck_assert_int_eq(check_status(&b, false), EXIT_STATUS_OK);
+        ck_assert_int_eq(extract(&b, f.inner, &result, NULL), 0);
+        ck_assert_uint_eq(result.n_written, 1);
+        ck_assert_uint_eq(result.n_incomplete, 1);
+        expect_file(f.inner, "attachment-1-a", "0123");
+        trace_builder_deinit(&b);
+        remove_folder(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("cli/attachment_files");
+        TCase *tc = tcase_create("attachment_files");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_files_have_the_bytes);
+        tcase_add_test(tc, test_long_names_are_cut);
+        tcase_add_test(tc, test_folders_that_cannot_be);
+        tcase_add_test(tc, test_repair_keeps_attachments);
+        tcase_add_loop_test(tc, test_hostile_names, 0, 8);
+        tcase_add_loop_test(tc, test_nothing_is_overwritten, 0, 3);
+        tcase_add_loop_test(tc, test_check, 0, 5);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

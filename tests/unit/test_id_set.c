@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/id_set.c: each id counts once, in whatever order they come */
+#include "analyze/id_set.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+START_TEST(test_each_id_counts_once)
+{
+        static const uint32_t ids[] = { 5, 0, 63, 64, 5, 1000000, 0, 65, 64, 999999 };
+        struct id_set set = { .words = NULL };
+
+        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+                ck_assert_int_eq(id_set_add(&set, ids[i]), 0);
+        ck_assert_uint_eq(set.n_ids, 7);
+        for (uint32_t id = 0; id < 3000; id++)
+                ck_assert_int_eq(id_set_add(&set, id), 0);
+        ck_assert_uint_eq(set.n_ids, 3002);
+        id_set_deinit(&set);
+        ck_assert_uint_eq(set.n_ids, 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/id_set");
+        TCase *tc = tcase_create("id_set");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_each_id_counts_once);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
