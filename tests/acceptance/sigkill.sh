@@ -22,11 +22,16 @@ judge() { # progress, dump
                 END {
                         if (killed_ns == 0)
                                 exit 1
+                        at = 1
                         for (i = 1; i <= n_ended; i++) {
                                 early = killed_ns - ended[i] >= 1000000
                                 n[early]++
-                                missing[early] += !(i in found) || found[i] > ended[i] + slack_ns ||
-                                        (i > 1 && found[i] < ended[i - 1] - slack_ns)
+                                while (at <= n_found && found[at] < ended[i - 1] - slack_ns)
+                                        at++
+                                if (at <= n_found && found[at] <= ended[i] + slack_ns)
+                                        at++
+                                else
+                                        missing[early]++
                         }
                         print n[1] + 0, missing[1] + 0, n[0] + 0, missing[0] + 0
                 }' - "$2"
