@@ -118,7 +118,7 @@ FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 
 # The unit tests that run threads against each other.
-TSAN_NAMES  := queue thread region client ring writer
+TSAN_NAMES  := queue thread region client ring writer blob name_table
 TSAN_TESTS  := $(sort $(foreach n,$(TSAN_NAMES),$(foreach t,$(UNIT_TESTS),$(if $(findstring $(n),$(notdir $(t))),$(t)))))
 
 Q := $(if $(filter 1,$(V)),,@)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/option_table.h"
 
+#include "base/clock.h"
 #include "cli/complaint.h"
 
 #include <assert.h>
@@ -15,6 +16,18 @@ struct getopt_form {
         char shorts[2 * OPTION_ROWS_MAX + 3];
 };
 
+static bool is_optional(const char *argument)
+{
+        return argument && argument[0] == '[';
+}
+
+static int argument_kind(const char *argument)
+{
+        if (!argument)
+                return no_argument;
+        return is_optional(argument) ? optional_argument : required_argument;
+}
+
 static void make_form(const struct option_table *table, struct getopt_form *form)
 {
         size_t used = 0;
@@ -28,12 +41,12 @@ static void make_form(const struct option_table *table, struct getopt_form *form
                 const struct option_row *row = &table->rows[i];
 
                 form->longs[i].name = row->name;
-                form->longs[i].has_arg = row->argument ? required_argument : no_argument;
+                form->longs[i].has_arg = argument_kind(row->argument);
                 form->longs[i].val = row->letter;
                 if (row->letter >= OPTION_LONG_ONLY)
                         continue;
                 form->shorts[used++] = (char)row->letter;
-                if (row->argument)
+                if (argument_kind(row->argument) == required_argument)
                         form->shorts[used++] = ':';
         }
 }
@@ -100,21 +113,60 @@ void option_table_print(const struct option_table *table, FILE *out)
                 if (row->letter < OPTION_LONG_ONLY)
                         used = snprintf(form, sizeof(form), "-%c, ", row->letter);
                 (void)snprintf(form + used, sizeof(form) - (size_t)used, "--%s%s%s", row->name,
-                               row->argument ? " " : "", row->argument ? row->argument : "");
-                (void)fprintf(out, "  %-22s %s\n", form, row->help);
+                               row->argument && !is_optional(row->argument) ? " " : "",
+                               row->argument ? row->argument : "");
+                (void)fprintf(out, "  %-23s %s\n", form, row->help);
         }
         (void)fprintf(out, "\n%s", table->closing);
 }
 
-int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value)
+/* A name for so many of what is counted. */
+struct unit {
+        const char *name;
+        uint64_t factor;
+};
+
+/* Digits, then one of @units, whose list ends with a name of NULL. */
+static int parse_in_units(const char *text, const struct unit *units, uint64_t min, uint64_t max,
+                          uint64_t *ret_value)
 {
-        unsigned long long value;
+        unsigned long long number;
+        uint64_t value;
         char *end;
 
         errno = 0;
-        value = strtoull(text, &end, 10);
-        if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < min || value > max)
+        number = strtoull(text, &end, 10);
+        if (text[0] < '0' || text[0] > '9' || errno != 0)
+                return -EINVAL;
+        while (units->name && strcmp(units->name, end) != 0)
+                units++;
+        if (!units->name || __builtin_mul_overflow(number, units->factor, &value) || value < min ||
+            value > max)
                 return -EINVAL;
         *ret_value = value;
         return 0;
+}
+
+int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value)
+{
+        static const struct unit units[] = { { "", 1 }, { NULL, 0 } };
+
+        return parse_in_units(text, units, min, max, ret_value);
+}
+
+int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *ret_bytes)
+{
+        static const struct unit units[] = { { "", 1 },        { "K", 1 << 10 }, { "k", 1 << 10 },
+                                             { "M", 1 << 20 }, { "G", 1 << 30 }, { NULL, 0 } };
+
+        return parse_in_units(text, units, min, max, ret_bytes);
+}
+
+int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
+{
+        static const struct unit units[] = { { "", NS_PER_S },         { "ms", NS_PER_MS },
+                                             { "s", NS_PER_S },        { "m", 60 * NS_PER_S },
+                                             { "h", 3600 * NS_PER_S }, { NULL, 0 } };
+
+        return parse_in_units(text, units, min_ns, max_ns, ret_ns);
 }

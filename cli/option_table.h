@@ -15,7 +15,8 @@
 struct option_row {
         int letter; /* the short form; from OPTION_LONG_ONLY on there is none */
         const char *name;
-        const char *argument; /* NULL = takes none */
+        const char *
+                argument; /* NULL = takes none; "[=WORD]" = may be left out, and is given as --name=WORD only */
         const char *help;
 };
 
@@ -36,7 +37,7 @@ struct option_table {
         bool ends_at_operand; /* what follows the first operand is another program's */
 };
 
-/* Takes one option; @value is NULL for one without argument.  Returns 0, or -EINVAL after a complaint. */
+/* Takes one option; @value is NULL for one without argument, or whose argument was left out.  Returns 0, or -EINVAL after a complaint. */
 typedef int option_taker(void *context, int letter, const char *value);
 
 /*
@@ -53,5 +54,11 @@ void option_table_print(const struct option_table *table, FILE *out);
 
 /* A whole decimal number from @min to @max.  Returns 0 or -EINVAL, silently. */
 int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value);
+
+/* The same for bytes: "65536", "64K", "4M", "1G", powers of 1024. */
+int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *ret_bytes);
+
+/* The same for nanoseconds: "500ms", "10s", "2m", "1h"; a number alone is seconds. */
+int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
 #endif /* CLI_OPTION_TABLE_H */

@@ -8,9 +8,9 @@
  * A listening socket with an abstract address, which goes into the command's
  * environment.  What arrives is foreign: any local process can connect, and
  * send any descriptor.  The kernel vouches for who it was.  Other users are
- * turned away here (a program that became another user is found by its
- * mapping); the caller decides whether the sender is one of its programs, and
- * client_region_open() what it sent.
+ * turned away here, unless the recorder is root's, whose programs may become
+ * other users; the caller decides whether the sender is one of its programs,
+ * and client_region_open() what it sent.
  */
 #ifndef INSTRUMENT_REGION_INBOX_H
 #define INSTRUMENT_REGION_INBOX_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/event_set.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/cpu_list.h"
 #include "sampler/perf_record.h"
 #include "sampler/unwinder.h"
 
@@ -20,6 +20,7 @@
 #define TRACKER              UINT32_MAX
 #define SAMPLE_RING_MIN      (UINT32_C(1) << 15)
 #define WAKE_WHEN_FULL_SHARE 4
+#define DESCRIPTORS_LEFT     64
 
 uint64_t event_set_clock_period_ns(uint64_t rate_hz)
 {
@@ -32,8 +33,12 @@ static struct perf_event_attr common_attr(const struct event_set *set)
                 .size = sizeof(struct perf_event_attr),
                 .sample_type = set->sample_type,
                 .sample_id_all = 1,
-                .disabled = 1,
-                .enable_on_exec = 1,
+                /*
+                 * Never enabled later: a thread that is born meanwhile can inherit the old state, and as the kernel
+                 * exchanges the events of threads that inherited from each other, all would end with that.
+                 */
+                .disabled = set->options.enable_on_exec,
+                .enable_on_exec = set->options.enable_on_exec,
                 .inherit = 1,
                 .use_clockid = 1,
                 .clockid = CLOCK_MONOTONIC_RAW,
@@ -41,9 +46,9 @@ static struct perf_event_attr common_attr(const struct event_set *set)
         };
 }
 
-static struct perf_event_attr sampling_attr(const struct event_set *set,
-                                            const struct event_set_options *options, size_t i)
+static struct perf_event_attr sampling_attr(const struct event_set *set, size_t i)
 {
+        const struct event_set_options *options = &set->options;
         const struct event_spec *spec = &options->specs[i];
         struct perf_event_attr attr = common_attr(set);
 
@@ -65,8 +70,7 @@ static struct perf_event_attr sampling_attr(const struct event_set *set,
         return attr;
 }
 
-static struct perf_event_attr tracker_attr(const struct event_set *set,
-                                           const struct event_set_options *options)
+static struct perf_event_attr tracker_attr(const struct event_set *set)
 {
         struct perf_event_attr attr = common_attr(set);
 
@@ -80,16 +84,44 @@ static struct perf_event_attr tracker_attr(const struct event_set *set,
         attr.comm = 1;
         attr.comm_exec = 1;
         attr.task = 1;
-        attr.build_id = options->build_ids;
+        attr.build_id = set->options.build_ids;
         attr.read_format = PERF_FORMAT_LOST;
         attr.wakeup_watermark = 1;
         return attr;
 }
 
-static int explain_open(int code, const struct event_spec *spec, size_t n_wanted, struct error *err)
+/* Each thread has as many. */
+static size_t events_of_thread(const struct event_set *set)
+{
+        return set->cpus.n_cpus * (set->options.n_specs + 1);
+}
+
+/* One thread is tried.  Many leave room for what else is to be opened: the programs' regions. */
+static bool has_descriptors(const struct event_set *set, size_t n_tids)
+{
+        struct rlimit files = { .rlim_cur = 0 };
+
+        return n_tids < 2 || getrlimit(RLIMIT_NOFILE, &files) < 0 ||
+               set->n_handles + n_tids * events_of_thread(set) + DESCRIPTORS_LEFT <= files.rlim_cur;
+}
+
+static int explain_descriptors(const struct event_set *set, struct error *err)
+{
+        struct rlimit files = { .rlim_cur = 0 };
+
+        (void)getrlimit(RLIMIT_NOFILE, &files);
+        return error_set(
+                err, -EMFILE,
+                "%zu events on %zu CPUs need %zu descriptors for each thread that runs already, "
+                "%llu are allowed; as root, 'prlimit --nofile=1048576 hyprof record ...' allows more",
+                set->options.n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
+                (unsigned long long)files.rlim_cur);
+}
+
+static int explain_open(const struct event_set *set, int code, const struct event_spec *spec,
+                        struct error *err)
 {
         const char *name = spec ? spec->name : "dummy";
-        struct rlimit files = { .rlim_cur = 0 };
 
         switch (-code) {
         case ENOENT:
@@ -106,11 +138,7 @@ static int explain_open(int code, const struct event_spec *spec, size_t n_wanted
                         "not permitted to open the event %s; 'hyprof doctor' shows what would allow it",
                         name);
         case EMFILE:
-                (void)getrlimit(RLIMIT_NOFILE, &files);
-                return error_set(
-                        err, code,
-                        "%zu events need more descriptors than the limit of %llu; raise it: ulimit -n",
-                        n_wanted, (unsigned long long)files.rlim_cur);
+                return explain_descriptors(set, err);
         default:
                 errno = -code;
                 return error_errno(err, "open the event %s", name);
@@ -129,31 +157,37 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
         return fd < 0 ? -errno : (int)fd;
 }
 
-static int add_handle(struct event_set *set, struct perf_event_attr *attr, pid_t pid, int cpu, uint32_t spec)
+/* Returns the descriptor, owned by the set, or -errno. */
+static int add_handle(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
+                      uint32_t spec)
 {
-        int fd = open_event(attr, pid, cpu);
+        int fd, r = array_reserve(&set->handles, &set->handles_capacity, set->n_handles + 1,
+                                  sizeof(*set->handles));
         uint64_t id;
 
+        if (r < 0)
+                return r;
+        fd = open_event(attr, (pid_t)tid, cpu);
         if (fd < 0)
                 return fd;
         if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0) {
-                int code = -errno;
-
+                r = -errno;
                 (void)close(fd);
-                return code;
+                return r;
         }
-        set->handles[set->n_handles++] = (struct event_handle){ .fd = fd, .id = id, .spec = spec };
+        set->handles[set->n_handles++] =
+                (struct event_handle){ .fd = fd, .id = id, .spec = spec, .tid = tid };
         return fd;
 }
 
 /* Maps a ring, smaller if this user may not lock that much memory. */
-static int map_ring(struct event_set *set, int fd, size_t *ring_bytes, struct error *err)
+static int map_ring(struct event_set *set, size_t ring, int fd, size_t *ring_bytes, struct error *err)
 {
-        int r = perf_ring_map(&set->rings[set->n_rings], fd, *ring_bytes, err);
+        int r = perf_ring_map(&set->rings[ring], fd, *ring_bytes, err);
 
         while (r == -EPERM && *ring_bytes > SAMPLE_RING_MIN) {
                 *ring_bytes /= 2;
-                r = perf_ring_map(&set->rings[set->n_rings], fd, *ring_bytes, err);
+                r = perf_ring_map(&set->rings[ring], fd, *ring_bytes, err);
         }
         if (r == -EPERM)
                 return error_set(
@@ -162,40 +196,47 @@ static int map_ring(struct event_set *set, int fd, size_t *ring_bytes, struct er
                         *ring_bytes / 1024);
         if (r < 0)
                 return r;
-        set->ring_fds[set->n_rings++] = fd;
+        set->ring_fds[ring] = fd;
         return 0;
 }
 
-static int open_cpu(struct event_set *set, const struct event_set_options *options, int cpu, size_t n_wanted,
-                    struct error *err)
+/* Opens an event and leads it into its ring, which the first one brings into being. */
+static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, size_t at,
+                     uint32_t spec, struct error *err)
 {
-        struct perf_event_attr attr = tracker_attr(set, options);
-        size_t tracker_bytes = options->tracker_ring_bytes;
-        int first_fd = -1;
-        int fd = add_handle(set, &attr, options->pid, cpu, TRACKER);
-        int r;
+        const struct event_spec *words = spec == TRACKER ? NULL : &set->options.specs[spec];
+        size_t tracker_bytes = set->options.tracker_ring_bytes;
+        size_t ring = at * 2 + (spec != TRACKER);
+        int fd = add_handle(set, attr, tid, set->cpus.cpus[at], spec);
 
+        if (fd == -ESRCH)
+                return error_set(err, fd, "thread %u has ended", tid);
         if (fd < 0)
-                return explain_open(fd, NULL, n_wanted, err);
-        r = map_ring(set, fd, &tracker_bytes, err);
-        if (r < 0)
-                return r;
-
-        for (size_t i = 0; i < options->n_specs; i++) {
-                attr = sampling_attr(set, options, i);
-                fd = add_handle(set, &attr, options->pid, cpu, (uint32_t)i);
-                if (fd < 0)
-                        return explain_open(fd, &options->specs[i], n_wanted, err);
-                if (i == 0) {
-                        first_fd = fd;
-                        r = map_ring(set, fd, &set->ring_bytes, err);
-                } else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, first_fd) < 0) {
-                        r = error_errno(err, "event %s into the ring of CPU %d", options->specs[i].name, cpu);
-                }
-                if (r < 0)
-                        return r;
-        }
+                return explain_open(set, fd, words, err);
+        if (set->ring_fds[ring] < 0)
+                return map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes, err);
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) < 0)
+                return error_errno(err, "event %s into the ring of CPU %d", words ? words->name : "dummy",
+                                   set->cpus.cpus[at]);
         return 0;
+}
+
+static int add_thread(struct event_set *set, uint32_t tid, struct error *err)
+{
+        int r = event_owners_add(&set->owners, tid, tid);
+
+        if (r < 0)
+                return error_set(err, r, "no memory for events");
+        for (size_t at = 0; r == 0 && at < set->cpus.n_cpus; at++) {
+                struct perf_event_attr attr = tracker_attr(set);
+
+                r = add_event(set, &attr, tid, at, TRACKER, err);
+                for (uint32_t spec = 0; r == 0 && spec < set->options.n_specs; spec++) {
+                        attr = sampling_attr(set, spec);
+                        r = add_event(set, &attr, tid, at, spec, err);
+                }
+        }
+        return r;
 }
 
 /* The soft limit of descriptors costs nothing to raise; only the hard one is somebody's decision. */
@@ -211,36 +252,52 @@ static void raise_descriptor_limit(void)
 
 int event_set_open(struct event_set *set, const struct event_set_options *options, struct error *err)
 {
-        struct cpu_list cpus = { .n_cpus = 0 };
-        size_t n_wanted;
         int r;
 
-        *set = (struct event_set){ .ring_bytes = options->ring_bytes,
+        *set = (struct event_set){ .options = *options,
+                                   .ring_bytes = options->ring_bytes,
                                    .sample_type = PERF_RECORD_SAMPLE_TYPE | options->unwinder->sample_type };
+        event_owners_init(&set->owners);
         raise_descriptor_limit();
-        r = cpu_list_read_online(&cpus, err);
+        r = cpu_list_read_online(&set->cpus, err);
         if (r < 0)
-                return r;
-        n_wanted = cpus.n_cpus * (options->n_specs + 1);
-        set->handles = calloc(n_wanted, sizeof(*set->handles));
-        set->rings = calloc(cpus.n_cpus * 2, sizeof(*set->rings));
-        set->ring_fds = calloc(cpus.n_cpus * 2, sizeof(*set->ring_fds));
-        if (!set->handles || !set->rings || !set->ring_fds) {
-                r = error_set(err, -ENOMEM, "no memory for %zu events", n_wanted);
+                goto fail;
+        set->rings = calloc(set->cpus.n_cpus * 2, sizeof(*set->rings));
+        set->ring_fds = calloc(set->cpus.n_cpus * 2, sizeof(*set->ring_fds));
+        if (!set->rings || !set->ring_fds) {
+                r = error_set(err, -ENOMEM, "no memory for events");
                 goto fail;
         }
-        for (size_t i = 0; i < cpus.n_cpus; i++) {
-                r = open_cpu(set, options, cpus.cpus[i], n_wanted, err);
-                if (r < 0)
-                        goto fail;
-        }
-        cpu_list_deinit(&cpus);
+        set->n_rings = set->cpus.n_cpus * 2;
+        for (size_t i = 0; i < set->n_rings; i++)
+                set->ring_fds[i] = -1;
         return 0;
 
 fail:
-        cpu_list_deinit(&cpus);
         event_set_close(set);
         return r;
+}
+
+int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
+{
+        int n_added = 0;
+
+        if (!has_descriptors(set, n_tids))
+                return explain_open(set, -EMFILE, NULL, err);
+        for (size_t i = 0; i < n_tids; i++) {
+                int r = add_thread(set, tids[i], err);
+
+                if (r < 0 && r != -ESRCH)
+                        return r;
+                n_added += r == 0;
+        }
+        set->added_ns = clock_raw_ns();
+        return n_added;
+}
+
+void event_set_expect_overlap(struct event_set *set)
+{
+        set->overlaps = true;
 }
 
 void event_set_close(struct event_set *set)
@@ -252,6 +309,8 @@ void event_set_close(struct event_set *set)
         free(set->handles);
         free(set->rings);
         free(set->ring_fds);
+        cpu_list_deinit(&set->cpus);
+        event_owners_deinit(&set->owners);
         *set = (struct event_set){ .handles = NULL };
 }
 
@@ -261,19 +320,57 @@ void event_set_disable(struct event_set *set)
                 (void)ioctl(set->handles[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
+static const struct event_handle *find_handle(const struct event_set *set, uint64_t id)
+{
+        size_t low = 0, high = set->n_handles;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (set->handles[middle].id < id)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < set->n_handles && set->handles[low].id == id ? &set->handles[low] : NULL;
+}
+
 int event_set_find_spec(const struct event_set *set, uint64_t id)
 {
-        /* As many as CPUs x events: a line or two of memory. */
-        for (size_t i = 0; i < set->n_handles; i++)
-                if (set->handles[i].id == id && set->handles[i].spec != TRACKER)
-                        return (int)set->handles[i].spec;
-        return -1;
+        const struct event_handle *handle = find_handle(set, id);
+
+        return handle && handle->spec != TRACKER ? (int)handle->spec : -1;
+}
+
+/* Only samples and switches count twice; to hear again of a mapping, a name or an end changes nothing. */
+bool event_set_is_double(struct event_set *set, const struct perf_record *rec)
+{
+        const struct event_handle *handle;
+        uint32_t owner;
+
+        if (!set->overlaps)
+                return false;
+        if (rec->kind == PERF_RECORD_KIND_FORK) {
+                /* One that began while events were opened, and has its own, may have inherited but a part. */
+                if (rec->time_ns < set->added_ns && event_owners_find(&set->owners, rec->tid) == rec->tid)
+                        return false;
+                owner = event_owners_find(&set->owners, rec->fork.parent_tid);
+                /* Without memory for it, what is recorded twice stays so. */
+                if (owner != 0)
+                        (void)event_owners_add(&set->owners, rec->tid, owner);
+                return false;
+        }
+        if (rec->kind != PERF_RECORD_KIND_SAMPLE && rec->kind != PERF_RECORD_KIND_SWITCH)
+                return false;
+        handle = find_handle(set, rec->event);
+        owner = event_owners_find(&set->owners, rec->tid);
+        return handle && owner != 0 && owner != handle->tid;
 }
 
 bool event_set_is_tracker_ring(const struct event_set *set, size_t ring)
 {
         (void)set;
-        return ring % 2 == 0; /* open_cpu() maps the dummy's first */
+        return ring % 2 == 0; /* see add_event() */
 }
 
 uint64_t event_set_count_lost(const struct event_set *set)

@@ -9,60 +9,86 @@
  * mappings, names, forks and exits, read at once, because a mapping or a
  * process may be gone a moment later.
  *
- * Scope: inherited per-CPU events on one process, which start by themselves at
- * its execve(2).  Descriptors: CPUs x (events + 1).
+ * Scope: threads, each with inherited events on every CPU, and all that they
+ * start later.  A command that has not begun is one thread, whose events start
+ * by themselves at its execve(2); a running process has many, whose events
+ * start as they are opened.  The rings are shared: those of a CPU belong to the first
+ * thread's events there.  Descriptors: threads x CPUs x (events + 1).
  */
 #ifndef SAMPLER_EVENT_SET_H
 #define SAMPLER_EVENT_SET_H
 
+#include "sampler/cpu_list.h"
+#include "sampler/event_owners.h"
 #include "sampler/event_spec.h"
 #include "sampler/perf_ring.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct error;
+struct perf_record;
 struct unwinder;
 
 struct event_set_options {
-        pid_t pid;                       /* a process that has not called execve(2) yet */
-        const struct event_spec *specs;  /* borrowed for the call */
+        const struct event_spec *specs;  /* borrowed, until the set is closed */
         size_t n_specs;                  /* at least 1 */
         uint64_t rate_hz;                /* samples a second and event */
         const struct unwinder *unwinder; /* static */
         size_t ring_bytes;               /* for each CPU; a power of two; halved until the kernel allows it */
         size_t tracker_ring_bytes;       /* the same for the dummy event */
         bool build_ids;                  /* the kernel can put build-ids into mapping records */
+        bool enable_on_exec; /* the threads are about to call execve(2); else event_set_enable() */
 };
 
-/* One opened event on one CPU. */
+/* One opened event of one thread on one CPU. */
 struct event_handle {
         int fd;
-        uint64_t id;   /* PERF_SAMPLE_IDENTIFIER */
+        uint64_t id;   /* PERF_SAMPLE_IDENTIFIER; the kernel counts them up, so they ascend */
         uint32_t spec; /* index of its event_spec; UINT32_MAX = the dummy */
+        uint32_t tid;  /* that it was opened on */
 };
 
 struct event_set {
+        struct event_set_options options;
+        struct cpu_list cpus;
         struct event_handle *handles; /* heap, owned */
-        size_t n_handles;
+        size_t n_handles, handles_capacity;
         struct perf_ring *rings; /* heap, owned: for each CPU the dummy's, then the sampling events' */
-        int *ring_fds;           /* of each ring, to poll; borrowed from `handles` */
+        int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped yet */
         size_t n_rings;
         size_t ring_bytes; /* of the sampling rings, as it came out */
         uint64_t sample_type;
+        struct event_owners owners;
+        uint64_t added_ns; /* when event_set_add() was last done */
+        bool overlaps;     /* some threads may be recorded twice, see event_set_is_double() */
 };
 
-/*
- * event_set_open() - open and map everything, disabled
- * Returns 0; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno, all with advice.
- */
+/* Prepares for the CPUs that are online.  Returns 0; -ENOMEM, -errno. */
 int event_set_open(struct event_set *set, const struct event_set_options *options, struct error *err);
 void event_set_close(struct event_set *set);
 
+/*
+ * event_set_add() - open the events of threads, and map the rings that are not mapped yet
+ * Threads that have ended meanwhile are passed over.  After the first call that returned more than 0, all rings
+ * are there.
+ * Returns the number of threads; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno, all with
+ * advice.
+ */
+int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
+
+/* Threads were added that may have inherited events of those before. */
+void event_set_expect_overlap(struct event_set *set);
+
 /* Stops sampling for good; the rings keep what they have. */
 void event_set_disable(struct event_set *set);
+
+/*
+ * event_set_is_double() - has this record come already, by another event on the same thread?
+ * Records are shown in the order of time, all of them.
+ */
+bool event_set_is_double(struct event_set *set, const struct perf_record *rec);
 
 /* The index of the spec that the event with this id was made from, or -1. */
 int event_set_find_spec(const struct event_set *set, uint64_t id);

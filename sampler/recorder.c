@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recorder.h"
 
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
-#include "instrument/client_abi.h"
 #include "instrument/region_inbox.h"
+#include "sampler/attachment.h"
 #include "sampler/command.h"
 #include "sampler/event_set.h"
 #include "sampler/merge.h"
@@ -17,6 +18,7 @@
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,9 +30,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FAMILIES                                                                           \
-        (CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_FRAMES | CLIENT_ABI_FAMILY_MESSAGES | \
-         CLIENT_ABI_FAMILY_PLOTS | CLIENT_ABI_FAMILY_ALWAYS)
 #define SAMPLE_RING_BYTES (UINT32_C(1) << 21)
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
@@ -57,6 +56,7 @@ struct recorder {
         uint32_t *sample_events; /* heap */
         struct perf_access access;
         struct command command;
+        struct attachment attachment;
         struct event_set events;
         struct region_inbox inbox;
         struct merge merge;
@@ -64,10 +64,24 @@ struct recorder {
         struct writer_thread *writer;
         sigset_t child_signals;
         int signal_fd, epoll_fd, fail_fd;
-        uint64_t start_ns, progress_ns, deadline_ns;
-        bool started; /* the command was let go */
+        uint64_t start_ns, progress_ns;
+        uint64_t deadline_ns; /* until then the command is waited for after a signal; 0 = no signal came */
+        uint64_t stop_ns;     /* the duration is over; UINT64_MAX = none was given */
+        bool started;         /* the command was let go */
+        bool busy_noted;
         bool write_failed;
 };
+
+static bool is_attaching(const struct recorder *r)
+{
+        return r->options->n_pids > 0;
+}
+
+static void note(const struct recorder *r, const char *words)
+{
+        if (r->options->on_note)
+                r->options->on_note(r->options->context, words);
+}
 
 /* ---- preparation --------------------------------------------------------------------------------------- */
 
@@ -116,8 +130,12 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
 
 static int describe(struct recorder *r, bool fallback, struct error *err)
 {
-        int code = recording_facts_begin(r->dictionary, r->options->argv, r->start_ns, err);
+        int code = recording_facts_begin(r->dictionary, r->start_ns, err);
 
+        if (code == 0)
+                code = is_attaching(r) ? recording_facts_add_processes(r->dictionary, r->options->pids,
+                                                                       r->options->n_pids, err)
+                                       : recording_facts_add_command(r->dictionary, r->options->argv, err);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
         if (code == 0)
@@ -129,7 +147,6 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
 static int open_events(struct recorder *r, struct error *err)
 {
         struct event_set_options options = {
-                .pid = r->command.pid,
                 .specs = r->specs,
                 .n_specs = r->n_specs,
                 .rate_hz = r->options->rate_hz,
@@ -137,9 +154,18 @@ static int open_events(struct recorder *r, struct error *err)
                 .ring_bytes = SAMPLE_RING_BYTES,
                 .tracker_ring_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES,
                 .build_ids = r->access.build_id_error == 0,
+                .enable_on_exec = !is_attaching(r),
         };
+        uint32_t command_pid = (uint32_t)r->command.pid;
+        int code = event_set_open(&r->events, &options, err);
 
-        return event_set_open(&r->events, &options, err);
+        if (code < 0)
+                return code;
+        if (is_attaching(r))
+                return attachment_add_events(&r->attachment, &r->events, err);
+        code = event_set_add(&r->events, &command_pid, 1, err);
+        return code == 0 ? error_set(err, -ESRCH, "the command was killed before it began")
+                         : (code < 0 ? code : 0);
 }
 
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
@@ -159,8 +185,10 @@ static int watch_all(struct recorder *r, struct error *err)
         if (r->epoll_fd < 0)
                 return error_errno(err, "epoll");
         code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
-        if (code == 0)
+        if (code == 0 && r->command.pid_fd >= 0)
                 code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
+        for (size_t i = 0; code == 0 && i < r->attachment.n_named; i++)
+                code = watch(r, r->attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
         if (code == 0)
                 code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
         if (code == 0)
@@ -180,7 +208,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .events = &r->events,
                 .unwinder = &unwind_frame_pointer,
                 .sample_events = r->sample_events,
-                .families = FAMILIES,
+                .families = r->options->families,
                 .inbox = &r->inbox,
         };
         int code;
@@ -197,15 +225,28 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         return code;
 }
 
-/* The command's environment makes an instrumented program record from its first instruction. */
+/*
+ * The command's environment makes an instrumented program record from its first
+ * instruction.  Where running processes are recorded, the command is left alone.
+ */
 static int start_command(struct recorder *r, struct error *err)
 {
-        char families[16];
-        const char *const environment[] = { "HYPROF_RECORD", families, "HYPROF_RECORDER", r->inbox.address,
-                                            NULL };
+        char families[16], ring_bytes[24];
+        const char *const with_ring[] = {
+                "HYPROF_RECORD", families, "HYPROF_RECORDER", r->inbox.address, "HYPROF_RING",
+                ring_bytes,      NULL
+        };
+        const char *const without_ring[] = { "HYPROF_RECORD", families, "HYPROF_RECORDER", r->inbox.address,
+                                             NULL };
+        const char *const nothing[] = { NULL };
+        const char *const *environment = r->options->client_ring_bytes ? with_ring : without_ring;
 
-        (void)snprintf(families, sizeof(families), "%u", FAMILIES);
-        return command_start(&r->command, r->options->argv, environment, &r->child_signals, err);
+        if (!r->options->argv)
+                return 0;
+        (void)snprintf(families, sizeof(families), "%" PRIu32, r->options->families);
+        (void)snprintf(ring_bytes, sizeof(ring_bytes), "%" PRIu64, r->options->client_ring_bytes);
+        return command_start(&r->command, r->options->argv, is_attaching(r) ? nothing : environment,
+                             &r->child_signals, err);
 }
 
 static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
@@ -218,6 +259,8 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = choose_events(r, &fallback, err);
         if (code == 0)
                 code = region_inbox_open(&r->inbox, err);
+        if (code == 0 && is_attaching(r))
+                code = attachment_open(&r->attachment, r->options->pids, r->options->n_pids, err);
         if (code == 0)
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
@@ -229,6 +272,58 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = start_merge(r, writer, err);
         if (code == 0)
                 code = watch_all(r, err);
+        return code;
+}
+
+/* ---- attaching ----------------------------------------------------------------------------------------- */
+
+/* What a report of this recording has to say first. */
+static int tell_of_attaching(struct recorder *r, struct error *err)
+{
+        struct byte_buffer words = { .data = NULL };
+        int code = -ENOMEM;
+
+        attachment_add_words(&r->attachment, &words);
+        byte_buffer_add_u8(&words, '\0');
+        if (!words.failed)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_ATTACHED,
+                                                  (const char *)words.data);
+        if (code == 0 && r->options->client_ring_bytes)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
+        byte_buffer_deinit(&words);
+        return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
+}
+
+/*
+ * By now the kernel tells what changes, so that what /proc says next is not out
+ * of date.  A region that was found waits for a cycle, and there is no
+ * reason to let time pass until the zones begin.
+ */
+static int attach(struct recorder *r, struct error *err)
+{
+        int code = attachment_add_processes(&r->attachment, &r->merge.samples, &r->merge.zones, r->start_ns,
+                                            err);
+
+        if (code == 0)
+                code = tell_of_attaching(r, err);
+        if (code == 0)
+                code = merge_cycle(&r->merge, false, err);
+        if (code == 0)
+                code = merge_cycle(&r->merge, false, err);
+        return code;
+}
+
+/* Lets everything begin. */
+static int begin(struct recorder *r, struct error *err)
+{
+        int code = is_attaching(r) ? attach(r, err) : 0;
+
+        if (code == 0 && r->options->argv) {
+                code = command_go(&r->command, err);
+                r->started = code == 0;
+                r->result->exec_failed = !r->started;
+        }
+        r->stop_ns = r->options->duration_ns ? clock_raw_ns() + r->options->duration_ns : UINT64_MAX;
         return code;
 }
 
@@ -256,33 +351,61 @@ static void take_signal(struct recorder *r)
         struct signalfd_siginfo info;
 
         while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-                if (info.ssi_code == SI_USER)
+                if (info.ssi_code == SI_USER && r->command.pid > 0)
                         (void)kill(r->command.pid, (int)info.ssi_signo);
                 r->result->stopped = true;
                 if (r->deadline_ns == 0)
-                        r->deadline_ns = clock_raw_ns() + GRACE_NS;
+                        r->deadline_ns = clock_raw_ns() + (r->command.pid > 0 ? GRACE_NS : 0);
         }
 }
 
-static int sleep_ms(const struct recorder *r)
+static int sleep_ms(const struct recorder *r, uint64_t now_ns)
 {
+        int ms = r->merge.zones.busiest_bytes > 0 ? SLEEP_BUSY_MS : SLEEP_IDLE_MS;
+
         if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
-                return SLEEP_QUIET_MS;
-        if (r->merge.zones.busiest_bytes >= RUSH_BYTES)
-                return 0;
-        return r->merge.zones.busiest_bytes > 0 ? SLEEP_BUSY_MS : SLEEP_IDLE_MS;
+                ms = SLEEP_QUIET_MS;
+        else if (r->merge.zones.busiest_bytes >= RUSH_BYTES)
+                ms = 0;
+        if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
+                ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
+        return ms;
 }
 
 /* Sleeps, and says what woke us: a bit for each enum wake_reason; 0 = time has passed. */
 static unsigned wait_for_work(struct recorder *r)
 {
         struct epoll_event events[16];
-        int n = epoll_wait(r->epoll_fd, events, 16, sleep_ms(r));
+        int n = epoll_wait(r->epoll_fd, events, 16, sleep_ms(r, clock_raw_ns()));
         unsigned reasons = 0;
 
         for (int i = 0; i < n; i++)
                 reasons |= 1u << events[i].data.u32;
         return reasons;
+}
+
+/* One line is enough: a program's children are usually in the same hands. */
+static void note_busy(struct recorder *r)
+{
+        char words[ERROR_TEXT_BYTES + 32];
+
+        if (r->busy_noted || r->merge.zones.busy.code == 0)
+                return;
+        r->busy_noted = true;
+        (void)snprintf(words, sizeof(words), "%s: its zones are missing here", r->merge.zones.busy.text);
+        note(r, words);
+}
+
+/* True if there is nothing more to wait for. */
+static bool is_over(struct recorder *r, uint64_t now_ns)
+{
+        if (r->options->argv && command_reap(&r->command, false))
+                return true;
+        if (is_attaching(r) && attachment_has_ended(&r->attachment))
+                return true;
+        if (now_ns >= r->stop_ns)
+                r->result->stopped = true;
+        return now_ns >= r->stop_ns || (r->deadline_ns != 0 && now_ns >= r->deadline_ns);
 }
 
 static int record(struct recorder *r, struct error *err)
@@ -308,10 +431,22 @@ static int record(struct recorder *r, struct error *err)
                         code = merge_cycle(&r->merge, false, err);
                 if (code < 0)
                         return code;
+                note_busy(r);
                 report_progress(r, now_ns);
-                if (command_reap(&r->command, false) || (r->deadline_ns != 0 && now_ns >= r->deadline_ns))
+                if (is_over(r, now_ns))
                         return 0;
         }
+}
+
+/* The words for how it ended: a program that runs on has no exit status, nor has one that we did not start. */
+static void describe_end(struct recorder *r, uint64_t end_ns)
+{
+        bool runs_on = is_attaching(r) ? !attachment_has_ended(&r->attachment) : r->result->stopped;
+        int wait_status = r->command.reaped && !is_attaching(r) ? r->command.wait_status : -1;
+
+        if (runs_on)
+                (void)recording_facts_add_notice(r->dictionary, TRACE_NOTICE_STOPPED_EARLY, NULL);
+        (void)recording_facts_end(r->dictionary, end_ns, wait_status);
 }
 
 /* Stops everything, merges the rest and waits until it is written. */
@@ -324,10 +459,7 @@ static int finish(struct recorder *r, int code, struct error *err)
         event_set_disable(&r->events);
         zone_source_disable(&r->merge.zones);
         if (code == 0 && !r->write_failed) {
-                if (r->result->stopped)
-                        (void)recording_facts_add_notice(r->dictionary, TRACE_NOTICE_STOPPED_EARLY, NULL);
-                (void)recording_facts_end(r->dictionary, end_ns,
-                                          r->command.reaped ? r->command.wait_status : -1);
+                describe_end(r, end_ns);
                 code = merge_cycle(&r->merge, true, err);
         }
         report_progress(r, end_ns);
@@ -350,6 +482,7 @@ static void release(struct recorder *r)
                 (void)writer_thread_join(r->writer, NULL);
         event_set_close(&r->events);
         command_deinit(&r->command);
+        attachment_close(&r->attachment);
         region_inbox_close(&r->inbox);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
@@ -378,11 +511,8 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
         };
 
         code = prepare(r, writer, err);
-        if (code == 0) {
-                code = command_go(&r->command, err);
-                r->started = code == 0;
-                ret_result->exec_failed = !r->started;
-        }
+        if (code == 0)
+                code = begin(r, err);
         if (code == 0)
                 code = finish(r, record(r, err), err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recorder.h - one recording, from the command's start to the last event
+ * sampler/recorder.h - one recording, from the command's start, or from when it attaches, to the last event
  *
- * Way of the data:  command, event_set -> [recorder] drives merge -> writer_thread -> trace_writer
+ * Way of the data:  command, attachment, event_set -> [recorder] drives merge -> writer_thread -> trace_writer
  *
  * Threads: the caller's thread becomes the collector, which owns everything
  * here; the writer thread owns the trace_writer meanwhile.
@@ -30,12 +30,19 @@ struct recorder_progress {
 };
 
 struct recorder_options {
-        char **argv;                    /* the command, NULL-terminated */
+        char **argv;          /* the command, NULL-terminated; NULL = none, then there are processes */
+        const uint32_t *pids; /* processes that run already: they are recorded, not the command */
+        size_t n_pids;
+        uint64_t duration_ns; /* at most so long; 0 = until the end */
+        uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
+        uint64_t
+                client_ring_bytes; /* of each thread of the command, a power of two; 0 = the client's default */
         const struct event_spec *specs; /* n_specs 0: cycles, or cpu-clock where there is no counter */
         size_t n_specs;
         uint64_t rate_hz;
         void (*on_progress)(void *context,
                             const struct recorder_progress *progress); /* five times a second; or NULL */
+        void (*on_note)(void *context, const char *words); /* what people should know at once; or NULL */
         void *context;
 };
 
@@ -44,7 +51,7 @@ struct recorder_result {
         int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
         bool ended;                        /* the command has ended */
         bool exec_failed;      /* the command could not be executed: there was nothing to record */
-        bool stopped;          /* by a signal, before the command ended */
+        bool stopped;          /* by a signal or its duration, before what is recorded ended */
         bool writer_stuck;     /* somebody still waits in write(2): writer and file are not to be touched */
         int command_pid;       /* for recorder_wait(), while it runs on */
         int stop_fd;           /* a signalfd, for the work after the recording; owned by the caller */
@@ -52,7 +59,9 @@ struct recorder_result {
 };
 
 /*
- * recorder_run() - start the command and record it until it ends or a signal comes
+ * recorder_run() - start the command and record it until it ends, a signal comes or the time is over
+ * With processes that run already: those are recorded instead, until all that were named have ended; the command,
+ * if there is one, only says how long.
  * @writer:      the trace; on return everything recorded was put, the index was not
  * @dictionary:  empty; on return all tables of the trace; rows were put as far as events refer to them
  * @ret_result:  filled also on failure, as far as it goes

@@ -7,6 +7,7 @@
 #include "sampler/event_set.h"
 #include "sampler/event_spec.h"
 #include "sampler/perf_access.h"
+#include "sampler/running_process.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,32 +49,60 @@ int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id 
         return r < 0 ? r : trace_dictionary_add(d, TRACE_TABLE_NOTICES, &row, &id);
 }
 
+/* Consumes @text. */
+static int add_text(struct trace_dictionary *d, const char *key, struct byte_buffer *text, struct error *err)
+{
+        int r = -ENOMEM;
+
+        byte_buffer_add_u8(text, '\0');
+        if (!text->failed)
+                r = recording_facts_add_meta(d, key, (const char *)text->data);
+        byte_buffer_deinit(text);
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
 /* The arguments with blanks between, as `ps` shows them. */
-static int add_command(struct trace_dictionary *d, char **argv)
+int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct error *err)
 {
         struct byte_buffer text = { .data = NULL };
-        int r = -ENOMEM;
 
         for (size_t i = 0; argv[i]; i++) {
                 if (i > 0)
                         byte_buffer_add_u8(&text, ' ');
                 byte_buffer_add(&text, argv[i], strlen(argv[i]));
         }
-        byte_buffer_add_u8(&text, '\0');
-        if (!text.failed)
-                r = recording_facts_add_meta(d, "command", (const char *)text.data);
-        byte_buffer_deinit(&text);
-        return r;
+        return add_text(d, "command", &text, err);
 }
 
-int recording_facts_begin(struct trace_dictionary *d, char **argv, uint64_t start_ns, struct error *err)
+int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
+                                  struct error *err)
+{
+        struct byte_buffer commands = { .data = NULL }, numbers = { .data = NULL };
+        int r;
+
+        for (size_t i = 0; i < n_pids; i++) {
+                char number[16];
+
+                (void)snprintf(number, sizeof(number), "%s%" PRIu32, i > 0 ? "," : "", pids[i]);
+                byte_buffer_add(&numbers, number, strlen(number));
+                if (i > 0)
+                        byte_buffer_add(&commands, "; ", 2);
+                running_process_add_command_line(pids[i], &commands);
+        }
+        r = add_text(d, "command", &commands, err);
+        if (r < 0)
+                byte_buffer_deinit(&numbers);
+        return r < 0 ? r : add_text(d, "attached_pids", &numbers, err);
+}
+
+int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
         struct utsname system;
         struct timespec now;
-        int r = add_command(d, argv);
+        int r = 0;
 
-        if (r == 0 && uname(&system) == 0) {
+        if (uname(&system) == 0) {
                 r = recording_facts_add_meta(d, "hostname", system.nodename);
                 if (r == 0)
                         r = recording_facts_add_meta(d, "kernel", system.release);

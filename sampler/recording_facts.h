@@ -24,8 +24,13 @@ int recording_facts_add_number(struct trace_dictionary *d, const char *key, uint
 /* A notice with its reason and remedy; @detail may be NULL. */
 int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id notice, const char *detail);
 
-/* Host, kernel, command line, version and start of the recording. */
-int recording_facts_begin(struct trace_dictionary *d, char **argv, uint64_t start_ns, struct error *err);
+/* Host, kernel, version and start of the recording. */
+int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err);
+
+/* What is recorded: a command, or processes that run already, by their command lines and numbers. */
+int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct error *err);
+int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
+                                  struct error *err);
 
 /* What @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and are not there. */
 int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,

@@ -231,7 +231,7 @@ static int take_switch(struct sample_source *s, const struct perf_record *rec)
         return queue(s, thread, event);
 }
 
-static int take(struct sample_source *s, const struct perf_record *rec)
+int sample_source_take(struct sample_source *s, const struct perf_record *rec)
 {
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
@@ -308,7 +308,9 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 r = find_oldest(s, &i, err);
                 if (r < 0 || i == s->events->n_rings || s->heads[i].record.time_ns > until_ns)
                         break;
-                r = take(s, &s->heads[i].record);
+                r = event_set_is_double(s->events, &s->heads[i].record)
+                            ? 0
+                            : sample_source_take(s, &s->heads[i].record);
                 s->heads[i].ready = false;
                 perf_ring_consume(&s->events->rings[i], s->heads[i].record_bytes);
                 if (r < 0)

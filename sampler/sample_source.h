@@ -63,6 +63,9 @@ struct sample_source_parts {
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts);
 void sample_source_deinit(struct sample_source *s);
 
+/* Applies one record that is in no ring: what was true before the first.  Returns 0 or -ENOMEM. */
+int sample_source_take(struct sample_source *s, const struct perf_record *rec);
+
 /*
  * sample_source_run() - apply every record up to @until_ns, inclusively; UINT64_MAX = all there are
  * Returns 0, -ENOMEM, or -EBADMSG if a ring is corrupt.

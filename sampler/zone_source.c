@@ -67,32 +67,40 @@ static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
         return r;
 }
 
-/* True if the process calls itself what the region says: nobody hands in the region of somebody else. */
-static bool is_of_process(const struct client_region *region, uint32_t pid)
+/* What a process calls itself, in its PID namespace; 0 if it is gone. */
+static uint32_t ask_own_pid(uint32_t pid)
 {
         char path[32];
         uint32_t own_pid = 0;
         int fd;
 
-        if (client_region_pid(region) == pid)
-                return true;
         (void)snprintf(path, sizeof(path), "/proc/%u", pid);
         fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 || own_number_read(fd, pid, &own_pid, NULL) < 0)
                 own_pid = 0;
         io_close(&fd);
-        return own_pid == client_region_pid(region);
+        return own_pid;
 }
 
-/* Opens a region and starts it; @fd is taken over if *ret_region is set, also on failure. */
-static int start_region(struct zone_source *s, uint32_t pid, int fd, struct client_region **ret_region,
-                        struct error *err)
+/*
+ * True if the process calls itself what the region says: nobody hands in the
+ * region of somebody else.  One that was gone before it could be asked is
+ * believed: the kernel vouched for its number, and it had the descriptor.
+ */
+static bool is_of_process(const struct client_region *region, uint32_t pid, uint32_t own_pid)
+{
+        return client_region_pid(region) == pid || client_region_pid(region) == own_pid || own_pid == 0;
+}
+
+/* Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure. */
+static int start_region(struct zone_source *s, const struct waiting_region *w,
+                        struct client_region **ret_region, struct error *err)
 {
         static const struct trace_location nameless = { .name = 0 };
-        int r = client_region_open(fd, ret_region, err);
+        int r = client_region_open(w->fd, ret_region, err);
 
-        if (r == 0 && !is_of_process(*ret_region, pid))
-                r = error_set(err, -EPERM, "the region is not that of process %u", pid);
+        if (r == 0 && !is_of_process(*ret_region, w->pid, w->own_pid))
+                r = error_set(err, -EPERM, "the region is not that of process %u", w->pid);
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &s->nameless);
         if (r == 0)
@@ -113,34 +121,37 @@ static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
         return false;
 }
 
-/* Takes a region of a process that is ours; @fd is taken over. */
-static int take_region(struct zone_source *s, uint32_t pid, int fd)
+/* Takes a region of a process that is ours; its descriptor is taken over. */
+static int take_region(struct zone_source *s, struct waiting_region *w)
 {
         struct client_region *region = NULL;
         struct zone_region *taken;
         struct stat st = { .st_ino = 0 };
+        struct error err = ERROR_NONE;
         uint32_t id;
         int r = array_reserve(&s->regions, &s->regions_capacity, s->n_regions + 1, sizeof(*s->regions));
 
-        if (r < 0 || is_open(s, fd, &st)) {
-                io_close(&fd);
+        if (r < 0 || is_open(s, w->fd, &st)) {
+                io_close(&w->fd);
                 return r;
         }
-        r = start_region(s, pid, fd, &region, NULL);
+        r = start_region(s, w, &region, &err);
+        if (r == -EBUSY && s->busy.code == 0)
+                s->busy = err;
         if (r < 0) {
                 if (!region)
-                        io_close(&fd);
+                        io_close(&w->fd);
                 client_region_close(region);
                 loss_counter_add(s->losses, r == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED,
                                  1);
                 return r == -ENOMEM ? r : 0;
         }
-        zone_source_end(s, pid);
+        zone_source_end(s, w->pid);
         taken = &s->regions[s->n_regions++];
-        zone_region_init(taken, region, pid);
+        zone_region_init(taken, region, w->pid);
         taken->device = st.st_dev;
         taken->inode = st.st_ino;
-        r = intern_add(&s->known_pids, &pid, sizeof(pid), &id);
+        r = intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id);
         return r < 0 ? r : 0;
 }
 
@@ -156,7 +167,11 @@ static int wait_for_process(struct zone_source *s, uint32_t pid, int fd, bool an
                 return r == -EOVERFLOW ? 0 : r;
         }
         s->waiting[s->n_waiting++] = (struct waiting_region){
-                .fd = fd, .pid = pid, .since_ns = clock_raw_ns(), .announced = announced
+                .fd = fd,
+                .pid = pid,
+                .own_pid = ask_own_pid(pid),
+                .since_ns = clock_raw_ns(),
+                .announced = announced,
         };
         return 0;
 }
@@ -217,7 +232,7 @@ static int admit_waiting(struct zone_source *s, bool announced)
                 bool is_kept = w->announced != announced || must_wait(w);
 
                 if (!is_kept && r == 0 && process_table_find_process(s->processes, w->pid))
-                        r = take_region(s, w->pid, w->fd);
+                        r = take_region(s, w);
                 else if (!is_kept && s->now_ns > w->since_ns + WAITING_NS)
                         drop_waiting(s, w);
                 else

@@ -12,6 +12,7 @@
 #define SAMPLER_ZONE_SOURCE_H
 
 #include "base/byte_buffer.h"
+#include "base/error.h"
 #include "base/intern.h"
 #include "format/trace_event.h"
 #include "instrument/tick_clock.h"
@@ -31,6 +32,7 @@ struct trace_dictionary;
 struct waiting_region {
         int fd; /* owned */
         uint32_t pid;
+        uint32_t own_pid; /* what it called itself when the region came; 0 = it was gone by then */
         uint64_t since_ns;
         bool announced; /* found by its mapping: those that were handed in before it come first */
         bool waited;    /* for a cycle, so that they have come */
@@ -50,6 +52,8 @@ struct zone_source {
         size_t n_missed_pids, missed_capacity;
         struct intern
                 known_pids; /* of all processes that ever had a region open here, or were counted as missed */
+
+        struct error busy; /* the words of a region that another recorder has; code 0 = none so far */
 
         struct tick_clock clocks[ZONE_SOURCE_CLOCKS];
         bool clock_used[ZONE_SOURCE_CLOCKS];

@@ -20,17 +20,19 @@ _Static_assert(HYPROF_FAMILY_ZONES_ == CLIENT_ABI_FAMILY_ZONES, "ABI");
 _Static_assert(HYPROF_FAMILY_FRAMES_ == CLIENT_ABI_FAMILY_FRAMES, "ABI");
 _Static_assert(HYPROF_FAMILY_MESSAGES_ == CLIENT_ABI_FAMILY_MESSAGES, "ABI");
 _Static_assert(HYPROF_FAMILY_PLOTS_ == CLIENT_ABI_FAMILY_PLOTS, "ABI");
+_Static_assert(HYPROF_FAMILY_MEMORY_ == CLIENT_ABI_FAMILY_MEMORY, "ABI");
+_Static_assert(HYPROF_FAMILY_LOCKS_ == CLIENT_ABI_FAMILY_LOCKS, "ABI");
+_Static_assert(HYPROF_FAMILY_DEVICES_ == CLIENT_ABI_FAMILY_DEVICES, "ABI");
 _Static_assert(HYPROF_FAMILY_ANY_ == CLIENT_ABI_FAMILIES, "ABI");
+_Static_assert((CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS) == (UINT32_C(1) << CLIENT_ABI_SESSION_SHIFT) - 1,
+               "ABI");
+_Static_assert(REGION_MEMORY_SLOTS_MAX == ZONE_HANDLE_TRACK_MAX + 1, "a thread's track is its own");
+_Static_assert(REGION_MEMORY_LOCATIONS_MAX <= CLIENT_ABI_ARG_MAX, "ABI");
 
 /* Zero until the region's first page is mapped over it, so that instrumentation may run before us. */
 uint32_t hyprof_control[HYPROF_CONTROL_WORDS_] __attribute__((aligned(CLIENT_ABI_HEADER_ROOM_BYTES)));
 
 struct client client_self;
-
-uint32_t client_control_word(void)
-{
-        return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_], __ATOMIC_RELAXED);
-}
 
 /*
  * The control word of a new region: recording already, if the environment asks
@@ -40,15 +42,15 @@ uint32_t client_control_word(void)
 static struct region_options options_for(uint32_t parent_session)
 {
         uint32_t session_max = UINT32_MAX >> CLIENT_ABI_SESSION_SHIFT;
-        uint32_t families = client_self.settings.families;
+        uint32_t wanted = client_self.settings.wanted;
         uint32_t session = parent_session;
 
-        if (families)
+        if (wanted)
                 session = parent_session < session_max ? parent_session + 1 : 1;
         return (struct region_options){
                 .ring_bytes = client_self.settings.ring_bytes,
                 .clock_kind = client_self.clock_kind,
-                .control_word = session << CLIENT_ABI_SESSION_SHIFT | families,
+                .control_word = session << CLIENT_ABI_SESSION_SHIFT | wanted,
         };
 }
 
@@ -83,12 +85,16 @@ static void after_fork_in_child(void)
 
         client_self.generation++;
         if (region_memory_create(&client_self.region, &options, hyprof_control) == 0) {
-                region_memory_copy_locations(&client_self.region, &parent);
-                announcement_send(client_self.settings.recorder, client_self.region.fd);
+                if (region_memory_copy_locations(&client_self.region, &parent) == 0)
+                        announcement_send(client_self.settings.recorder, client_self.region.fd);
+                else
+                        region_memory_destroy(&client_self.region);
         } else {
                 client_self.region = (struct region_memory){ .base = NULL };
-                (void)region_memory_blank_control(hyprof_control);
         }
+        if (!client_self.region.base)
+                (void)region_memory_blank_control(hyprof_control);
+        client_link_renew(&client_self.region);
 
         if (t->state_at_fork == THREAD_RING_BUSY) {
                 (void)region_memory_cover(&parent);
@@ -96,8 +102,7 @@ static void after_fork_in_child(void)
         } else {
                 region_memory_destroy(&parent);
                 t->slot = NULL;
-                t->session = 0;
-                t->n_open = 0;
+                thread_ring_forget_zones(t, 0);
                 __atomic_store_n(&t->state,
                                  t->state_at_fork == THREAD_RING_ENDED ? THREAD_RING_ENDED : THREAD_RING_NEW,
                                  __ATOMIC_RELAXED);
@@ -111,6 +116,8 @@ __attribute__((constructor(101))) static void begin(void)
         struct region_options options;
         int saved_errno = errno;
 
+        if (client_link_join(&client_self.other))
+                return;
         client_self.settings = client_settings_read();
         client_self.clock_kind = ticks_choose_kind();
         options = options_for(0);
@@ -119,6 +126,7 @@ __attribute__((constructor(101))) static void begin(void)
             region_memory_create(&client_self.region, &options, hyprof_control) == 0) {
                 announcement_send(client_self.settings.recorder, client_self.region.fd);
                 (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+                client_link_lead();
         }
         errno = saved_errno;
 }

@@ -6,12 +6,15 @@
  *
  * A constructor makes the region; it stays until the process ends.  If anything
  * fails on the way, there is none, the control page stays zero and the program
- * runs as if nobody ever recorded.
+ * runs as if nobody ever recorded.  Where another copy of this library in the
+ * process has a region already, this one passes everything on to that.
  */
 #ifndef INSTRUMENT_CLIENT_CLIENT_H
 #define INSTRUMENT_CLIENT_CLIENT_H
 
+#include "instrument/client/client_link.h"
 #include "instrument/client/client_settings.h"
+#include "instrument/client/include/hyprof/hyprof.h"
 #include "instrument/client/region_memory.h"
 #include "instrument/client_abi.h"
 
@@ -29,11 +32,19 @@ struct client {
         uint32_t clock_kind;      /* enum client_abi_clock */
         uint32_t generation;      /* of the region: +1 for each fork on the way from the first process */
         pthread_key_t thread_key; /* its destructor gives a thread's slot back */
+        /*
+         * What to call instead, in a copy without a region.  NULL in the one that has it: its fast paths never
+         * look, for in a copy without a region thread_ring_enter() always fails.
+         */
+        const struct client_link_functions *other;
 };
 
 extern struct client client_self;
 
 /* What the recorder wants at this moment.  A hint until the thread's ring agrees with it. */
-uint32_t client_control_word(void);
+static inline uint32_t client_control_word(void)
+{
+        return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_], __ATOMIC_RELAXED);
+}
 
 #endif /* INSTRUMENT_CLIENT_CLIENT_H */

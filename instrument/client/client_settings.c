@@ -35,29 +35,39 @@ static uint64_t parse_number(const char *text, uint64_t max)
         return v;
 }
 
-static uint32_t find_family(const char *name, size_t n)
+/* What one name asks for, 0 if it is none. */
+static uint32_t parse_name(const char *name, size_t n)
 {
-        for (size_t i = 0; i < sizeof(family_names) / sizeof(family_names[0]); i++)
+        static const char suffix[] = "=callstacks";
+        size_t n_suffix = sizeof(suffix) - 1;
+        bool with_callstacks = n > n_suffix && memcmp(name + n - n_suffix, suffix, n_suffix) == 0;
+
+        if (with_callstacks)
+                n -= n_suffix;
+        for (size_t i = 0; i < sizeof(family_names) / sizeof(family_names[0]); i++) {
+                uint32_t families = family_names[i].families;
+
                 if (strlen(family_names[i].name) == n && memcmp(family_names[i].name, name, n) == 0)
-                        return family_names[i].families;
+                        return with_callstacks ? families | families << CLIENT_ABI_CALLSTACK_SHIFT : families;
+        }
         return 0;
 }
 
-uint32_t client_settings_parse_families(const char *text)
+uint32_t client_settings_parse_wanted(const char *text)
 {
-        uint32_t families;
+        uint32_t wanted;
 
         if (!text)
                 return 0;
-        families = (uint32_t)parse_number(text, CLIENT_ABI_FAMILIES);
+        wanted = (uint32_t)parse_number(text, CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS);
         while (*text) {
                 size_t n = strcspn(text, ",");
 
-                families |= find_family(text, n);
+                wanted |= parse_name(text, n);
                 text += n;
                 text += *text == ',';
         }
-        return families ? families | CLIENT_ABI_FAMILY_ALWAYS : 0;
+        return (wanted & CLIENT_ABI_FAMILIES) != 0 ? wanted | CLIENT_ABI_FAMILY_ALWAYS : 0;
 }
 
 uint64_t client_settings_parse_ring_bytes(const char *text)
@@ -74,7 +84,7 @@ struct client_settings client_settings_read(void)
         uint64_t ring_bytes = client_settings_parse_ring_bytes(secure_getenv("HYPROF_RING"));
 
         struct client_settings settings = {
-                .families = client_settings_parse_families(secure_getenv("HYPROF_RECORD")),
+                .wanted = client_settings_parse_wanted(secure_getenv("HYPROF_RECORD")),
                 .ring_bytes = ring_bytes ? ring_bytes : REGION_MEMORY_RING_BYTES,
                 .wait_when_full = full && strcmp(full, "wait") == 0,
         };

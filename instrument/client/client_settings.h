@@ -16,9 +16,10 @@ struct client_settings {
         /*
          * HYPROF_RECORD: record from the first instruction, before any recorder has come.
          * "all", names separated by commas (zones, frames, messages, plots, memory, locks,
-         * devices), or a decimal mask of CLIENT_ABI_FAMILY_*.  0 = wait for a recorder.
+         * devices), each also as "name=callstacks", or a decimal number.  As in the low half of
+         * the control word: CLIENT_ABI_FAMILY_* and their callstacks.  0 = wait for a recorder.
          */
-        uint32_t families;
+        uint32_t wanted;
         /* HYPROF_RING: bytes of each thread's ring, a power of two; else the default. */
         uint64_t ring_bytes;
         /* HYPROF_RECORDER: where the region is handed in; "" = nowhere. */
@@ -31,7 +32,7 @@ struct client_settings {
 struct client_settings client_settings_read(void);
 
 /* The parts, for their tests: 0 for what makes no sense.  @text may be NULL. */
-uint32_t client_settings_parse_families(const char *text);
+uint32_t client_settings_parse_wanted(const char *text);
 uint64_t client_settings_parse_ring_bytes(const char *text);
 
 #endif /* INSTRUMENT_CLIENT_CLIENT_SETTINGS_H */

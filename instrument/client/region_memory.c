@@ -12,9 +12,29 @@
 /* A program under a limit on its address space keeps nearly all of it. */
 #define SHARE_OF_ADDRESS_SPACE 8
 
-/* Fills in the layout for @n_slots; every area begins on a page of any size. */
-static struct client_abi_header layout(const struct region_options *options, uint32_t n_slots)
+/* What to try in turn.  A page of an area only exists once it is used: all that large ones cost is addresses. */
+struct size {
+        uint32_t n_slots;
+        uint32_t area_shift; /* the areas are smaller by this power of two */
+};
+static const struct size sizes[] = {
+        { REGION_MEMORY_SLOTS_MAX, 0 },
+        { 2048, 0 },
+        { 1024, 0 },
+        { 512, 0 },
+        { 256, 0 },
+        { 256, 2 },
+        { 128, 4 },
+        { 64, 6 },
+        { 32, 8 },
+        { 16, 10 },
+};
+#define N_SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+/* Fills in the layout; every area begins on a page of any size. */
+static struct client_abi_header layout(const struct region_options *options, const struct size *size)
 {
+        uint32_t n_slots = size->n_slots;
         struct client_abi_header h = {
                 .magic = CLIENT_ABI_MAGIC,
                 .abi_major = CLIENT_ABI_MAJOR,
@@ -26,18 +46,21 @@ static struct client_abi_header layout(const struct region_options *options, uin
                 .slot_bytes = sizeof(struct client_abi_slot),
                 .n_slots = n_slots,
                 .location_bytes = sizeof(struct client_abi_location),
-                .n_locations_max = REGION_MEMORY_LOCATIONS_MAX,
-                .strings_bytes = REGION_MEMORY_STRINGS_BYTES,
+                .n_locations_max = REGION_MEMORY_LOCATIONS_MAX >> size->area_shift,
+                .strings_bytes = REGION_MEMORY_STRINGS_BYTES >> size->area_shift,
                 .ring_bytes = options->ring_bytes,
+                .blobs_bytes = REGION_MEMORY_BLOBS_BYTES >> size->area_shift,
                 .control_word = options->control_word,
         };
         uint64_t slots_bytes = (uint64_t)n_slots * h.slot_bytes;
         uint64_t page_mask = CLIENT_ABI_HEADER_ROOM_BYTES - 1;
 
         h.locations_offset = h.slots_offset + ((slots_bytes + page_mask) & ~page_mask);
-        h.strings_offset = h.locations_offset + (uint64_t)h.n_locations_max * h.location_bytes;
+        h.strings_offset = (h.locations_offset + (uint64_t)h.n_locations_max * h.location_bytes + page_mask) &
+                           ~page_mask;
         h.rings_offset = h.strings_offset + h.strings_bytes;
-        h.region_bytes = h.rings_offset + n_slots * h.ring_bytes;
+        h.blobs_offset = (h.rings_offset + n_slots * h.ring_bytes + page_mask) & ~page_mask;
+        h.region_bytes = h.blobs_offset + h.blobs_bytes;
         return h;
 }
 
@@ -107,8 +130,12 @@ static int map(struct region_memory *m, int fd, const struct client_abi_header *
                 .locations = (struct client_abi_location *)(void *)(base + h->locations_offset),
                 .strings = base + h->strings_offset,
                 .rings = base + h->rings_offset,
+                .blobs = base + h->blobs_offset,
+                .strings_bytes = h->strings_bytes,
                 .ring_bytes = h->ring_bytes,
+                .blobs_bytes = h->blobs_bytes,
                 .n_slots = h->n_slots,
+                .n_locations_max = h->n_locations_max,
                 .fd = fd,
                 .fd_device = st.st_dev,
                 .fd_inode = st.st_ino,
@@ -126,8 +153,8 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
             sysconf(_SC_PAGESIZE) > CLIENT_ABI_HEADER_ROOM_BYTES)
                 return -EINVAL;
 
-        for (uint32_t n_slots = REGION_MEMORY_SLOTS_MAX; n_slots >= REGION_MEMORY_SLOTS_MIN; n_slots /= 2) {
-                struct client_abi_header h = layout(options, n_slots);
+        for (size_t i = 0; i < N_SIZES; i++) {
+                struct client_abi_header h = layout(options, &sizes[i]);
                 int fd;
 
                 if (h.region_bytes > room)
@@ -150,22 +177,37 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
  * process refers to was complete before it was forked; the rest is copied in
  * whatever state it is and never looked at.  The count is read first, then the
  * entries, then the strings, so that no copied entry lacks its strings.
+ *
+ * A recorder may write into the header as well: its numbers are checked even here.
  */
-void region_memory_copy_locations(struct region_memory *m, const struct region_memory *from)
+int region_memory_copy_locations(struct region_memory *m, const struct region_memory *from)
 {
         uint32_t n = __atomic_load_n(&from->header->n_locations, __ATOMIC_ACQUIRE);
         uint64_t strings_bytes;
 
-        /* A recorder may write into the header as well: its numbers are checked even here. */
-        if (n > REGION_MEMORY_LOCATIONS_MAX)
-                n = REGION_MEMORY_LOCATIONS_MAX;
+        if (n > from->n_locations_max || n > m->n_locations_max)
+                return -ENOSPC;
         memcpy(m->locations, from->locations, n * sizeof(*m->locations));
         strings_bytes = __atomic_load_n(&from->header->strings_used_bytes, __ATOMIC_ACQUIRE);
-        if (strings_bytes > REGION_MEMORY_STRINGS_BYTES)
-                strings_bytes = REGION_MEMORY_STRINGS_BYTES;
+        if (strings_bytes > from->strings_bytes || strings_bytes > m->strings_bytes)
+                return -ENOSPC;
         memcpy(m->strings, from->strings, (size_t)strings_bytes);
         __atomic_store_n(&m->header->strings_used_bytes, strings_bytes, __ATOMIC_RELAXED);
         __atomic_store_n(&m->header->n_locations, n, __ATOMIC_RELEASE);
+        return 0;
+}
+
+/* An old size of 0 asks for a second mapping of the same pages.  No descriptor: the program may have closed it. */
+int region_memory_share_control(const struct region_memory *m, void *control_page)
+{
+        int code;
+
+        if (mremap(m->base, 0, CLIENT_ABI_HEADER_ROOM_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, control_page) !=
+            MAP_FAILED)
+                return 0;
+        code = -errno;
+        (void)region_memory_blank_control(control_page); /* whatever was there may be gone */
+        return code;
 }
 
 /* Closes the descriptor, unless the program closed it already and uses the number for something else. */

@@ -14,10 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Of a region that no limit makes smaller; fields of struct region_memory say what one has. */
 #define REGION_MEMORY_SLOTS_MAX      4096
-#define REGION_MEMORY_SLOTS_MIN      16
-#define REGION_MEMORY_LOCATIONS_MAX  (UINT32_C(1) << 18)
-#define REGION_MEMORY_STRINGS_BYTES  (UINT64_C(32) << 20)
+#define REGION_MEMORY_LOCATIONS_MAX  ((UINT32_C(1) << 22) - 1)
+#define REGION_MEMORY_STRINGS_BYTES  (UINT64_C(1) << 30)
+#define REGION_MEMORY_BLOBS_BYTES    (UINT64_C(1) << 30)
 #define REGION_MEMORY_RING_BYTES     (UINT64_C(1) << 20)
 #define REGION_MEMORY_RING_BYTES_MIN (UINT64_C(1) << 12)
 #define REGION_MEMORY_RING_BYTES_MAX (UINT64_C(1) << 28)
@@ -30,8 +31,12 @@ struct region_memory {
         struct client_abi_location *locations; /* the one with id 1 */
         uint8_t *strings;
         uint8_t *rings;
-        uint64_t ring_bytes;
+        uint8_t *blobs;
+        uint64_t strings_bytes;
+        uint64_t ring_bytes; /* of each */
+        uint64_t blobs_bytes;
         uint32_t n_slots;
+        uint32_t n_locations_max; /* the largest id */
 
         int fd;          /* kept open, so that a recorder of the same user finds it in /proc/PID/fd */
         dev_t fd_device; /* which file it was: the program may have closed it and reused the number */
@@ -51,14 +56,20 @@ struct region_options {
  * @control_page:  CLIENT_ABI_HEADER_ROOM_BYTES at a page boundary, whose contents are lost
  *
  * Nothing is visible to a recorder before the header is complete.  Takes fewer
- * slots where limits on file size or address space are tight.  Costs about ten
- * system calls and one page of memory; the rest appears as it is used.  Never
- * raises a signal.  Returns 0 or -errno.
+ * slots, and then smaller areas, where limits on file size or address space are
+ * tight.  Costs about ten system calls and one page of memory; the rest appears
+ * as it is used.  Never raises a signal.  Returns 0 or -errno.
  */
 int region_memory_create(struct region_memory *m, const struct region_options *options, void *control_page);
 
-/* Copies what @from knows of locations into @m, which is new: ids and strings stay what they were. */
-void region_memory_copy_locations(struct region_memory *m, const struct region_memory *from);
+/*
+ * region_memory_copy_locations() - ids and strings of @from stay what they were in @m, which is new
+ * Copies what is used, no more.  Returns 0, or -ENOSPC if limits have made @m too small for it.
+ */
+int region_memory_copy_locations(struct region_memory *m, const struct region_memory *from);
+
+/* Puts the region's first page over another control page as well.  Returns 0, or -errno and zeros are there. */
+int region_memory_share_control(const struct region_memory *m, void *control_page);
 
 /* Unmaps and closes; the page over the control page stays. */
 void region_memory_destroy(struct region_memory *m);

@@ -9,6 +9,13 @@
  * is where the ring would be full, less these reserves; an end gives its
  * reserve back and then fits below the limit, without looking at the tail.
  *
+ * A fiber brings its open zones along, and they need room in this ring, with
+ * that for leaving it; so do the thread's own, which wait.  Where there is not
+ * enough, the thread is astray: its state is never the control word, every
+ * event comes to the slow path and tries again to say which fiber this is, and
+ * until then is dropped.  Zones that end meanwhile are ended by the number of
+ * open ones that FIBER_ENTER tells.
+ *
  * Why signal handlers do no harm
  *
  * A handler may interrupt the thread between any two instructions of an event.
@@ -17,6 +24,8 @@
  * compiler's order is all that matters: signal fences, no barriers.
  */
 #include "instrument/client/thread_ring.h"
+
+#include "instrument/client/name_table.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,6 +53,12 @@ static uint64_t *loss_counter(struct client_abi_slot *slot, enum thread_ring_los
                 return &slot->n_dropped_plots;
         case THREAD_RING_LOSS_FRAME:
                 return &slot->n_dropped_frames;
+        case THREAD_RING_LOSS_MEMORY:
+                return &slot->n_dropped_memory;
+        case THREAD_RING_LOSS_LOCK:
+                return &slot->n_dropped_locks;
+        case THREAD_RING_LOSS_DEVICE:
+                return &slot->n_dropped_devices;
         case THREAD_RING_LOSS_OTHER:
                 break;
         }
@@ -91,6 +106,7 @@ static bool take_slot(struct thread_ring *t)
                         continue;
                 raise_slots_used(i + 1);
                 t->slot = slot;
+                t->track = i;
                 t->generation = client_self.generation;
                 t->bytes = region->rings + i * region->ring_bytes;
                 t->mask = region->ring_bytes - 1;
@@ -103,16 +119,25 @@ static bool take_slot(struct thread_ring *t)
         return false;
 }
 
+void thread_ring_forget_zones(struct thread_ring *t, uint32_t session)
+{
+        t->fiber = NULL;
+        t->is_astray = false;
+        t->zone_top = zone_handle_of_track(session, t->track);
+        t->session = session;
+}
+
 /* Opens a session in the ring: whose events these are, from which time on, and that no zone is open. */
 static bool begin_session(struct thread_ring *t, uint32_t session)
 {
         uint64_t ticks = ticks_read(client_self.clock_kind);
         uint64_t name_room = t->name_bytes ? THREAD_RING_EVENT_BYTES + THREAD_RING_NAME_BYTES : 0;
+        uint64_t group_room = t->has_group ? THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES : 0;
 
-        t->n_open = 0;
-        t->session = 0;
+        thread_ring_forget_zones(t, 0);
         t->limit_bytes = 0;
-        if (!thread_ring_find_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES + name_room))
+        if (!thread_ring_find_room(t,
+                                   THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES + name_room + group_room))
                 return false;
 
         t->ticks_high = ~(uint32_t)(ticks >> 32); /* makes the next event write a TIME */
@@ -122,18 +147,24 @@ static bool begin_session(struct thread_ring *t, uint32_t session)
                 thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_THREAD_NAME, t->name_bytes);
                 thread_ring_put_bytes(t, t->name, t->name_bytes);
         }
-        t->session = session;
+        if (t->has_group) {
+                thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_THREAD_GROUP, 0);
+                thread_ring_put_word(t, (uint64_t)(int64_t)t->group);
+        }
+        thread_ring_forget_zones(t, session);
         thread_ring_publish(t);
         return true;
 }
 
-bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
+bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
 {
         uint32_t state = __atomic_load_n(&t->state, __ATOMIC_RELAXED);
         uint32_t session = word >> CLIENT_ABI_SESSION_SHIFT;
         int saved_errno = errno;
         bool ready;
 
+        if (!client_self.region.base)
+                return false; /* another copy of this library has the region, or there is none */
         if (!(word & CLIENT_ABI_FAMILIES) || session == 0)
                 return false; /* the recording ended since the caller looked */
         if (state == THREAD_RING_FORKING)
@@ -146,7 +177,7 @@ bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ri
         __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         ready = (t->slot && t->generation == client_self.generation) || take_slot(t);
-        if (ready && t->session != session) /* else only the families changed */
+        if (ready && t->session != session) /* else only the families changed, or it is astray */
                 ready = begin_session(t, session);
         if (!ready) {
                 thread_ring_count_loss(t, kind);
@@ -154,6 +185,22 @@ bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ri
         }
         errno = saved_errno;
         return ready;
+}
+
+void thread_ring_let_go(struct thread_ring *t, uint32_t word)
+{
+        thread_ring_leave(t, t->is_astray ? (uint32_t)THREAD_RING_ASTRAY : word);
+}
+
+bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
+{
+        if (!thread_ring_hold(t, word, kind))
+                return false;
+        if (!t->is_astray || thread_ring_tell_fiber(t))
+                return true;
+        thread_ring_count_loss(t, kind);
+        thread_ring_let_go(t, word);
+        return false;
 }
 
 /* True as long as waiting makes sense: the same recording goes on and its recorder lives. */
@@ -166,13 +213,25 @@ static bool recorder_lives(uint32_t word)
         return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
+/* What is kept free for the ends of open zones, and for leaving a fiber. */
+static uint64_t reserved_bytes(const struct thread_ring *t)
+{
+        uint64_t n = zone_handle_depth(t->zone_top);
+
+        if (t->fiber)
+                n = zone_handle_depth(t->own_zone_top) + (t->is_astray ? 0 : n + 1);
+        return n * THREAD_RING_EVENT_BYTES;
+}
+
 /* Learns how far the recorder has read. */
 static bool look_for_room(struct thread_ring *t, uint64_t n_bytes)
 {
         /* Pairs with the release of the tail in client_region_drain(): it has read what we will overwrite. */
         uint64_t tail = __atomic_load_n(&t->slot->tail_bytes, __ATOMIC_ACQUIRE);
+        uint64_t full = tail + t->mask + 1;
+        uint64_t reserved = reserved_bytes(t);
 
-        t->limit_bytes = tail + t->mask + 1 - t->n_open * THREAD_RING_EVENT_BYTES;
+        t->limit_bytes = full > reserved ? full - reserved : 0;
         return t->head_bytes + n_bytes <= t->limit_bytes;
 }
 
@@ -183,7 +242,8 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
         int saved_errno = errno;
         bool found = look_for_room(t, n_bytes);
 
-        if (found || !client_self.settings.wait_when_full || n_bytes > t->mask)
+        /* What does not fit into an empty ring will never fit. */
+        if (found || !client_self.settings.wait_when_full || n_bytes + reserved_bytes(t) > t->mask + 1)
                 return found;
 
         for (unsigned n = 0; !found && recorder_lives(word); n++) {
@@ -229,6 +289,9 @@ void thread_ring_end(void *thread_ring)
 
         __atomic_store_n(&t->state, THREAD_RING_ENDED, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        if (t->fiber) /* which may go on elsewhere */
+                __atomic_store_n(&t->fiber->zone_top, t->zone_top, __ATOMIC_RELAXED);
+        t->fiber = NULL;
         /* Pairs with the acquire in take_slot(). */
         if (t->slot && t->generation == client_self.generation)
                 __atomic_store_n(&t->slot->taken, 0, __ATOMIC_RELEASE);

@@ -22,6 +22,7 @@
 
 #include "instrument/client/client.h"
 #include "instrument/client/ticks.h"
+#include "instrument/client/zone_handle.h"
 #include "instrument/client_abi.h"
 
 #include <stdbool.h>
@@ -32,13 +33,14 @@
 
 /*
  * What the thread is doing: one of these, or else the control word that its
- * ring is in step with.  Those have a session number and are above 255.
+ * ring is in step with.  Those have a session number and are above 65535.
  */
 enum thread_ring_state {
         THREAD_RING_NEW = 0,     /* no session yet */
         THREAD_RING_BUSY = 1,    /* between enter and leave */
         THREAD_RING_FORKING = 2, /* between the fork handlers: the region is about to change */
         THREAD_RING_ENDED = 3,   /* the slot was given back for good */
+        THREAD_RING_ASTRAY = 4,  /* on a fiber that the ring had no room to name: no events until it has */
 };
 
 enum thread_ring_loss {
@@ -47,27 +49,46 @@ enum thread_ring_loss {
         THREAD_RING_LOSS_PLOT,
         THREAD_RING_LOSS_FRAME,
         THREAD_RING_LOSS_OTHER,
+        THREAD_RING_LOSS_MEMORY,
+        THREAD_RING_LOSS_LOCK,
+        THREAD_RING_LOSS_DEVICE,
 };
 
 /* Bytes of an event with its possible CLIENT_ABI_EVENT_TIME; what an open zone keeps free for its end. */
 #define THREAD_RING_EVENT_BYTES UINT64_C(16)
+/* Of the prefix that thread_ring_put_blob() writes. */
+#define THREAD_RING_BLOB_BYTES (THREAD_RING_EVENT_BYTES + UINT64_C(2) * CLIENT_ABI_WORD_BYTES)
+/* A text that is longer goes into the blob area. */
+#define THREAD_RING_TEXT_BYTES_MAX UINT64_C(16384)
+
+struct name_entry;
 
 struct thread_ring {
-        uint32_t state;               /* see above; shared with signal handlers of the thread */
-        uint32_t session;             /* what the ring's last THREAD event opened; 0 = none */
-        uint32_t ticks_high;          /* of the last TIME event */
-        uint32_t n_open;              /* zones recorded and not ended in this session */
-        uint64_t head_bytes;          /* ever written */
-        uint64_t limit_bytes;         /* the head may go up to this; less by EVENT_BYTES for each open zone */
-        uint64_t mask;                /* ring bytes - 1 */
-        uint8_t *bytes;               /* the ring */
+        uint32_t state;       /* see above; shared with signal handlers of the thread */
+        uint32_t zone_top;    /* handle of the innermost zone, see zone_handle.h: the fiber's if on one */
+        uint32_t ticks_high;  /* of the last TIME event */
+        uint32_t session;     /* what the ring's last THREAD event opened; 0 = none */
+        uint64_t head_bytes;  /* ever written */
+        uint64_t limit_bytes; /* the head may go up to this, see thread_ring.c; less is fine: then we look */
+        uint64_t mask;        /* ring bytes - 1 */
+        uint8_t *bytes;       /* the ring */
         struct client_abi_slot *slot; /* NULL = none taken */
 
+        struct name_entry *fiber; /* the thread runs as; NULL = it is itself */
+        uint32_t own_zone_top;    /* while on a fiber: of the thread's own zones */
+        bool is_astray;           /* the ring does not say yet which fiber it is */
+        bool has_group;
+        int32_t group; /* repeated at the begin of each session, like the name */
+
+        uintptr_t stack_low; /* what is known to be readable of the stack, see callstack.c */
+        uintptr_t stack_high;
+
+        uint32_t track;             /* of the thread's own zones */
         uint32_t generation;        /* of the region that `slot` is in */
         uint32_t n_destructor_runs; /* of the thread key's destructor */
         uint32_t state_at_fork;
         uint32_t name_bytes;
-        char name[THREAD_RING_NAME_BYTES]; /* repeated at the begin of each session */
+        char name[THREAD_RING_NAME_BYTES];
 };
 
 /* initial-exec: reached without a call, so without the allocation that a first access otherwise may need. */
@@ -77,14 +98,51 @@ extern _Thread_local struct thread_ring thread_ring_self __attribute__((tls_mode
 bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind);
 bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes);
 
+/*
+ * thread_ring_hold() - like thread_ring_enter(), but also for a thread that is astray
+ * Then nothing may be written, only zones and fibers be kept account of.  Ends with thread_ring_let_go().
+ */
+bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind);
+void thread_ring_let_go(struct thread_ring *t, uint32_t word);
+
+/* For a thread that is on a fiber: writes that it is.  False = no room: it is astray.  In fiber_events.c. */
+bool thread_ring_tell_fiber(struct thread_ring *t);
+
+/* The thread is on no fiber and no zone is open, in a new session or none (0). */
+void thread_ring_forget_zones(struct thread_ring *t, uint32_t session);
+
 /* Counts an event that is not recorded. */
 void thread_ring_count_loss(struct thread_ring *t, enum thread_ring_loss kind);
 
 /* Puts @n bytes, rounded up to whole words with zeros. */
 void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n);
 
+/* What @n_bytes of payload take in a ring. */
+static inline uint64_t thread_ring_whole_words(uint64_t n_bytes)
+{
+        return (n_bytes + CLIENT_ABI_WORD_BYTES - 1) / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
+}
+
+/* The longest text that goes into this ring itself: a short ring is not to be filled by one event. */
+static inline uint64_t thread_ring_text_max(const struct thread_ring *t)
+{
+        uint64_t share = (t->mask + 1) / 4;
+
+        return share < THREAD_RING_TEXT_BYTES_MAX ? share : THREAD_RING_TEXT_BYTES_MAX;
+}
+
 /* Destructor of client_self.thread_key. */
 void thread_ring_end(void *thread_ring);
+
+/* thread_ring_enter(), or false if that needs more than a compare. */
+static inline bool thread_ring_enter_at_once(struct thread_ring *t, uint32_t word)
+{
+        if (CLIENT_UNLIKELY(__atomic_load_n(&t->state, __ATOMIC_RELAXED) != word))
+                return false;
+        __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        return true;
+}
 
 /*
  * thread_ring_enter() - the thread begins to write
@@ -94,11 +152,7 @@ void thread_ring_end(void *thread_ring);
  */
 static inline bool thread_ring_enter(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
 {
-        if (CLIENT_UNLIKELY(__atomic_load_n(&t->state, __ATOMIC_RELAXED) != word))
-                return thread_ring_enter_slow(t, word, kind);
-        __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        return true;
+        return CLIENT_LIKELY(thread_ring_enter_at_once(t, word)) || thread_ring_enter_slow(t, word, kind);
 }
 
 static inline void thread_ring_leave(struct thread_ring *t, uint32_t word)
@@ -135,6 +189,14 @@ static inline void thread_ring_put_event(struct thread_ring *t, uint64_t ticks, 
                 thread_ring_put_word(t, thread_ring_pack(t->ticks_high, 0, CLIENT_ABI_EVENT_TIME));
         }
         thread_ring_put_word(t, thread_ring_pack(ticks, argument, event));
+}
+
+/* The prefix of an event the rest of whose payload is what blob_area_put() has just written. */
+static inline void thread_ring_put_blob(struct thread_ring *t, uint64_t ticks, uint64_t at, uint64_t bytes)
+{
+        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_BLOB, 0);
+        thread_ring_put_word(t, at);
+        thread_ring_put_word(t, bytes);
 }
 
 /* Pairs with the acquire of the head in client_region_drain(): the recorder sees the words, whole. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CLOCKSOURCE_PATH "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -30,4 +31,12 @@ uint32_t ticks_choose_kind(void)
         if (n == (ssize_t)sizeof(wanted) - 1 && memcmp(name, wanted, sizeof(wanted) - 1) == 0)
                 return TICKS_COUNTER_KIND;
         return CLIENT_ABI_CLOCK_MONOTONIC_RAW;
+}
+
+uint64_t ticks_kernel_ns(void)
+{
+        struct timespec t;
+
+        (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t); /* cannot fail for this clock */
+        return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The public header compiles alone, in every dialect it promises, and -DHYPROF_DISABLE leaves no trace of it.
+# Each public header compiles alone, in every dialect it promises, and -DHYPROF_DISABLE leaves no trace of them.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -10,27 +10,132 @@ include=instrument/client/include
 flags="-O2 -fPIC -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wundef -Werror"
 bad=0
 
+# Everything that a program can use, each name once at least: checked below.
 cat >"$work/use.c" <<'END'
 #include <hyprof/hyprof.h>
 int use(int x);
-int use(int x)
+static void moments(int x)
 {
+        static struct hyprof_location frames = HYPROF_NAME("frames");
+        static struct hyprof_location plot = HYPROF_NAME("plot");
+        const char *unit = "ms";
+
+        HYPROF_FRAME();
+        HYPROF_FRAME_NAMED("named");
+        HYPROF_FRAME_BEGIN("gaps");
+        HYPROF_FRAME_END("gaps");
+        hyprof_frame_mark(&frames);
+        hyprof_frame_begin(&frames);
+        hyprof_frame_end(&frames);
+        if (x > 0)
+                HYPROF_MESSAGE("positive");
+        else
+                HYPROF_MESSAGE_COLOR("not positive", HYPROF_SEVERITY_WARNING, 0xffff00);
+        hyprof_message("text", 4, HYPROF_SEVERITY_TRACE, 0);
+        hyprof_message("text", 4, HYPROF_SEVERITY_DEBUG, 0);
+        hyprof_message("text", 4, HYPROF_SEVERITY_INFO, 0);
+        hyprof_message_callstack("text", 4, HYPROF_SEVERITY_ERROR, 0, 8);
+        hyprof_message_callstack("text", 4, HYPROF_SEVERITY_FATAL, 0, 8);
+        HYPROF_PLOT_INT("x", x);
+        HYPROF_PLOT_FLOAT("float", (float)x);
+        HYPROF_PLOT_DOUBLE("half", x / 2.0);
+        HYPROF_PLOT_CONFIG("x", HYPROF_PLOT_PERCENT, HYPROF_PLOT_STEP | HYPROF_PLOT_FILL, 0x00ff00, HYPROF_NULL_);
+        hyprof_plot_int(&plot, x);
+        hyprof_plot_float(&plot, (float)x);
+        hyprof_plot_double(&plot, x);
+        hyprof_plot_config(&plot, HYPROF_PLOT_NUMBER, HYPROF_PLOT_STEP, 0, unit);
+        hyprof_plot_config(&plot, HYPROF_PLOT_BYTES, HYPROF_PLOT_FILL, 0, HYPROF_NULL_);
+        hyprof_plot_config(&plot, HYPROF_PLOT_WATTS, 0, 0, unit);
+}
+static void zones(int x)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("here", 0);
+        const char *text = "text";
+        hyprof_zone zone;
+
         HYPROF_ZONE("block");
         HYPROF_ZONE_COLOR("colour", 0xff8000);
         HYPROF_ZONE_FUNCTION();
         HYPROF_ZONE_BEGIN(part, "part");
         HYPROF_ZONE_BEGIN_COLOR(other, "other", 0x0080ff);
-        if (x > 0)
-                HYPROF_MESSAGE("positive");
-        else
-                HYPROF_MESSAGE_COLOR("not positive", HYPROF_SEVERITY_WARNING, 0xffff00);
-        HYPROF_PLOT_INT("x", x);
-        HYPROF_PLOT_DOUBLE("half", x / 2.0);
+        HYPROF_ZONE_TEXT(other, text, 4);
+        HYPROF_ZONE_VALUE(other, x);
         HYPROF_ZONE_END(other);
         HYPROF_ZONE_END(part);
-        HYPROF_FRAME();
-        HYPROF_FRAME_NAMED("named");
+        zone = hyprof_zone_begin(&here);
+        hyprof_zone_text(zone, "text", 4);
+        hyprof_zone_name(zone, "name", 4);
+        hyprof_zone_value(zone, x);
+        hyprof_zone_color(zone, 0xff0000);
+        hyprof_zone_end(zone);
+        zone = hyprof_zone_begin_callstack(hyprof_location_of("n", 1, "f", 1, "file", 4, 1, 0), 8);
+        hyprof_zone_end(zone);
+        hyprof_fiber_enter("fiber");
+        hyprof_fiber_leave();
+}
+static void memory(const void *address, size_t bytes)
+{
+        HYPROF_ALLOC(address, bytes);
+        HYPROF_FREE(address);
+        HYPROF_ALLOC_POOL("pool", address, bytes);
+        HYPROF_FREE_POOL("pool", address);
+        HYPROF_DISCARD_POOL("pool");
+        hyprof_memory_alloc(HYPROF_NULL_, address, bytes);
+        hyprof_memory_free(HYPROF_NULL_, address);
+        hyprof_memory_alloc_callstack(HYPROF_NULL_, address, bytes, 8);
+        hyprof_memory_free_callstack(HYPROF_NULL_, address, 8);
+        hyprof_memory_discard(hyprof_name_of("pool"));
+}
+static void locks(int x)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("here", 0);
+        static struct hyprof_lock lock = HYPROF_LOCK("lock");
+        struct hyprof_lock other;
+
+        hyprof_lock_init(&other, &here);
+        hyprof_lock_wait(&other);
+        hyprof_lock_obtain(&other);
+        hyprof_lock_release(&other);
+        hyprof_lock_gone(&other);
+        hyprof_lock_wait_shared(&lock);
+        hyprof_lock_obtain_shared(&lock);
+        hyprof_lock_release_shared(&lock);
+        hyprof_lock_try(&lock, x);
+        hyprof_lock_try_shared(&lock, x);
+        hyprof_lock_mark(&lock, &here);
+        hyprof_lock_name(&lock, "name", 4);
+}
+static void devices(uint64_t ticks)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("here", 0);
+        static struct hyprof_device device = HYPROF_DEVICE("queue", 1.5, 0);
+        struct hyprof_device other;
+
+        hyprof_device_init(&other, "other", 0, 1);
+        hyprof_device_calibrate(&other, ticks, hyprof_now_ns());
+        hyprof_device_zone_begin(&device, &here, 1);
+        hyprof_device_zone_end(&device, 2);
+        hyprof_device_time(&device, 1, ticks);
+        hyprof_device_span(&device, &here, ticks, ticks + 1, 0, 0);
+}
+static void program(const void *code, size_t bytes)
+{
         hyprof_thread_name("thread");
+        hyprof_thread_group(-1);
+        hyprof_program_info("line", 4);
+        hyprof_program_value("key", "value");
+        hyprof_source_text("file", 4, "text", 4);
+        hyprof_code_add(code, bytes, "name", 4, HYPROF_NULL_, 0);
+        hyprof_code_remove(code, bytes);
+}
+int use(int x)
+{
+        moments(x);
+        zones(x);
+        memory(&x, sizeof(x));
+        locks(x);
+        devices((uint64_t)x);
+        program(&x, sizeof(x));
         return hyprof_is_recording() ? x + 1 : x;
 }
 END
@@ -41,9 +146,25 @@ int use(int x)
         return x;
 }
 END
-echo '#include <hyprof/hyprof.h>' >"$work/alone.c"
-for name in use alone; do
-        cp "$work/$name.c" "$work/$name.cpp"
+printf 'int use(int x);\nint main(void)\n{\n        return use(0);\n}\n' >"$work/main.c"
+headers=$(basename -a -s .h "$include"/hyprof/*.h)
+for header in $headers; do
+        printf '#include <hyprof/%s.h>\n#include <hyprof/%s.h>\n' "$header" "$header" >"$work/alone_$header.c"
+done
+for file in "$work"/*.c; do
+        cp "$file" "${file}pp"
+done
+sed -i 's/^int use(int x);/extern "C" &/' "$work"/*.cpp
+
+# What programs call has no underscore at its end; hyprof_emit_* and the memory itself are the library's.
+names=$(cat "$include"/hyprof/*.h | sed 's|^ *\*.*||; s|/\*.*||' |
+        grep -oE '\b(hyprof|HYPROF)_[A-Za-z0-9_]*[A-Za-z0-9]\b' |
+        grep -vE '^(hyprof_emit_.*|hyprof_control|hyprof_severity|hyprof_plot_format|hyprof_scoped_zone|HYPROF_DISABLE|HYPROF_[A-Z]+_H)$' | sort -u)
+for name in $names; do
+        grep -qwF -- "$name" "$work/use.c" || {
+                echo "client_headers.sh: use.c does not use $name" >&2
+                bad=1
+        }
 done
 
 compile() { # compiler, dialect, file, output, more flags...
@@ -51,7 +172,7 @@ compile() { # compiler, dialect, file, output, more flags...
         shift 4
         # shellcheck disable=SC2086
         "$compiler" -std="$dialect" $flags "$@" -I"$include" -c "$file" -o "$output" || {
-                echo "$include/hyprof/hyprof.h: $compiler -std=$dialect $* does not compile it" >&2
+                echo "$include/hyprof: $compiler -std=$dialect $* does not compile ${file##*/}" >&2
                 bad=1
         }
 }
@@ -68,14 +189,20 @@ check_compiler() { # compiler, extension, dialects...
                 return 0
         }
         for dialect in "$@"; do
-                compile "$compiler" "$dialect" "$work/alone.$extension" "$work/alone.o"
+                for header in $headers; do
+                        compile "$compiler" "$dialect" "$work/alone_$header.$extension" "$work/alone.o"
+                done
                 compile "$compiler" "$dialect" "$work/use.$extension" "$work/use.o"
                 compile "$compiler" "$dialect" "$work/use.$extension" "$work/use.o" -DHYPROF_DISABLE
-                [ "$extension" = c ] || continue
-                compile "$compiler" "$dialect" "$work/bare.c" "$work/bare.o"
+                compile "$compiler" "$dialect" "$work/bare.$extension" "$work/bare.o"
                 code_of "$work/bare.o" >"$work/bare.s"
                 code_of "$work/use.o" | cmp -s - "$work/bare.s" || {
                         echo "$compiler -std=$dialect: HYPROF_DISABLE leaves code behind" >&2
+                        bad=1
+                }
+                "$compiler" -std="$dialect" -O0 -DHYPROF_DISABLE -I"$include" "$work/use.$extension" \
+                        "$work/main.$extension" -o "$work/main" || {
+                        echo "$compiler -std=$dialect -O0: HYPROF_DISABLE needs the library" >&2
                         bad=1
                 }
         done

@@ -21,6 +21,18 @@ void own_recording_open(struct own_recording *r, uint32_t pid, uint32_t families
         ck_assert_msg(client_region_enable(r->region, families, &err) == 0, "%s", err.text);
 }
 
+/* What an event borrows from the stream, as our own; NULL stays NULL. */
+static void *copy_of(const void *data, size_t n)
+{
+        void *copy = data ? calloc(1, n + 1) : NULL;
+
+        if (!data)
+                return NULL;
+        ck_assert_ptr_nonnull(copy);
+        memcpy(copy, data, n);
+        return copy;
+}
+
 static void add_event(struct own_recording *r, uint32_t slot, const struct client_event *event)
 {
         struct own_event *e;
@@ -29,10 +41,9 @@ static void add_event(struct own_recording *r, uint32_t slot, const struct clien
                          0);
         e = &r->events[r->n_events++];
         *e = (struct own_event){ .event = *event, .slot = slot };
-        if (!event->text)
-                return;
-        e->event.text = strndup(event->text, event->text_bytes);
-        ck_assert_ptr_nonnull(e->event.text);
+        e->event.text = copy_of(event->text, event->text_bytes);
+        e->event.prefix.frames = copy_of(event->prefix.frames, event->prefix.n_frames * sizeof(uint64_t));
+        e->event.prefix.stack = copy_of(event->prefix.stack, event->prefix.stack_bytes);
 }
 
 void own_recording_drain(struct own_recording *r)
@@ -65,8 +76,11 @@ void own_recording_drain(struct own_recording *r)
 
 void own_recording_close(struct own_recording *r)
 {
-        for (size_t i = 0; i < r->n_events; i++)
+        for (size_t i = 0; i < r->n_events; i++) {
                 free((void *)(uintptr_t)r->events[i].event.text);
+                free((void *)(uintptr_t)r->events[i].event.prefix.frames);
+                free((void *)(uintptr_t)r->events[i].event.prefix.stack);
+        }
         for (uint32_t i = 0; i < r->n_streams; i++)
                 client_stream_deinit(&r->streams[i]);
         free(r->events);
@@ -142,6 +156,9 @@ struct client_drops own_recording_drops(const struct own_recording *r)
                 all.n_messages += d.n_messages;
                 all.n_plots += d.n_plots;
                 all.n_frames += d.n_frames;
+                all.n_memory += d.n_memory;
+                all.n_locks += d.n_locks;
+                all.n_devices += d.n_devices;
                 all.n_other += d.n_other;
         }
         return all;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One decoded event, whose text is a copy. */
+/* One decoded event; what it points to is a copy. */
 struct own_event {
         struct client_event event;
         uint32_t slot;

@@ -110,6 +110,7 @@ START_TEST(test_messages_plots_frames_names)
 {
         static char big[100000];
         struct own_recording r;
+        struct byte_buffer blob = { .data = NULL };
         const struct client_event *e;
         double value;
 
@@ -138,8 +139,11 @@ START_TEST(test_messages_plots_frames_names)
         ck_assert_str_eq(e->text, "");
         ck_assert_uint_eq(e->value[0], (uint64_t)HYPROF_SEVERITY_ERROR << 32 | 0xff0000);
         e = own_recording_get(&r, CLIENT_ABI_EVENT_MESSAGE, 2);
-        ck_assert_uint_eq(e->text_bytes, sizeof(big));
-        ck_assert_mem_eq(e->text, big, sizeof(big));
+        ck_assert_uint_eq(e->prefix.blob_bytes, sizeof(big));
+        ck_assert_int_eq(
+                client_region_read_blob(r.region, e->prefix.blob_at, e->prefix.blob_bytes, &blob, NULL), 0);
+        ck_assert_uint_eq(blob.used_bytes, sizeof(big));
+        ck_assert_mem_eq(blob.data, big, sizeof(big));
         e = own_recording_get(&r, CLIENT_ABI_EVENT_PLOT_I64, 0);
         ck_assert(own_recording_is_named(&r, e->argument, "queue"));
         ck_assert_int_eq((int64_t)e->value[0], -7);
@@ -150,6 +154,7 @@ START_TEST(test_messages_plots_frames_names)
         ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FRAME_MARK, 0)->argument, 0);
         e = own_recording_get(&r, CLIENT_ABI_EVENT_FRAME_MARK, 1);
         ck_assert(own_recording_is_named(&r, e->argument, "audio"));
+        byte_buffer_deinit(&blob);
         own_recording_close(&r);
 }
 END_TEST

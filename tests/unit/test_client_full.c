@@ -106,6 +106,7 @@ START_TEST(test_random_depths)
 }
 END_TEST
 
+/* What is too long for a share of the ring goes elsewhere, up to a limit. */
 START_TEST(test_message_larger_than_the_ring)
 {
         static char text[5000];
@@ -116,8 +117,11 @@ START_TEST(test_message_larger_than_the_ring)
         hyprof_message(text, SIZE_MAX, HYPROF_SEVERITY_INFO, 0);
         HYPROF_MESSAGE("this one fits");
         own_recording_drain(&r);
-        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE), 1);
-        ck_assert_uint_eq(own_recording_drops(&r).n_messages, 2);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE), 2);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_MESSAGE, 0)->prefix.blob_bytes,
+                          sizeof(text));
+        ck_assert_uint_eq(client_region_blobs_refused(r.region), 1);
+        ck_assert_uint_eq(own_recording_drops(&r).n_messages, 0);
         own_recording_close(&r);
 }
 END_TEST

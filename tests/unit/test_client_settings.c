@@ -9,18 +9,25 @@
 #include <stdlib.h>
 
 #define ALWAYS CLIENT_ABI_FAMILY_ALWAYS
+#define ZONES  CLIENT_ABI_FAMILY_ZONES
+#define MEMORY CLIENT_ABI_FAMILY_MEMORY
 
 static const struct {
         const char *text;
-        uint32_t families;
-} families[] = {
+        uint32_t wanted;
+} wanted[] = {
         { NULL, 0 },
         { "", 0 },
         { "0", 0 },
         { "no", 0 },
         { "zone", 0 },
         { "zoness", 0 },
-        { "256", 0 },
+        { "256", 0 }, /* callstacks of nothing */
+        { "65536", 0 },
+        { "=callstacks", 0 },
+        { "zones=", 0 },
+        { "zones=callstack", 0 },
+        { "unheard-of=callstacks", 0 },
         { "-1", 0 },
         { "99999999999999999999999", 0 },
         { "zones", CLIENT_ABI_FAMILY_ZONES | ALWAYS },
@@ -29,14 +36,20 @@ static const struct {
         { "255", CLIENT_ABI_FAMILIES },
         { "zones,plots", CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_PLOTS | ALWAYS },
         { ",frames,,unheard-of,messages,", CLIENT_ABI_FAMILY_FRAMES | CLIENT_ABI_FAMILY_MESSAGES | ALWAYS },
+        { "zones=callstacks", ZONES | ZONES << CLIENT_ABI_CALLSTACK_SHIFT | ALWAYS },
+        { "zones,memory=callstacks", ZONES | MEMORY | MEMORY << CLIENT_ABI_CALLSTACK_SHIFT | ALWAYS },
+        { "all=callstacks", CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS },
+        { "all,memory=callstacks", CLIENT_ABI_FAMILIES | MEMORY << CLIENT_ABI_CALLSTACK_SHIFT },
+        { "4113", ZONES | MEMORY | MEMORY << CLIENT_ABI_CALLSTACK_SHIFT | ALWAYS },
+        { "65535", CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS },
         { "memory,locks,devices",
           CLIENT_ABI_FAMILY_MEMORY | CLIENT_ABI_FAMILY_LOCKS | CLIENT_ABI_FAMILY_DEVICES | ALWAYS },
 };
-#define N_FAMILIES ((int)(sizeof(families) / sizeof(families[0])))
+#define N_WANTED ((int)(sizeof(wanted) / sizeof(wanted[0])))
 
-START_TEST(test_families)
+START_TEST(test_wanted)
 {
-        ck_assert_uint_eq(client_settings_parse_families(families[_i].text), families[_i].families);
+        ck_assert_uint_eq(client_settings_parse_wanted(wanted[_i].text), wanted[_i].wanted);
 }
 END_TEST
 
@@ -73,14 +86,14 @@ START_TEST(test_environment)
         ck_assert_int_eq(unsetenv("HYPROF_RING") | unsetenv("HYPROF_FULL") | unsetenv("HYPROF_RECORD"), 0);
         s = client_settings_read();
         ck_assert_uint_eq(s.ring_bytes, REGION_MEMORY_RING_BYTES);
-        ck_assert_uint_eq(s.families, 0);
+        ck_assert_uint_eq(s.wanted, 0);
         ck_assert(!s.wait_when_full);
         ck_assert_int_eq(setenv("HYPROF_RING", "8192", 1), 0);
         ck_assert_int_eq(setenv("HYPROF_FULL", "wait", 1), 0);
         ck_assert_int_eq(setenv("HYPROF_RECORD", "plots", 1), 0);
         s = client_settings_read();
         ck_assert_uint_eq(s.ring_bytes, 8192);
-        ck_assert_uint_eq(s.families, CLIENT_ABI_FAMILY_PLOTS | ALWAYS);
+        ck_assert_uint_eq(s.wanted, CLIENT_ABI_FAMILY_PLOTS | ALWAYS);
         ck_assert(s.wait_when_full);
         ck_assert_int_eq(setenv("HYPROF_FULL", "drop", 1), 0);
         ck_assert(!client_settings_read().wait_when_full);
@@ -94,7 +107,7 @@ int main(void)
         SRunner *runner;
         int n_failed;
 
-        tcase_add_loop_test(tc, test_families, 0, N_FAMILIES);
+        tcase_add_loop_test(tc, test_wanted, 0, N_WANTED);
         tcase_add_loop_test(tc, test_rings, 0, N_RINGS);
         tcase_add_test(tc, test_environment);
         suite_add_tcase(suite, tc);

@@ -14,13 +14,12 @@
 
 #define ARGS_MAX 12
 
-enum { OPTION_DEEP = OPTION_LONG_ONLY };
+enum { OPTION_DEEP = OPTION_LONG_ONLY, OPTION_ZONES };
 
 static const struct option_row rows[] = {
-        { 'o', "output", "FILE", "write to FILE" },
-        { 'q', "quiet", NULL, "say nothing" },
-        { 'h', "help", NULL, "print this text" },
-        { OPTION_DEEP, "deep", "N", "how deep" },
+        { 'o', "output", "FILE", "write to FILE" },        { 'q', "quiet", NULL, "say nothing" },
+        { 'h', "help", NULL, "print this text" },          { OPTION_DEEP, "deep", "N", "how deep" },
+        { OPTION_ZONES, "zones", "[=HOW]", "with zones" },
 };
 
 static struct option_table table_of(bool ends_at_operand)
@@ -52,6 +51,9 @@ static int take(void *context, int letter, const char *value)
                 return -EINVAL;
         if (letter == OPTION_DEEP)
                 t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "deep=%s ", value);
+        else if (letter == OPTION_ZONES)
+                t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "zones%s%s ",
+                                            value ? "=" : "", value ? value : "");
         else
                 t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "%c%s%s ", letter,
                                             value ? "=" : "", value ? value : "");
@@ -97,6 +99,10 @@ static const struct {
         { "-q program -o its", true, "q ", "program -o its" },
         { "program --deep", true, "", "program --deep" },
         { "-q -- program -x", true, "q ", "program -x" },
+        { "--zones --quiet", false, "zones q ", "" },
+        { "--zones=callstacks -q", false, "zones=callstacks q ", "" },
+        { "--zones=", false, "zones= ", "" },
+        { "--zones program -x", true, "zones ", "program -x" }, /* the next word is never its value */
 };
 
 /* loop test */
@@ -186,10 +192,11 @@ START_TEST(test_help)
         option_table_print(&table, out);
         ck_assert_int_eq(fclose(out), 0);
         ck_assert_str_eq(text, "usage: hyprof test [OPTIONS] [FILE]\n\nWhat it does.\n"
-                               "  -o, --output FILE      write to FILE\n"
-                               "  -q, --quiet            say nothing\n"
-                               "  -h, --help             print this text\n"
-                               "  --deep N               how deep\n"
+                               "  -o, --output FILE       write to FILE\n"
+                               "  -q, --quiet             say nothing\n"
+                               "  -h, --help              print this text\n"
+                               "  --deep N                how deep\n"
+                               "  --zones[=HOW]           with zones\n"
                                "\nThe end.\n");
 }
 END_TEST
@@ -216,6 +223,64 @@ START_TEST(test_number)
 }
 END_TEST
 
+START_TEST(test_bytes)
+{
+        static const struct {
+                const char *text;
+                uint64_t bytes;
+        } right[] = { { "4096", 4096 },       { "4K", 4096 },    { "4k", 4096 },       { "512K", 524288 },
+                      { "1048576", 1048576 }, { "4M", 4194304 }, { "256M", 268435456 } };
+        static const char *const wrong[] = { "",   "K",    "4 K",  "4KB",       "4MiB",
+                                             "4m", "-4K",  "0x4K", "4.5K",      "4095",
+                                             "3K", "257M", "1G",   "16777216G", "17179869184G" };
+        uint64_t value;
+
+        for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+                ck_assert_int_eq(option_parse_bytes(right[i].text, 4096, 268435456, &value), 0);
+                ck_assert_uint_eq(value, right[i].bytes);
+        }
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+                value = 77;
+                ck_assert_msg(option_parse_bytes(wrong[i], 4096, 268435456, &value) == -EINVAL, "%s",
+                              wrong[i]);
+                ck_assert_uint_eq(value, 77);
+        }
+        ck_assert_int_eq(option_parse_bytes("16G", 0, UINT64_MAX, &value), 0);
+        ck_assert_uint_eq(value, UINT64_C(17179869184));
+        ck_assert_int_eq(option_parse_bytes("17179869183G", 0, UINT64_MAX, &value), 0);
+        ck_assert_int_eq(option_parse_bytes("17179869184G", 0, UINT64_MAX, &value), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_duration)
+{
+        static const struct {
+                const char *text;
+                uint64_t ns;
+        } right[] = { { "1ms", UINT64_C(1000000) },       { "500ms", UINT64_C(500000000) },
+                      { "10s", UINT64_C(10000000000) },   { "10", UINT64_C(10000000000) },
+                      { "2m", UINT64_C(120000000000) },   { "1h", UINT64_C(3600000000000) },
+                      { "24h", UINT64_C(86400000000000) } };
+        static const char *const wrong[] = {
+                "",   "s",  "0",   "0ms",  "10 s", "-1s",  "+1s",
+                "1d", "1S", "1us", "1.5s", "25h",  "1ms ", "9999999999999999999h"
+        };
+        uint64_t value;
+
+        for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+                ck_assert_int_eq(option_parse_duration(right[i].text, 1, UINT64_C(86400000000000), &value),
+                                 0);
+                ck_assert_uint_eq(value, right[i].ns);
+        }
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+                value = 77;
+                ck_assert_msg(option_parse_duration(wrong[i], 1, UINT64_C(86400000000000), &value) == -EINVAL,
+                              "%s", wrong[i]);
+                ck_assert_uint_eq(value, 77);
+        }
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("cli/option_table");
@@ -228,6 +293,8 @@ int main(void)
         tcase_add_test(tc, test_refused_value);
         tcase_add_test(tc, test_help);
         tcase_add_test(tc, test_number);
+        tcase_add_test(tc, test_bytes);
+        tcase_add_test(tc, test_duration);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

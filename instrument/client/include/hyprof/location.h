@@ -97,6 +97,7 @@ static inline int hyprof_is_recording(void)
  * bytes and the strings; after 4,194,303 different ones, or 1 GiB of strings, one named "(too many locations)" is
  * returned.  Never NULL, except when nobody records (then nothing is kept).
  */
+/* NOLINTNEXTLINE(readability-function-size): all that a location consists of */
 static inline struct hyprof_location *hyprof_location_of(const char *name, size_t name_bytes,
                                                          const char *function, size_t function_bytes,
                                                          const char *file, size_t file_bytes, uint32_t line,

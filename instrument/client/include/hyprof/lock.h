@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-/* A lock, beside the program's own.  The library remembers its number in it: 16 million of them at most. */
+/* A lock, beside the program's own.  The library remembers its number in it: 4,194,303 of all kinds, ever. */
 struct hyprof_lock {
         struct hyprof_location location; /* name, and where it is defined */
 };

@@ -64,7 +64,8 @@ static inline void hyprof_program_info(const char *text, size_t text_bytes)
 static inline void hyprof_program_value(const char *key, const char *value)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
-                hyprof_emit_program_info(key, __builtin_strlen(key), value, __builtin_strlen(value));
+                hyprof_emit_program_info(key, key ? __builtin_strlen(key) : 0, value,
+                                         value ? __builtin_strlen(value) : 0);
 }
 
 /*

@@ -25,6 +25,13 @@ extern "C" {
 /* A zone that was begun; 0 = it is not recorded, and every operation on it is nothing. */
 typedef uint32_t hyprof_zone;
 
+/* A constant when disabled, like HYPROF_WANTED_(). */
+#ifndef HYPROF_DISABLE
+#define HYPROF_ZONE_IS_BEGUN_(zone) ((zone) != 0)
+#else
+#define HYPROF_ZONE_IS_BEGUN_(zone) (sizeof(zone) == 0)
+#endif
+
 /* The slow halves of the functions below; call those instead. */
 HYPROF_API_ hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location);
 HYPROF_API_ hyprof_zone hyprof_emit_zone_begin_callstack(struct hyprof_location *location, uint32_t depth);
@@ -58,35 +65,35 @@ static inline hyprof_zone hyprof_zone_begin_callstack(struct hyprof_location *lo
 /* It ends. */
 static inline void hyprof_zone_end(hyprof_zone zone)
 {
-        if (HYPROF_UNLIKELY_(zone != 0))
+        if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
                 hyprof_emit_zone_end(zone);
 }
 
 /* Adds a line of text to an open zone; @text is copied and need not end in NUL.  Up to 128 MiB. */
 static inline void hyprof_zone_text(hyprof_zone zone, const char *text, size_t text_bytes)
 {
-        if (HYPROF_UNLIKELY_(zone != 0))
+        if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
                 hyprof_emit_zone_text(zone, text, text_bytes);
 }
 
 /* Calls this one instance of an open zone something else; it still counts among its location's. */
 static inline void hyprof_zone_name(hyprof_zone zone, const char *name, size_t name_bytes)
 {
-        if (HYPROF_UNLIKELY_(zone != 0))
+        if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
                 hyprof_emit_zone_name(zone, name, name_bytes);
 }
 
 /* Adds a number to an open zone: bytes, items, an id. */
 static inline void hyprof_zone_value(hyprof_zone zone, int64_t value)
 {
-        if (HYPROF_UNLIKELY_(zone != 0))
+        if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
                 hyprof_emit_zone_value(zone, value);
 }
 
 /* Gives this one instance a colour, 0xRRGGBB. */
 static inline void hyprof_zone_color(hyprof_zone zone, uint32_t color)
 {
-        if (HYPROF_UNLIKELY_(zone != 0))
+        if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
                 hyprof_emit_zone_color(zone, color);
 }
 

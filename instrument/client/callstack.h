@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/callstack.h - how the program came to an event
+ *
+ * Way of the data:  stack of the thread -> [callstack] -> thread_ring -> stack_builder
+ * Specification:    docs/client-abi.md, "Callstacks"
+ *
+ *      callstack_capture(&callstack, depth);            // in the function that the program calls
+ *      if (thread_ring_has_room(t, n + callstack_room(&callstack))) {
+ *              callstack_put(t, ticks, &callstack);     // a prefix
+ *              thread_ring_put_event(t, ticks, ...);
+ *
+ * Everything between thread_ring_enter() and thread_ring_leave().  Return
+ * addresses if the frame pointers lead far enough, else the top of the stack,
+ * for somebody who has the time to unwind it.
+ */
+#ifndef INSTRUMENT_CLIENT_CALLSTACK_H
+#define INSTRUMENT_CLIENT_CALLSTACK_H
+
+#include "instrument/client/thread_ring.h"
+#include "instrument/client_abi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * CALLSTACK_RECORD_AT: where, from a frame's address on, the caller's frame address and the return address lie.
+ * CALLSTACK_CALLER_SP: the stack pointer when the function that says this has returned; 0 = the compiler cannot tell.
+ * CALLSTACK_CODE_MASK: the bits of a return address that are its address.
+ */
+#if defined(__x86_64__)
+#define CALLSTACK_IS_KNOWN  1
+#define CALLSTACK_RECORD_AT 0
+#define CALLSTACK_CALLER_SP ((uintptr_t)__builtin_frame_address(0) + 16)
+#define CALLSTACK_CODE_MASK UINT64_MAX
+#elif defined(__aarch64__)
+#define CALLSTACK_IS_KNOWN  1
+#define CALLSTACK_RECORD_AT 0
+#ifdef __clang__
+#define CALLSTACK_CALLER_SP ((uintptr_t)0)
+#else
+#define CALLSTACK_CALLER_SP ((uintptr_t)__builtin_dwarf_cfa())
+#endif
+#define CALLSTACK_CODE_MASK UINT64_C(0xffffffffffff) /* the rest is a signature */
+#elif defined(__riscv) && __riscv_xlen == 64
+#define CALLSTACK_IS_KNOWN  1
+#define CALLSTACK_RECORD_AT (-16)
+#define CALLSTACK_CALLER_SP ((uintptr_t)__builtin_frame_address(0))
+#define CALLSTACK_CODE_MASK UINT64_MAX
+#else
+#define CALLSTACK_IS_KNOWN  0
+#define CALLSTACK_RECORD_AT 0
+#define CALLSTACK_CALLER_SP ((uintptr_t)0)
+#define CALLSTACK_CODE_MASK UINT64_MAX
+#endif
+
+/* Frames, or a part of the stack, or neither. */
+struct callstack {
+        uint32_t n_frames;
+        uint32_t stack_bytes;                             /* from registers[1] on, still where they are */
+        uint64_t registers[3];                            /* of the caller: pc, sp, frame pointer */
+        uint64_t frames[CLIENT_ABI_CALLSTACK_FRAMES_MAX]; /* return addresses, the innermost first */
+};
+
+/* A place to begin at; only valid in the function that evaluates it, and in those that it calls. */
+struct callstack_origin {
+        uintptr_t frame;
+        uintptr_t caller_sp;
+};
+#define CALLSTACK_HERE \
+        ((struct callstack_origin){ (uintptr_t)__builtin_frame_address(0), CALLSTACK_CALLER_SP })
+
+/*
+ * callstack_walk() - the callers of the function that @from was evaluated in
+ * @ret:        valid until that function returns
+ * @depth_max:  so many frames at most, and no more than CLIENT_ABI_CALLSTACK_FRAMES_MAX; 0 = none
+ * Reads nothing but memory that is known to be readable.  About 20 ns and 2 for each frame; where the stack is deeper
+ * than ever before, a system call for each page.
+ */
+void callstack_walk(struct callstack *ret, struct callstack_origin from, uint32_t depth_max);
+
+/* The callers of the function that calls this, which becomes a part of it. */
+static inline __attribute__((always_inline)) void callstack_capture(struct callstack *ret, uint32_t depth_max)
+{
+        callstack_walk(ret, CALLSTACK_HERE, depth_max);
+}
+
+/* How many frames an event is to come with: as many as the program asked for, else all if the recorder wants them. */
+static inline uint32_t callstack_depth(uint32_t word, uint32_t family, uint32_t asked)
+{
+        if (word & family << CLIENT_ABI_CALLSTACK_SHIFT)
+                return CLIENT_ABI_CALLSTACK_FRAMES_MAX;
+        return asked;
+}
+
+/* Bytes of what callstack_put() writes. */
+size_t callstack_room(const struct callstack *c);
+
+/* The prefix CALLSTACK or STACK_COPY; nothing if the callstack is empty. */
+void callstack_put(struct thread_ring *t, uint64_t ticks, const struct callstack *c);
+
+#endif /* INSTRUMENT_CLIENT_CALLSTACK_H */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* instrument/client/device_events.c - what queues with clocks of their own did */
+#include "instrument/client/location_table.h"
+#include "instrument/client/word_event.h"
+
+/* False if the thread cannot write. */
+WORD_EVENT_INLINE bool emit(enum client_abi_event event, struct hyprof_device *device, unsigned n_words,
+                            uint64_t word_1, uint64_t word_2)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        uint32_t id;
+
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_DEVICE))
+                return false;
+        id = location_table_device_id(device);
+        word_event_put(t, &(struct word_event){
+                                  .loss = THREAD_RING_LOSS_DEVICE,
+                                  .event = event,
+                                  .argument = id,
+                                  .is_lost = id == 0,
+                                  .n_words = n_words,
+                                  .words = { word_1, word_2 },
+                          });
+        thread_ring_leave(t, word);
+        return true;
+}
+
+/* The host's clock is read before anything else: the caller has just read the device's. */
+void hyprof_emit_device_calibration(struct hyprof_device *device, uint64_t ticks, uint64_t host_ns)
+{
+        if (host_ns == 0)
+                host_ns = ticks_kernel_ns();
+        if (device && !emit(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device, 2, ticks, host_ns))
+                CLIENT_LINK_PASS_ON(device_calibration, device, ticks, host_ns);
+}
+CLIENT_LINK_OWN(device_calibration);
+
+/* Behind thread_ring_enter().  @c: NULL = no callstack. */
+static inline void put_begin(struct thread_ring *t, const struct callstack *c, struct hyprof_device *device,
+                             struct hyprof_location *location, uint64_t query)
+{
+        uint32_t device_id = location_table_device_id(device);
+        uint32_t location_id = location_table_id(location);
+
+        word_event_put_after(t, c,
+                             &(struct word_event){
+                                     .loss = THREAD_RING_LOSS_DEVICE,
+                                     .event = CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN,
+                                     .argument = device_id,
+                                     .is_lost = device_id == 0 || location_id == 0,
+                                     .n_words = 2,
+                                     .words = { query, location_id },
+                             });
+}
+
+WORD_EVENT_RARE bool begin_with_callstack(struct hyprof_device *device, struct hyprof_location *location,
+                                          uint64_t query, struct callstack_origin from, uint32_t depth)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        struct callstack c;
+
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_DEVICE))
+                return false;
+        callstack_walk(&c, from, depth);
+        put_begin(t, &c, device, location, query);
+        thread_ring_leave(t, word);
+        return true;
+}
+
+void hyprof_emit_device_zone_begin(struct hyprof_device *device, struct hyprof_location *location,
+                                   uint64_t query, uint32_t depth)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+
+        if (!device || !location)
+                return;
+        depth = callstack_depth(word, CLIENT_ABI_FAMILY_DEVICES, depth);
+        if (CLIENT_UNLIKELY(depth > 0)) {
+                if (!begin_with_callstack(device, location, query, CALLSTACK_HERE, depth))
+                        CLIENT_LINK_PASS_ON(device_zone_begin, device, location, query, depth);
+                return;
+        }
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_DEVICE)) {
+                CLIENT_LINK_PASS_ON(device_zone_begin, device, location, query, 0);
+                return;
+        }
+        put_begin(t, NULL, device, location, query);
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(device_zone_begin);
+
+void hyprof_emit_device_zone_end(struct hyprof_device *device, uint64_t query)
+{
+        if (device && !emit(CLIENT_ABI_EVENT_DEVICE_ZONE_END, device, 1, query, 0))
+                CLIENT_LINK_PASS_ON(device_zone_end, device, query);
+}
+CLIENT_LINK_OWN(device_zone_end);
+
+void hyprof_emit_device_time(struct hyprof_device *device, uint64_t query, uint64_t ticks)
+{
+        if (device && !emit(CLIENT_ABI_EVENT_DEVICE_TIME, device, 2, query, ticks))
+                CLIENT_LINK_PASS_ON(device_time, device, query, ticks);
+}
+CLIENT_LINK_OWN(device_time);
+
+void hyprof_emit_device_span(struct hyprof_device *device, struct hyprof_location *location,
+                             uint64_t begin_ticks, uint64_t end_ticks, uint32_t lane, uint32_t key)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        uint32_t device_id, location_id;
+
+        if (!device || !location)
+                return;
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_DEVICE)) {
+                CLIENT_LINK_PASS_ON(device_span, device, location, begin_ticks, end_ticks, lane, key);
+                return;
+        }
+        device_id = location_table_device_id(device);
+        location_id = location_table_id(location);
+        word_event_put(t, &(struct word_event){
+                                  .loss = THREAD_RING_LOSS_DEVICE,
+                                  .event = CLIENT_ABI_EVENT_DEVICE_SPAN,
+                                  .argument = 4 * CLIENT_ABI_WORD_BYTES,
+                                  .is_lost = device_id == 0 || location_id == 0,
+                                  .n_words = 4,
+                                  .words = { device_id | (uint64_t)location_id << 32, begin_ticks, end_ticks,
+                                             lane | (uint64_t)key << 32 },
+                          });
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(device_span);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/fiber_events.c - a thread goes on as a fiber, and back
+ *
+ * All that the zones' fast paths know is the handle of the innermost zone.  To
+ * enter a fiber is to put the handle of its innermost zone there, and to keep
+ * the other one: the thread's in the thread, a fiber's in its entry of the name
+ * table, where the next thread that enters it finds it.
+ */
+#include "instrument/client/client.h"
+#include "instrument/client/include/hyprof/hyprof.h"
+#include "instrument/client/name_table.h"
+#include "instrument/client/thread_ring.h"
+#include "instrument/client_abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Puts away what is open: nobody else enters a fiber before its thread has left it, if the program is right. */
+static void keep_zones(struct thread_ring *t)
+{
+        if (t->fiber)
+                __atomic_store_n(&t->fiber->zone_top, t->zone_top, __ATOMIC_RELAXED);
+        else
+                t->own_zone_top = t->zone_top;
+}
+
+/* What is open on a fiber; nothing if it was last entered in another session. */
+static uint32_t zones_of(const struct name_entry *fiber, uint32_t session)
+{
+        uint32_t id = __atomic_load_n(&fiber->location.id, __ATOMIC_ACQUIRE);
+        uint32_t none = zone_handle_of_track(session,
+                                             ~id); /* from the end on: threads count from the front */
+        uint32_t top = __atomic_load_n(&fiber->zone_top, __ATOMIC_RELAXED);
+
+        return ((top ^ none) & ~ZONE_HANDLE_DEPTH_MAX) != 0 ? none : top;
+}
+
+/* Its room was kept since the fiber was entered. */
+static void put_leave(struct thread_ring *t)
+{
+        thread_ring_put_event(t, ticks_read(client_self.clock_kind), CLIENT_ABI_EVENT_FIBER_LEAVE, 0);
+        thread_ring_publish(t);
+}
+
+bool thread_ring_tell_fiber(struct thread_ring *t)
+{
+        uint32_t id = __atomic_load_n(&t->fiber->location.id, __ATOMIC_ACQUIRE);
+
+        t->is_astray = false; /* there must be room for the fiber's zones as well */
+        if (id != 0 && thread_ring_find_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES)) {
+                thread_ring_put_event(t, ticks_read(client_self.clock_kind), CLIENT_ABI_EVENT_FIBER_ENTER,
+                                      id);
+                thread_ring_put_word(t, zone_handle_depth(t->zone_top));
+                thread_ring_publish(t);
+                return true;
+        }
+        t->is_astray = true;
+        t->limit_bytes = 0; /* unknown */
+        return false;
+}
+
+static void enter(struct thread_ring *t, struct name_entry *fiber)
+{
+        bool was_told = t->fiber && !t->is_astray;
+
+        keep_zones(t);
+        t->fiber = fiber;
+        t->zone_top = zones_of(fiber, t->session);
+        if (thread_ring_tell_fiber(t))
+                return;
+        if (was_told)
+                put_leave(t); /* what follows is not that fiber's, at least */
+        thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
+}
+
+void hyprof_emit_fiber_enter(const char *name)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        struct name_key key = { .name = name, .identity = name };
+        struct name_entry *fiber;
+
+        if (client_self.other) {
+                client_self.other->fiber_enter(name);
+                return;
+        }
+        if (!name || !thread_ring_hold(t, word, THREAD_RING_LOSS_OTHER))
+                return;
+        key.name_bytes = strlen(name);
+        fiber = name_table_add(&key);
+        if (fiber)
+                enter(t, fiber);
+        thread_ring_let_go(t, word);
+}
+CLIENT_LINK_OWN(fiber_enter);
+
+void hyprof_emit_fiber_leave(void)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+
+        if (client_self.other) {
+                client_self.other->fiber_leave();
+                return;
+        }
+        if (!thread_ring_hold(t, word, THREAD_RING_LOSS_OTHER))
+                return;
+        if (t->fiber) {
+                bool was_told = !t->is_astray;
+
+                keep_zones(t);
+                t->fiber = NULL;
+                t->is_astray = false;
+                t->zone_top = t->own_zone_top;
+                t->limit_bytes = 0; /* unknown: there is more room now */
+                if (was_told)
+                        put_leave(t);
+        }
+        thread_ring_let_go(t, word);
+}
+CLIENT_LINK_OWN(fiber_leave);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/name_table.h - locations that are found by what they say, not by where they are
+ *
+ * Way of the data:  program -> [name_table] -> location_table -> region
+ *
+ * For interpreters, for names that are made at run time, and for fibers.  Once
+ * made, an entry stays where it is until the process ends, and its location has
+ * a number.  Any thread and signal handlers; nothing waits.  A child of fork()
+ * goes on with its parent's entries.
+ */
+#ifndef INSTRUMENT_CLIENT_NAME_TABLE_H
+#define INSTRUMENT_CLIENT_NAME_TABLE_H
+
+#include "instrument/client/include/hyprof/hyprof.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All of this together is what tells one entry from another.  Borrowed for the call. */
+struct name_key {
+        const char *name;     /* NULL, or of 0 bytes = the function's name */
+        const char *function; /* NULL = none */
+        const char *file;     /* NULL = none */
+        size_t name_bytes; /* what is longer than CLIENT_ABI_STRING_BYTES_MAX is cut before it is compared */
+        size_t function_bytes;
+        size_t file_bytes;
+        uint32_t line;
+        uint32_t color;
+        const void
+                *identity; /* two things of one name: an address, never followed; NULL = the name is enough */
+};
+
+struct name_entry {
+        struct hyprof_location location; /* its strings are in the region alone: NULL here */
+        uint32_t zone_top;               /* of a fiber: 0 at first; belongs to who uses it */
+        uint32_t reserved;
+};
+
+/*
+ * name_table_add() - the entry with this key, made if there is none yet
+ * Returns the entry that is called "(too many locations)" if there is no memory
+ * or no number left, the same one for all; NULL only where nothing can be
+ * recorded: without a region, and between the handlers of fork().
+ * Keeps errno.  A few multiplications for each 16 bytes of text, and one or two accesses to memory, if it is found.
+ */
+struct name_entry *name_table_add(const struct name_key *key);
+
+#endif /* INSTRUMENT_CLIENT_NAME_TABLE_H */

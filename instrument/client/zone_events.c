@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instrument/client/zone_events.c - zones begin and end, and are told about
+ *
+ * The fast paths run through inline functions alone: a few compares, a time
+ * stamp, a store of 8 bytes and the store of the head.  A begin takes its time
+ * stamp late and an end early, so that what lies between is the program's.
+ * Everything rare is in functions of its own.
+ */
+#include "instrument/client/blob_area.h"
+#include "instrument/client/callstack.h"
+#include "instrument/client/client.h"
+#include "instrument/client/include/hyprof/hyprof.h"
+#include "instrument/client/location_table.h"
+#include "instrument/client/thread_ring.h"
+#include "instrument/client_abi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZONES_WITH_CALLSTACKS (CLIENT_ABI_FAMILY_ZONES << CLIENT_ABI_CALLSTACK_SHIFT)
+#define RARE                  __attribute__((noinline, cold))
+
+/* Puts a begin, for which there is room, and keeps some for its end.  Returns the zone. */
+static inline hyprof_zone put_begin(struct thread_ring *t, uint64_t ticks, uint32_t location)
+{
+        hyprof_zone zone = ++t->zone_top;
+
+        t->limit_bytes -= THREAD_RING_EVENT_BYTES;
+        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_BEGIN, location);
+        thread_ring_publish(t);
+        return zone;
+}
+
+static inline bool is_deepest(const struct thread_ring *t)
+{
+        return zone_handle_depth(t->zone_top) == ZONE_HANDLE_DEPTH_MAX;
+}
+
+/* Where to go if the ring cannot be entered: in the copy of the library that has the region, somebody else's. */
+static RARE hyprof_zone begin_elsewhere(struct hyprof_location *location)
+{
+        return client_self.other ? client_self.other->zone_begin(location) : 0;
+}
+
+static RARE hyprof_zone begin_with_callstack(struct hyprof_location *location, struct callstack_origin from,
+                                             uint32_t depth)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        struct callstack callstack;
+        hyprof_zone zone = 0;
+        uint32_t id;
+
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_ZONE))
+                return 0;
+        callstack_walk(&callstack, from, callstack_depth(word, CLIENT_ABI_FAMILY_ZONES, depth));
+        id = location_table_id(location);
+        if (id != 0 && !is_deepest(t) &&
+            thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES + callstack_room(&callstack))) {
+                uint64_t ticks = ticks_read(client_self.clock_kind);
+
+                callstack_put(t, ticks, &callstack);
+                zone = put_begin(t, ticks, id);
+        } else {
+                thread_ring_count_loss(t, THREAD_RING_LOSS_ZONE);
+        }
+        thread_ring_leave(t, word);
+        return zone;
+}
+
+hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        hyprof_zone zone = 0;
+        uint32_t id;
+
+        if (CLIENT_UNLIKELY(!location))
+                return 0;
+        if (CLIENT_UNLIKELY(word & ZONES_WITH_CALLSTACKS) && !client_self.other)
+                return begin_with_callstack(location, CALLSTACK_HERE, 0);
+        if (CLIENT_UNLIKELY(!thread_ring_enter(t, word, THREAD_RING_LOSS_ZONE)))
+                return begin_elsewhere(location);
+
+        id = location_table_id(location);
+        if (CLIENT_LIKELY(id != 0 && !is_deepest(t) && thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES)))
+                zone = put_begin(t, ticks_read(client_self.clock_kind), id);
+        else
+                thread_ring_count_loss(t, THREAD_RING_LOSS_ZONE);
+        thread_ring_leave(t, word);
+        return zone;
+}
+CLIENT_LINK_OWN(zone_begin);
+
+hyprof_zone hyprof_emit_zone_begin_callstack(struct hyprof_location *location, uint32_t depth)
+{
+        if (!location)
+                return 0;
+        if (client_self.other)
+                return client_self.other->zone_begin_callstack(location, depth);
+        return begin_with_callstack(location, CALLSTACK_HERE, depth);
+}
+CLIENT_LINK_OWN(zone_begin_callstack);
+
+/* Ends @zone and the zones inside of it that nobody ended; nothing if it is not open on this track. */
+static RARE void end_several(struct thread_ring *t, hyprof_zone zone, uint64_t ticks)
+{
+        bool is_told = !t->is_astray;
+
+        if (zone_handle_find(zone, t->zone_top) == 0)
+                return;
+        if (!is_told) {
+                is_told = thread_ring_tell_fiber(t);
+                ticks = ticks_read(client_self.clock_kind); /* not before that */
+        }
+        for (; t->zone_top >= zone; t->zone_top--) {
+                if (!is_told)
+                        continue; /* the number of open zones is told with the fiber */
+                t->limit_bytes += THREAD_RING_EVENT_BYTES;
+                thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_END, 0);
+        }
+        if (is_told)
+                thread_ring_publish(t);
+}
+
+/* A zone of an earlier session, or of another process before a fork, is none of ours. */
+static RARE void end_out_of_step(struct thread_ring *t, hyprof_zone zone, uint64_t ticks, uint32_t word)
+{
+        if (client_self.other) {
+                client_self.other->zone_end(zone);
+                return;
+        }
+        if (!zone_handle_is_of_session(zone, word >> CLIENT_ABI_SESSION_SHIFT) ||
+            !thread_ring_hold(t, word, THREAD_RING_LOSS_ZONE))
+                return;
+        end_several(t, zone, ticks);
+        thread_ring_let_go(t, word);
+}
+
+void hyprof_emit_zone_end(hyprof_zone zone)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint64_t ticks = ticks_read(client_self.clock_kind);
+        uint32_t word = client_control_word();
+
+        if (CLIENT_UNLIKELY(!thread_ring_enter_at_once(t, word))) {
+                end_out_of_step(t, zone, ticks, word);
+                return;
+        }
+        if (CLIENT_LIKELY(zone == t->zone_top)) {
+                t->zone_top--;
+                t->limit_bytes += THREAD_RING_EVENT_BYTES;
+                thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_END, 0);
+                thread_ring_publish(t);
+        } else {
+                end_several(t, zone, ticks);
+        }
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(zone_end);
+
+/*
+ * Enters to say something about an open zone, and puts the prefix that tells which one.  @n_bytes is what the rest
+ * takes.  Returns false, and the ring is left again, if there is nothing to say.
+ */
+static bool begin_detail(struct thread_ring *t, uint32_t word, hyprof_zone zone, uint64_t n_bytes)
+{
+        uint32_t depth;
+
+        if (!zone_handle_is_of_session(zone, word >> CLIENT_ABI_SESSION_SHIFT) ||
+            !thread_ring_enter(t, word, THREAD_RING_LOSS_OTHER))
+                return false;
+        depth = zone_handle_find(zone, t->zone_top);
+        if (depth == 0) {
+                thread_ring_leave(t, word);
+                return false;
+        }
+        if (!thread_ring_has_room(t, THREAD_RING_EVENT_BYTES + n_bytes)) {
+                thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
+                thread_ring_leave(t, word);
+                return false;
+        }
+        return true;
+}
+
+/* The prefix that tells which zone, unless it is the innermost. */
+static void put_zone_at(struct thread_ring *t, uint64_t ticks, hyprof_zone zone)
+{
+        if (zone != t->zone_top)
+                thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_AT, zone_handle_depth(zone));
+}
+
+static void put_text(struct thread_ring *t, uint64_t ticks, enum client_abi_event event, const char *text,
+                     size_t text_bytes)
+{
+        thread_ring_put_event(t, ticks, event, (uint32_t)text_bytes);
+        thread_ring_put_bytes(t, text, text_bytes);
+}
+
+/* A long text goes into the blob area, once it is certain that the ring can say where. */
+static void emit_text(hyprof_zone zone, enum client_abi_event event, const char *text, size_t text_bytes)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        const void *part = text;
+        uint64_t at, blob_bytes;
+        bool is_short = text_bytes <= thread_ring_text_max(t);
+        uint64_t n_bytes = is_short ? thread_ring_whole_words(text_bytes) : THREAD_RING_BLOB_BYTES;
+
+        if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + n_bytes))
+                return;
+        if (is_short || blob_area_put(&part, &text_bytes, 1, &at, &blob_bytes)) {
+                uint64_t ticks = ticks_read(client_self.clock_kind);
+
+                put_zone_at(t, ticks, zone);
+                if (is_short) {
+                        put_text(t, ticks, event, text, text_bytes);
+                } else {
+                        thread_ring_put_blob(t, ticks, at, blob_bytes);
+                        put_text(t, ticks, event, NULL, 0);
+                }
+                thread_ring_publish(t);
+        }
+        thread_ring_leave(t, word);
+}
+
+void hyprof_emit_zone_text(hyprof_zone zone, const char *text, size_t text_bytes)
+{
+        if (client_self.other)
+                client_self.other->zone_text(zone, text, text_bytes);
+        else
+                emit_text(zone, CLIENT_ABI_EVENT_ZONE_TEXT, text, text_bytes);
+}
+CLIENT_LINK_OWN(zone_text);
+
+void hyprof_emit_zone_name(hyprof_zone zone, const char *name, size_t name_bytes)
+{
+        if (client_self.other)
+                client_self.other->zone_name(zone, name, name_bytes);
+        else
+                emit_text(zone, CLIENT_ABI_EVENT_ZONE_NAME, name, name_bytes);
+}
+CLIENT_LINK_OWN(zone_name);
+
+void hyprof_emit_zone_value(hyprof_zone zone, int64_t value)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        uint64_t ticks;
+
+        if (client_self.other) {
+                client_self.other->zone_value(zone, value);
+                return;
+        }
+        if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES))
+                return;
+        ticks = ticks_read(client_self.clock_kind);
+        put_zone_at(t, ticks, zone);
+        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_VALUE, 0);
+        thread_ring_put_word(t, (uint64_t)value);
+        thread_ring_publish(t);
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(zone_value);
+
+void hyprof_emit_zone_color(hyprof_zone zone, uint32_t color)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+        uint64_t ticks;
+
+        if (client_self.other) {
+                client_self.other->zone_color(zone, color);
+                return;
+        }
+        if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES))
+                return;
+        ticks = ticks_read(client_self.clock_kind);
+        put_zone_at(t, ticks, zone);
+        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_COLOR, color & CLIENT_ABI_ARG_MAX);
+        thread_ring_publish(t);
+        thread_ring_leave(t, word);
+}
+CLIENT_LINK_OWN(zone_color);

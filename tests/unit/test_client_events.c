@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/* instrument/client: each call of each family puts exactly the words into the ring that the ABI tells */
+#include "tests/unit/ring_words.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_FAMILIES CLIENT_ABI_FAMILIES
+
+static const struct client_abi_location *entry(uint32_t id)
+{
+        ck_assert_uint_ge(id, 1);
+        ck_assert_uint_le(id, ring_words_header()->n_locations);
+        return &client_self.region.locations[id - 1];
+}
+
+static bool is_string(uint64_t packed, const char *string)
+{
+        uint64_t at = packed & ((UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1);
+        size_t n = strlen(string);
+
+        return packed >> CLIENT_ABI_STRING_OFFSET_BITS == n &&
+               memcmp(client_self.region.strings + at, string, n) == 0;
+}
+
+static bool is_named(uint32_t id, const char *name)
+{
+        return is_string(entry(id)->name, name);
+}
+
+/* The next event is a prefix with a callstack; returns its words: the innermost address comes first in both kinds. */
+static const uint64_t *expect_callstack(void)
+{
+        const uint64_t *words = ring_words_next();
+
+        ck_assert(ring_words_event(*words) == CLIENT_ABI_EVENT_CALLSTACK ||
+                  ring_words_event(*words) == CLIENT_ABI_EVENT_STACK_COPY);
+        return words + 1;
+}
+
+START_TEST(test_frames)
+{
+        ring_words_record(CLIENT_ABI_FAMILY_FRAMES);
+        HYPROF_FRAME();
+        HYPROF_FRAME_NAMED("audio");
+        HYPROF_FRAME_BEGIN("physics");
+        HYPROF_FRAME_END("physics");
+        hyprof_frame_begin(NULL);
+        hyprof_frame_end(NULL);
+        ring_words_drain();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_FRAME_MARK, 0);
+        ck_assert(is_named(ring_words_argument(*ring_words_next()), "audio"));
+        ck_assert(is_named(ring_words_argument(*ring_words_next()), "physics"));
+        ck_assert(is_named(ring_words_argument(*ring_words_next()), "physics"));
+        ring_words_expect_nothing();
+
+        ring_words_record(CLIENT_ABI_FAMILY_FRAMES);
+        HYPROF_FRAME_BEGIN("physics");
+        HYPROF_FRAME_END("physics");
+        ring_words_drain();
+        ck_assert_uint_eq(ring_words_event(*ring_words_next()), CLIENT_ABI_EVENT_FRAME_BEGIN);
+        ck_assert_uint_eq(ring_words_event(*ring_words_next()), CLIENT_ABI_EVENT_FRAME_END);
+        ring_words_stop();
+}
+END_TEST
+
+START_TEST(test_plots)
+{
+        const double half = 0.5, quarter = 0.25;
+
+        ring_words_record(CLIENT_ABI_FAMILY_PLOTS);
+        HYPROF_PLOT_INT("int", -7);
+        HYPROF_PLOT_FLOAT("float", 0.25f);
+        HYPROF_PLOT_DOUBLE("double", 0.5);
+        hyprof_plot_int(NULL, 1);
+        hyprof_plot_double(NULL, 1);
+        ring_words_drain();
+        for (int i = 0; i < 3; i++) {
+                static const char *const names[] = { "int", "float", "double" };
+                static const int64_t minus_seven = -7;
+                const void *const values[] = { &minus_seven, &quarter, &half };
+                const uint64_t *words = ring_words_next();
+
+                ck_assert_uint_eq(ring_words_event(*words),
+                                  i == 0 ? CLIENT_ABI_EVENT_PLOT_I64 : CLIENT_ABI_EVENT_PLOT_F64);
+                ck_assert(is_named(ring_words_argument(*words), names[i]));
+                ck_assert_mem_eq(&words[1], values[i], 8);
+        }
+        ring_words_expect_nothing();
+        ring_words_stop();
+}
+END_TEST
+
+START_TEST(test_plot_config)
+{
+        static struct hyprof_location a = HYPROF_NAME("a"), b = HYPROF_NAME("b");
+
+        ring_words_stop();
+        hyprof_plot_config(NULL, HYPROF_PLOT_BYTES, 0, 0, NULL);
+        hyprof_plot_config(&a, HYPROF_PLOT_WATTS, HYPROF_PLOT_FILL | UINT32_C(0x80), 0x112233, "mW");
+        ck_assert_uint_eq(entry(a.id)->format, CLIENT_ABI_PLOT_WATTS);
+        ck_assert_uint_eq(entry(a.id)->flags, CLIENT_ABI_PLOT_FILL | CLIENT_ABI_PLOT_SET);
+        ck_assert_uint_eq(entry(a.id)->color, 0x112233);
+        ck_assert(is_named(a.id, "a"));
+        ck_assert(is_string(entry(a.id)->unit, "mW"));
+        ring_words_expect_nothing();
+
+        ring_words_record(CLIENT_ABI_FAMILY_PLOTS);
+        hyprof_plot_config(&a, HYPROF_PLOT_PERCENT, HYPROF_PLOT_STEP, 0, NULL);
+        hyprof_plot_config(&b, HYPROF_PLOT_NUMBER, 0, 0, "mW");
+        ring_words_drain();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_PLOT_CONFIG, a.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_PLOT_CONFIG, b.id);
+        ring_words_expect_nothing();
+        ck_assert_uint_eq(entry(a.id)->format, CLIENT_ABI_PLOT_PERCENT);
+        ck_assert_uint_eq(entry(a.id)->flags, CLIENT_ABI_PLOT_STEP | CLIENT_ABI_PLOT_SET);
+        ck_assert_uint_eq(entry(a.id)->unit, 0);
+        ck_assert(is_string(entry(b.id)->unit, "mW"));
+        ring_words_stop();
+}
+END_TEST
+
+/* A program may set how its plots are shown in each frame: that must not fill the strings. */
+START_TEST(test_plot_units_are_shared)
+{
+        static struct hyprof_location plot = HYPROF_NAME("plot");
+        uint64_t strings_bytes;
+
+        hyprof_plot_config(&plot, HYPROF_PLOT_NUMBER, 0, 0, "tokens");
+        strings_bytes = ring_words_header()->strings_used_bytes;
+        for (int i = 0; i < 100; i++)
+                hyprof_plot_config(&plot, HYPROF_PLOT_NUMBER, 0, (uint32_t)i, i % 2 ? "tokens" : NULL);
+        ck_assert(is_string(entry(plot.id)->unit, "tokens"));
+        ck_assert_uint_eq(entry(plot.id)->color, 99);
+        ck_assert_uint_eq(ring_words_header()->strings_used_bytes, strings_bytes);
+}
+END_TEST
+
+START_TEST(test_memory)
+{
+        static struct hyprof_location pool = HYPROF_NAME("pool");
+        const void *address = (const void *)(uintptr_t)0xdeadbeef12345678;
+        const uint64_t *words;
+
+        ring_words_record(CLIENT_ABI_FAMILY_MEMORY);
+        HYPROF_ALLOC(address, 100);
+        HYPROF_FREE(address);
+        hyprof_memory_alloc(&pool, address, SIZE_MAX);
+        hyprof_memory_free(&pool, NULL);
+        hyprof_memory_discard(&pool);
+        hyprof_memory_discard(NULL);
+        ring_words_drain();
+        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_ALLOC, 0);
+        ck_assert_uint_eq(words[0], 0xdeadbeef12345678);
+        ck_assert_uint_eq(words[1], 100);
+        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, 0);
+        ck_assert_uint_eq(words[0], 0xdeadbeef12345678);
+        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_ALLOC, pool.id);
+        ck_assert_uint_eq(words[0], 0xdeadbeef12345678);
+        ck_assert_uint_eq(words[1], SIZE_MAX);
+        words = ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, pool.id);
+        ck_assert_uint_eq(words[0], 0);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_DISCARD, pool.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_DISCARD, 0);
+        ring_words_expect_nothing();
+        ck_assert(is_named(pool.id, "pool"));
+        ring_words_stop();
+}
+END_TEST
+
+START_TEST(test_locks)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("holder", 0);
+        static struct hyprof_lock lock = HYPROF_LOCK("queue"), never = HYPROF_LOCK("never");
+        struct hyprof_lock other = { .location = { .id = 77 } };
+        char name[2000];
+        const uint64_t *words;
+
+        ring_words_record(CLIENT_ABI_FAMILY_LOCKS);
+        hyprof_lock_init(&other, &here);
+        ck_assert_uint_eq(other.location.id, 0);
+        hyprof_lock_wait(&lock);
+        hyprof_lock_obtain(&lock);
+        hyprof_lock_release(&lock);
+        hyprof_lock_wait_shared(&lock);
+        hyprof_lock_obtain_shared(&lock);
+        hyprof_lock_release_shared(&lock);
+        hyprof_lock_try(&lock, 0);
+        hyprof_lock_try(&lock, 1);
+        hyprof_lock_try_shared(&lock, 0);
+        hyprof_lock_try_shared(&lock, 1);
+        hyprof_lock_mark(&lock, &here);
+        hyprof_lock_name(&lock, "seven b", 7);
+        hyprof_lock_gone(&lock);
+        ring_words_drain();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_WAIT, lock.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_OBTAIN, lock.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_RELEASE, lock.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_WAIT_SHARED, lock.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_OBTAIN_SHARED, lock.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_RELEASE_SHARED, lock.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_OBTAIN, lock.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_OBTAIN_SHARED, lock.location.id);
+        words = ring_words_expect(CLIENT_ABI_EVENT_LOCK_MARK, lock.location.id);
+        ck_assert_uint_eq(words[0], here.id);
+        words = ring_words_expect(CLIENT_ABI_EVENT_LOCK_NAME, 8 + 7);
+        ck_assert_uint_eq(words[0], lock.location.id);
+        ck_assert_mem_eq(&words[1], "seven b", 8);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_GONE, lock.location.id);
+        ring_words_expect_nothing();
+        ck_assert(is_named(lock.location.id, "queue"));
+        ck_assert(is_string(entry(lock.location.id)->file, __FILE__));
+
+        hyprof_lock_gone(&never);
+        ck_assert_uint_eq(never.location.id, 0);
+        hyprof_lock_wait(NULL);
+        hyprof_lock_mark(NULL, &here);
+        hyprof_lock_mark(&lock, NULL);
+        hyprof_lock_name(NULL, "x", 1);
+        ring_words_expect_nothing();
+        memset(name, 'n', sizeof(name));
+        hyprof_lock_name(&lock, name, sizeof(name));
+        hyprof_lock_name(&lock, NULL, 3);
+        ring_words_drain();
+        words = ring_words_expect(CLIENT_ABI_EVENT_LOCK_NAME, 8 + sizeof(name));
+        ck_assert_mem_eq(&words[1], name, sizeof(name));
+        (void)ring_words_expect(CLIENT_ABI_EVENT_LOCK_NAME, 8);
+        ring_words_stop();
+}
+END_TEST
+
+START_TEST(test_devices)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("kernel", 0);
+        static struct hyprof_device device = HYPROF_DEVICE("queue 0", 1.5, 77);
+        uint64_t before = ticks_kernel_ns();
+        const double period = 1.5;
+        const uint64_t *words;
+
+        ring_words_record(CLIENT_ABI_FAMILY_DEVICES);
+        hyprof_device_calibrate(&device, 1000, 0);
+        hyprof_device_calibrate(&device, 2000, 5);
+        hyprof_device_zone_begin(&device, &here, 1);
+        hyprof_device_zone_end(&device, 2);
+        hyprof_device_time(&device, 1, 1500);
+        hyprof_device_span(&device, &here, UINT64_MAX, 17, 3, 4);
+        ring_words_drain();
+        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device.location.id);
+        ck_assert_uint_eq(words[0], 1000);
+        ck_assert_uint_ge(words[1], before);
+        ck_assert_uint_le(words[1], ticks_kernel_ns());
+        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_CALIBRATION, device.location.id);
+        ck_assert_uint_eq(words[0], 2000);
+        ck_assert_uint_eq(words[1], 5);
+        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, device.location.id);
+        ck_assert_uint_eq(words[0], 1);
+        ck_assert_uint_eq(words[1], here.id);
+        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_ZONE_END, device.location.id);
+        ck_assert_uint_eq(words[0], 2);
+        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_TIME, device.location.id);
+        ck_assert_uint_eq(words[0], 1);
+        ck_assert_uint_eq(words[1], 1500);
+        words = ring_words_expect(CLIENT_ABI_EVENT_DEVICE_SPAN, 32);
+        ck_assert_uint_eq(words[0], device.location.id | (uint64_t)here.id << 32);
+        ck_assert_uint_eq(words[1], UINT64_MAX);
+        ck_assert_uint_eq(words[2], 17);
+        ck_assert_uint_eq(words[3], UINT64_C(4) << 32 | 3);
+        ring_words_expect_nothing();
+        ck_assert(is_named(device.location.id, "queue 0"));
+        ck_assert_uint_eq(entry(device.location.id)->format, 77);
+        ck_assert_mem_eq(&entry(device.location.id)->period, &period, sizeof(period));
+
+        hyprof_device_calibrate(NULL, 1, 1);
+        hyprof_device_zone_begin(NULL, &here, 1);
+        hyprof_device_zone_begin(&device, NULL, 1);
+        hyprof_device_zone_end(NULL, 1);
+        hyprof_device_time(NULL, 1, 1);
+        hyprof_device_span(NULL, &here, 1, 2, 0, 0);
+        hyprof_device_span(&device, NULL, 1, 2, 0, 0);
+        ring_words_expect_nothing();
+        ring_words_stop();
+}
+END_TEST
+
+START_TEST(test_program)
+{
+        static const char image[] = "\177ELF and so on";
+        const uint64_t *words;
+        uint64_t before, now;
+
+        ck_assert_uint_eq(hyprof_now_ns(), 0);
+        ring_words_record(CLIENT_ABI_FAMILY_ALWAYS);
+        before = ticks_kernel_ns();
+        now = hyprof_now_ns();
+        ck_assert_uint_ge(now, before);
+        ck_assert_uint_le(now, ticks_kernel_ns());
+
+        hyprof_thread_name("name of it");
+        hyprof_thread_name("");
+        hyprof_thread_name(NULL);
+        hyprof_thread_group(-2);
+        hyprof_program_info("line", 4);
+        hyprof_program_value("key", "value");
+        hyprof_program_value(NULL, NULL);
+        hyprof_source_text("a.py", 4, "print(1)", 8);
+        hyprof_code_add((const void *)0x1000, 32, "jit", 3, image, sizeof(image));
+        hyprof_code_add((const void *)0x2000, 16, NULL, 3, NULL, 3);
+        hyprof_code_remove((const void *)0x1000, 32);
+        ring_words_drain();
+        words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_NAME, 10);
+        ck_assert_mem_eq(words, "name of it", 10);
+        words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_GROUP, 0);
+        ck_assert_int_eq((int64_t)words[0], -2);
+        words = ring_words_expect(CLIENT_ABI_EVENT_PROGRAM_INFO, 8 + 4);
+        ck_assert_uint_eq(words[0], 0);
+        ck_assert_mem_eq(&words[1], "line", 5);
+        words = ring_words_expect(CLIENT_ABI_EVENT_PROGRAM_INFO, 8 + 3 + 5);
+        ck_assert_uint_eq(words[0], 3);
+        ck_assert_mem_eq(&words[1], "keyvalue", 8);
+        words = ring_words_expect(CLIENT_ABI_EVENT_PROGRAM_INFO, 8);
+        ck_assert_uint_eq(words[0], 0);
+        words = ring_words_expect(CLIENT_ABI_EVENT_SOURCE_TEXT, 8 + 4 + 8);
+        ck_assert_uint_eq(words[0], 4);
+        ck_assert_mem_eq(&words[1], "a.pyprint(1)", 13);
+        words = ring_words_expect(CLIENT_ABI_EVENT_CODE, 24 + 3 + sizeof(image));
+        ck_assert_uint_eq(words[0], 0x1000);
+        ck_assert_uint_eq(words[1], 32);
+        ck_assert_uint_eq(words[2], 3);
+        ck_assert_mem_eq(&words[3], "jit", 3);
+        ck_assert_mem_eq((const char *)&words[3] + 3, image, sizeof(image));
+        words = ring_words_expect(CLIENT_ABI_EVENT_CODE, 24);
+        ck_assert_uint_eq(words[0], 0x2000);
+        ck_assert_uint_eq(words[2], 0);
+        words = ring_words_expect(CLIENT_ABI_EVENT_CODE_GONE, 0);
+        ck_assert_uint_eq(words[0], 0x1000);
+        ck_assert_uint_eq(words[1], 32);
+        ring_words_expect_nothing();
+        ring_words_stop();
+}
+END_TEST
+
+/* Name and group are told again in each session, whenever they were said. */
+START_TEST(test_sessions_repeat_name_and_group)
+{
+        uint32_t session;
+        const uint64_t *words;
+
+        ring_words_stop();
+        hyprof_thread_name("said before");
+        hyprof_thread_group(12);
+        session = (ring_words_header()->control_word >> CLIENT_ABI_SESSION_SHIFT) + 1;
+        ring_words_drain();
+        ring_words_header()->control_word = session << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_FRAMES;
+        hyprof_frame_mark(NULL);
+        ring_words_drain();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_THREAD, 0);
+        words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_NAME, 11);
+        ck_assert_mem_eq(words, "said before", 11);
+        words = ring_words_expect(CLIENT_ABI_EVENT_THREAD_GROUP, 0);
+        ck_assert_uint_eq(words[0], 12);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_FRAME_MARK, 0);
+        ring_words_expect_nothing();
+        ring_words_stop();
+}
+END_TEST
+
+/* Four events with callstacks, from this very function. */
+static __attribute__((noinline)) void say_with_callstacks(struct hyprof_device *device,
+                                                          struct hyprof_location *location, uint32_t depth)
+{
+        hyprof_emit_message("text", 4, HYPROF_SEVERITY_INFO, 0, depth);
+        hyprof_emit_memory_alloc(NULL, location, 1, depth);
+        hyprof_emit_memory_free(NULL, location, depth);
+        hyprof_emit_device_zone_begin(device, location, 1, depth);
+        __asm__ volatile(""); /* behind the last call, so that it returns here */
+}
+
+/* The library's own functions are not in it. */
+START_TEST(test_callstacks_begin_at_the_call)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("kernel", 0);
+        static struct hyprof_device device = HYPROF_DEVICE("queue 0", 0, 0);
+
+        for (int i = 0; i < 2; i++) {
+                ring_words_record(i == 0 ? ALL_FAMILIES : ALL_FAMILIES | CLIENT_ABI_CALLSTACKS);
+                say_with_callstacks(&device, &here, i == 0 ? 1 : 0);
+                ring_words_drain();
+                for (int k = 0; k < 4; k++) {
+                        ck_assert_uint_lt(*expect_callstack() - (uintptr_t)say_with_callstacks, 1000);
+                        ck_assert_uint_ne(ring_words_event(*ring_words_next()), 0);
+                }
+                ring_words_expect_nothing();
+        }
+        ring_words_stop();
+}
+END_TEST
+
+START_TEST(test_callstacks)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("kernel", 0);
+        static struct hyprof_device device = HYPROF_DEVICE("queue 0", 0, 0);
+
+        ring_words_record(ALL_FAMILIES);
+        hyprof_message_callstack("text", 4, HYPROF_SEVERITY_INFO, 0, 8);
+        hyprof_memory_alloc_callstack(NULL, &here, 1, 8);
+        hyprof_memory_free_callstack(NULL, &here, UINT32_MAX);
+        hyprof_emit_device_zone_begin(&device, &here, 1, 8);
+        hyprof_message_callstack("text", 4, HYPROF_SEVERITY_INFO, 0, 0);
+        ring_words_drain();
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 4);
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_ALLOC, 0);
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, 0);
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, device.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 4);
+        ring_words_expect_nothing();
+
+        /* The recorder wants them for two of the families. */
+        ring_words_record(ALL_FAMILIES | (CLIENT_ABI_FAMILY_MESSAGES | CLIENT_ABI_FAMILY_DEVICES)
+                                                 << CLIENT_ABI_CALLSTACK_SHIFT);
+        hyprof_message("text", 4, HYPROF_SEVERITY_INFO, 0);
+        hyprof_memory_alloc(NULL, &here, 1);
+        hyprof_memory_free(NULL, &here);
+        hyprof_device_zone_begin(&device, &here, 1);
+        hyprof_device_zone_end(&device, 2);
+        HYPROF_FRAME();
+        ring_words_drain();
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 4);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_ALLOC, 0);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, 0);
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, device.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_DEVICE_ZONE_END, device.location.id);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_FRAME_MARK, 0);
+        ring_words_expect_nothing();
+
+        ring_words_record(CLIENT_ABI_FAMILY_MEMORY | CLIENT_ABI_FAMILY_MEMORY << CLIENT_ABI_CALLSTACK_SHIFT);
+        hyprof_memory_alloc(NULL, &here, 1);
+        hyprof_memory_free(NULL, &here);
+        hyprof_memory_discard(NULL);
+        ring_words_drain();
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_ALLOC, 0);
+        (void)expect_callstack();
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_FREE, 0);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MEMORY_DISCARD, 0);
+        ring_words_expect_nothing();
+        ring_words_stop();
+}
+END_TEST
+
+static void say_everything(void)
+{
+        static struct hyprof_location here = HYPROF_LOCATION("here", 0);
+        static struct hyprof_lock lock = HYPROF_LOCK("lock");
+        static struct hyprof_device device = HYPROF_DEVICE("device", 0, 0);
+
+        hyprof_emit_frame_mark(&here);
+        hyprof_emit_frame_begin(&here);
+        hyprof_emit_frame_end(&here);
+        hyprof_emit_message("text", 4, HYPROF_SEVERITY_INFO, 0, 0);
+        hyprof_emit_message("text", 4, HYPROF_SEVERITY_INFO, 0, 8);
+        hyprof_emit_plot_int(&here, 1);
+        hyprof_emit_plot_double(&here, 1);
+        hyprof_emit_memory_alloc(&here, &here, 1, 0);
+        hyprof_emit_memory_free(&here, &here, 8);
+        hyprof_emit_memory_discard(&here);
+        hyprof_emit_lock(&lock, HYPROF_LOCK_WAIT_);
+        hyprof_emit_lock_mark(&lock, &here);
+        hyprof_emit_lock_name(&lock, "name", 4);
+        hyprof_emit_device_calibration(&device, 1, 0);
+        hyprof_emit_device_zone_begin(&device, &here, 1, 0);
+        hyprof_emit_device_zone_end(&device, 2);
+        hyprof_emit_device_time(&device, 1, 2);
+        hyprof_emit_device_span(&device, &here, 1, 2, 0, 0);
+        hyprof_emit_thread_name("name");
+        hyprof_emit_thread_group(1);
+        hyprof_emit_program_info("key", 3, "text", 4);
+        hyprof_emit_source_text("file", 4, "text", 4);
+        hyprof_emit_code_add(&here, 1, "name", 4, NULL, 0);
+        hyprof_emit_code_remove(&here, 1);
+}
+
+/* The recording may end between a call's question and its answer. */
+START_TEST(test_nobody_records)
+{
+        ring_words_record(ALL_FAMILIES);
+        ring_words_stop();
+        say_everything();
+        ring_words_expect_nothing();
+}
+END_TEST
+
+START_TEST(test_errno_is_left_alone)
+{
+        ring_words_record(ALL_FAMILIES | CLIENT_ABI_CALLSTACKS);
+        errno = E2BIG;
+        say_everything();
+        ck_assert_ptr_nonnull(hyprof_location_of("n", 1, NULL, 0, NULL, 0, 0, 0));
+        hyprof_plot_config(hyprof_name_of("plot"), HYPROF_PLOT_NUMBER, 0, 0, "unit");
+        ck_assert_int_eq(errno, E2BIG);
+        ring_words_stop();
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("instrument/client/events");
+        TCase *tc = tcase_create("words");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        tcase_set_timeout(tc, 60);
+        tcase_add_test(tc, test_frames);
+        tcase_add_test(tc, test_plots);
+        tcase_add_test(tc, test_plot_config);
+        tcase_add_test(tc, test_plot_units_are_shared);
+        tcase_add_test(tc, test_memory);
+        tcase_add_test(tc, test_locks);
+        tcase_add_test(tc, test_devices);
+        tcase_add_test(tc, test_program);
+        tcase_add_test(tc, test_sessions_repeat_name_and_group);
+        tcase_add_test(tc, test_callstacks);
+        tcase_add_test(tc, test_callstacks_begin_at_the_call);
+        tcase_add_test(tc, test_nobody_records);
+        tcase_add_test(tc, test_errno_is_left_alone);
+        suite_add_tcase(suite, tc);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/* instrument/client/fiber_events.c: zones go where their fiber goes, and a lost enter loses nothing else for good */
+#include "tests/unit/fixed_random.h"
+#include "tests/unit/own_recording.h"
+
+#include "instrument/client_abi.h"
+
+#include <check.h>
+#include <hyprof/hyprof.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RING_BYTES  "4096"
+#define N_FIBERS    7
+#define N_STEPS     100000
+#define N_OPEN_MAX  100 /* a ring of that size has room for so many ends */
+#define N_LOCATIONS 64
+#define N_SLOTS     8
+
+static struct hyprof_location here = HYPROF_NAME("here");
+static char fiber[] = "fiber"; /* its address counts */
+
+static void record(struct own_recording *r)
+{
+        own_recording_open(r, (uint32_t)getpid(), CLIENT_ABI_FAMILIES);
+}
+
+static uint32_t kind_of(const struct own_recording *r, size_t i)
+{
+        ck_assert_uint_lt(i, r->n_events);
+        return r->events[i].event.kind;
+}
+
+/* Until nothing more fits. */
+static void fill_ring(const struct own_recording *r)
+{
+        uint64_t n_before = own_recording_drops(r).n_plots;
+
+        while (own_recording_drops(r).n_plots == n_before)
+                HYPROF_PLOT_INT("filling", 1);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+        const struct own_event *x = a, *y = b;
+
+        return x->event.ticks < y->event.ticks ? -1 : x->event.ticks > y->event.ticks;
+}
+
+/*
+ * What a recorder makes of it: zones are the fiber's or the slot's own, and enters tell how many are left of the
+ * fiber's.  Fails on anything that cannot be.  Returns how many zones are open at the end.
+ */
+static size_t replay(struct own_recording *r)
+{
+        size_t of_fibers[N_LOCATIONS] = { 0 }, of_slots[N_SLOTS] = { 0 }, open = 0;
+        uint32_t on_fiber[N_SLOTS] = { 0 };
+
+        /* Each thread's events are in order, and a hand-over from one to another takes time. */
+        for (size_t i = 1; i < r->n_events; i++)
+                for (size_t j = i; j > 0 && compare_times(&r->events[j - 1], &r->events[j]) > 0; j--) {
+                        struct own_event e = r->events[j];
+
+                        r->events[j] = r->events[j - 1];
+                        r->events[j - 1] = e;
+                }
+        for (size_t i = 0; i < r->n_events; i++) {
+                const struct client_event *e = &r->events[i].event;
+                uint32_t slot = r->events[i].slot;
+                size_t *zones;
+
+                ck_assert_uint_lt(slot, N_SLOTS);
+                zones = on_fiber[slot] ? &of_fibers[on_fiber[slot]] : &of_slots[slot];
+                switch (e->kind) {
+                case CLIENT_ABI_EVENT_THREAD:
+                        on_fiber[slot] = 0;
+                        of_slots[slot] = 0;
+                        break;
+                case CLIENT_ABI_EVENT_ZONE_BEGIN:
+                        ++*zones;
+                        break;
+                case CLIENT_ABI_EVENT_ZONE_END:
+                        ck_assert_uint_gt(*zones, 0);
+                        --*zones;
+                        break;
+                case CLIENT_ABI_EVENT_FIBER_ENTER:
+                        ck_assert_uint_gt(e->argument, 0);
+                        ck_assert_uint_lt(e->argument, N_LOCATIONS);
+                        on_fiber[slot] = e->argument;
+                        ck_assert_uint_le(e->value[0], of_fibers[e->argument]);
+                        of_fibers[e->argument] = e->value[0];
+                        break;
+                case CLIENT_ABI_EVENT_FIBER_LEAVE:
+                        ck_assert_uint_ne(on_fiber[slot], 0);
+                        on_fiber[slot] = 0;
+                        break;
+                default:
+                        break;
+                }
+        }
+        for (size_t i = 0; i < N_LOCATIONS; i++)
+                open += of_fibers[i];
+        for (size_t i = 0; i < N_SLOTS; i++)
+                open += of_slots[i];
+        return open;
+}
+
+static hyprof_zone zone_of_fiber;
+
+static void *begin_on_fiber(void *name)
+{
+        hyprof_fiber_enter(name);
+        zone_of_fiber = hyprof_zone_begin(&here);
+        hyprof_fiber_leave();
+        return NULL;
+}
+
+/* A zone that begins on one thread and ends on another; the other one's own zone waits. */
+START_TEST(test_zones_follow)
+{
+        static const uint32_t expected[] = {
+                CLIENT_ABI_EVENT_THREAD,      CLIENT_ABI_EVENT_ZONE_BEGIN, CLIENT_ABI_EVENT_FIBER_ENTER,
+                CLIENT_ABI_EVENT_ZONE_BEGIN,  CLIENT_ABI_EVENT_ZONE_END,   CLIENT_ABI_EVENT_ZONE_END,
+                CLIENT_ABI_EVENT_FIBER_LEAVE, CLIENT_ABI_EVENT_ZONE_END,   CLIENT_ABI_EVENT_THREAD,
+                CLIENT_ABI_EVENT_FIBER_ENTER, CLIENT_ABI_EVENT_ZONE_BEGIN, CLIENT_ABI_EVENT_FIBER_LEAVE,
+        };
+        struct own_recording r;
+        hyprof_zone own, inner;
+        pthread_t thread;
+
+        record(&r);
+        own = hyprof_zone_begin(&here);
+        ck_assert_int_eq(pthread_create(&thread, NULL, begin_on_fiber, fiber), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        hyprof_zone_end(zone_of_fiber); /* not entered: nothing */
+        hyprof_fiber_enter(fiber);
+        hyprof_zone_end(own); /* waits: nothing */
+        inner = hyprof_zone_begin(&here);
+        hyprof_zone_end(inner);
+        hyprof_zone_end(zone_of_fiber);
+        hyprof_zone_end(zone_of_fiber);
+        hyprof_fiber_leave();
+        hyprof_fiber_leave(); /* one too many */
+        hyprof_zone_end(own);
+        own_recording_drain(&r);
+
+        ck_assert_uint_eq(r.n_events, sizeof(expected) / sizeof(expected[0]));
+        for (size_t i = 0; i < r.n_events; i++)
+                ck_assert_uint_eq(kind_of(&r, i), expected[i]);
+        ck_assert_uint_eq(r.events[2].event.argument, r.events[9].event.argument);
+        ck_assert(own_recording_is_named(&r, r.events[2].event.argument, "fiber"));
+        ck_assert_uint_eq(r.events[2].event.value[0], 1);
+        ck_assert_uint_eq(r.events[9].event.value[0], 0);
+        ck_assert_uint_eq(replay(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+START_TEST(test_one_after_the_other)
+{
+        static const char first[] = "fiber", second[] = "fiber";
+        struct own_recording r;
+        hyprof_zone a, b;
+
+        record(&r);
+        hyprof_fiber_enter(NULL);
+        hyprof_fiber_enter(first);
+        a = hyprof_zone_begin(&here);
+        hyprof_fiber_enter(second);
+        b = hyprof_zone_begin(&here);
+        hyprof_fiber_enter(first);
+        hyprof_zone_end(b);
+        hyprof_zone_end(a);
+        hyprof_fiber_enter(second);
+        hyprof_zone_end(b);
+        hyprof_fiber_leave();
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_ENTER), 4);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 2);
+        ck_assert_uint_ne(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
+                          own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 1)->argument);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
+                          own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 2)->argument);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 2)->value[0], 1);
+        ck_assert_uint_eq(replay(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* No room to say which fiber: nothing of it is recorded until there is, and then what is open is told. */
+START_TEST(test_lost_enter)
+{
+        struct own_recording r;
+        hyprof_zone outer, inner, later;
+
+        record(&r);
+        hyprof_fiber_enter(fiber);
+        outer = hyprof_zone_begin(&here);
+        inner = hyprof_zone_begin(&here);
+        hyprof_fiber_leave();
+        fill_ring(&r);
+        hyprof_fiber_enter(fiber);
+        ck_assert_uint_eq(own_recording_drops(&r).n_other, 1);
+        HYPROF_MESSAGE("lost");
+        ck_assert_uint_eq(own_recording_drops(&r).n_messages, 1);
+        hyprof_zone_end(inner);
+        ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
+        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 1);
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_ENTER), 1);
+
+        later = hyprof_zone_begin(&here);
+        ck_assert_uint_eq(later, inner); /* the same place on the fiber */
+        own_recording_drain(&r);
+        ck_assert_uint_eq(kind_of(&r, r.n_events - 2), CLIENT_ABI_EVENT_FIBER_ENTER);
+        ck_assert_uint_eq(r.events[r.n_events - 2].event.value[0], 1);
+        ck_assert_uint_eq(kind_of(&r, r.n_events - 1), CLIENT_ABI_EVENT_ZONE_BEGIN);
+        hyprof_zone_end(later);
+        hyprof_zone_end(outer);
+        hyprof_fiber_leave();
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 2);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 2);
+        ck_assert_uint_eq(replay(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* The change to a fiber is lost: what follows is not taken for the one before it.  And an astray thread comes back. */
+START_TEST(test_lost_change)
+{
+        static const char first[] = "first", second[] = "second";
+        struct own_recording r;
+        hyprof_zone own, zone;
+
+        record(&r);
+        own = hyprof_zone_begin(&here);
+        hyprof_fiber_enter(second);
+        for (int i = 0; i < 10; i++) /* more than the first one, whose room is free when it is left */
+                (void)hyprof_zone_begin(&here);
+        hyprof_fiber_enter(first);
+        zone = hyprof_zone_begin(&here);
+        fill_ring(&r);
+        hyprof_fiber_enter(second);
+        hyprof_fiber_leave(); /* of a fiber that was never told: nothing */
+        hyprof_zone_end(own);
+        own_recording_drain(&r);
+        ck_assert_uint_eq(kind_of(&r, r.n_events - 2), CLIENT_ABI_EVENT_FIBER_LEAVE);
+        ck_assert_uint_eq(kind_of(&r, r.n_events - 1), CLIENT_ABI_EVENT_ZONE_END);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
+        hyprof_fiber_enter(first);
+        hyprof_zone_end(zone);
+        hyprof_fiber_leave();
+        own_recording_drain(&r);
+        ck_assert_uint_eq(replay(&r), 10);
+        own_recording_close(&r);
+}
+END_TEST
+
+START_TEST(test_new_session)
+{
+        struct own_recording r;
+        hyprof_zone zone;
+
+        record(&r);
+        hyprof_fiber_enter(fiber);
+        zone = hyprof_zone_begin(&here);
+        own_recording_close(&r);
+
+        record(&r);
+        hyprof_zone_end(hyprof_zone_begin(&here)); /* the thread's own: no enter in this session */
+        hyprof_fiber_leave();
+        hyprof_fiber_enter(fiber);
+        hyprof_zone_end(zone);
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->value[0], 0);
+        ck_assert_uint_eq(kind_of(&r, r.n_events - 1), CLIENT_ABI_EVENT_FIBER_ENTER);
+        own_recording_close(&r);
+}
+END_TEST
+
+static void *end_on_fiber(void *unused)
+{
+        hyprof_fiber_enter(fiber);
+        zone_of_fiber = hyprof_zone_begin(&here);
+        return unused;
+}
+
+START_TEST(test_thread_ends_on_a_fiber)
+{
+        struct own_recording r;
+        pthread_t thread;
+
+        record(&r);
+        ck_assert_int_eq(pthread_create(&thread, NULL, end_on_fiber, NULL), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        hyprof_fiber_enter(fiber);
+        hyprof_zone_end(zone_of_fiber);
+        hyprof_fiber_leave();
+        own_recording_drain(&r);
+        ck_assert_uint_eq(replay(&r), 0);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 1)->value[0], 1);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* The child's exit status: 0 if it is on no fiber, and may enter the parent's, on which nothing is open for it. */
+static int use_fiber_in_child(hyprof_zone parents)
+{
+        struct own_recording r;
+        int status = 0;
+
+        record(&r);
+        hyprof_zone_end(parents);
+        hyprof_fiber_leave();
+        hyprof_zone_end(hyprof_zone_begin(&here));
+        hyprof_fiber_enter(fiber);
+        hyprof_zone_end(parents);
+        own_recording_drain(&r);
+        if (own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END) != 1 ||
+            own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE) != 0)
+                status = 1;
+        else if (own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->value[0] != 0)
+                status = 2;
+        own_recording_close(&r);
+        return status;
+}
+
+START_TEST(test_fork)
+{
+        struct own_recording r;
+        hyprof_zone zone;
+        pid_t child;
+        int status;
+
+        record(&r);
+        hyprof_fiber_enter(fiber);
+        zone = hyprof_zone_begin(&here);
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0)
+                _exit(use_fiber_in_child(zone));
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
+        hyprof_zone_end(zone);
+        hyprof_fiber_leave();
+        own_recording_drain(&r);
+        ck_assert_uint_eq(replay(&r), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* What random programs do, on two threads that hand fibers to each other, in rings that are mostly full. */
+struct walk {
+        struct own_recording r;
+        uint64_t random;                             /* state */
+        hyprof_zone zones[N_FIBERS + 2][N_OPEN_MAX]; /* of the fibers, of two threads */
+        size_t n_open[N_FIBERS + 2];
+        size_t n_begun;
+        pthread_barrier_t turn;
+};
+
+static const char *const names[N_FIBERS] = { "0", "1", "2", "3", "4", "5", "6" };
+
+static void take_steps(struct walk *w, size_t of_thread)
+{
+        size_t at = of_thread;
+
+        for (uint64_t n = fixed_random_next(&w->random) % 200; n > 0; n--) {
+                uint64_t what = fixed_random_next(&w->random) % 100;
+
+                if (what < 45 && w->n_open[at] < N_OPEN_MAX) {
+                        w->zones[at][w->n_open[at]++] = hyprof_zone_begin(&here);
+                        w->n_begun++;
+                } else if (what < 85 && w->n_open[at] > 0) {
+                        hyprof_zone_end(w->zones[at][--w->n_open[at]]);
+                } else if (what < 95) {
+                        at = fixed_random_next(&w->random) % N_FIBERS;
+                        hyprof_fiber_enter(names[at]);
+                } else if (what < 98) {
+                        hyprof_fiber_leave();
+                        at = of_thread;
+                } else if (what == 98) {
+                        own_recording_drain(&w->r);
+                }
+        }
+        hyprof_fiber_leave();
+}
+
+static void end_all(struct walk *w, size_t of_thread)
+{
+        for (size_t at = 0; at < N_FIBERS + 2; at++) {
+                if (at >= N_FIBERS && at != of_thread)
+                        continue;
+                own_recording_drain(&w->r);
+                if (at < N_FIBERS)
+                        hyprof_fiber_enter(names[at]);
+                while (w->n_open[at] > 0)
+                        hyprof_zone_end(w->zones[at][--w->n_open[at]]);
+                if (at < N_FIBERS)
+                        hyprof_fiber_leave();
+        }
+        own_recording_drain(&w->r);
+}
+
+static void *walk_in_turns(void *arg)
+{
+        struct walk *w = arg;
+
+        for (int i = 0; i < N_STEPS / 200; i++) {
+                (void)pthread_barrier_wait(&w->turn);
+                if (i % 2)
+                        take_steps(w, N_FIBERS + 1);
+        }
+        (void)pthread_barrier_wait(&w->turn); /* the other one ends its zones */
+        (void)pthread_barrier_wait(&w->turn);
+        end_all(w, N_FIBERS + 1);
+        return NULL;
+}
+
+START_TEST(test_random_walk)
+{
+        static struct walk w;
+        pthread_t thread;
+
+        w = (struct walk){ .random = (uint64_t)_i + 1 };
+        record(&w.r);
+        ck_assert_int_eq(pthread_barrier_init(&w.turn, NULL, 2), 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, walk_in_turns, &w), 0);
+        for (int i = 0; i < N_STEPS / 200; i++) {
+                (void)pthread_barrier_wait(&w.turn);
+                if (i % 2 == 0)
+                        take_steps(&w, N_FIBERS);
+        }
+        (void)pthread_barrier_wait(&w.turn);
+        end_all(&w, N_FIBERS);
+        (void)pthread_barrier_wait(&w.turn);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        (void)pthread_barrier_destroy(&w.turn);
+        ck_assert_uint_gt(own_recording_drops(&w.r).n_zones, 0);
+        ck_assert_uint_gt(own_recording_drops(&w.r).n_other, 0);
+        ck_assert_uint_gt(own_recording_count(&w.r, CLIENT_ABI_EVENT_FIBER_ENTER), 1000);
+        ck_assert_uint_eq(replay(&w.r), 0);
+        ck_assert_uint_eq(own_recording_count(&w.r, CLIENT_ABI_EVENT_ZONE_BEGIN) +
+                                  own_recording_drops(&w.r).n_zones,
+                          w.n_begun);
+        own_recording_close(&w.r);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+        Suite *suite;
+        TCase *tc;
+        SRunner *runner;
+        int n_failed;
+
+        (void)argc;
+        /* The ring's size is read before main(): begin again with it. */
+        if (!getenv("HYPROF_RING")) {
+                (void)setenv("HYPROF_RING", RING_BYTES, 1);
+                (void)execv("/proc/self/exe", argv);
+                return EXIT_FAILURE;
+        }
+
+        suite = suite_create("instrument/client/fiber_events");
+        tc = tcase_create("fibers");
+        tcase_set_timeout(tc, 60);
+        tcase_add_test(tc, test_zones_follow);
+        tcase_add_test(tc, test_one_after_the_other);
+        tcase_add_test(tc, test_lost_enter);
+        tcase_add_test(tc, test_lost_change);
+        tcase_add_test(tc, test_new_session);
+        tcase_add_test(tc, test_thread_ends_on_a_fiber);
+        tcase_add_test(tc, test_fork);
+        tcase_add_loop_test(tc, test_random_walk, 0, 3);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

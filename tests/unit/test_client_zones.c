@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* instrument/client/zone_events.c: a handle is good for its own zone alone, and what is said of a zone stays with it */
+#include "tests/unit/own_recording.h"
+
+#include "base/byte_buffer.h"
+#include "instrument/client/zone_handle.h"
+#include "instrument/client_abi.h"
+
+#include <check.h>
+#include <hyprof/hyprof.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N_BEGINS 5000
+
+static struct hyprof_location here = HYPROF_NAME("here");
+
+static void record(struct own_recording *r)
+{
+        own_recording_open(r, (uint32_t)getpid(), CLIENT_ABI_FAMILY_ZONES);
+}
+
+static size_t count_ends(struct own_recording *r)
+{
+        own_recording_drain(r);
+        return own_recording_count(r, CLIENT_ABI_EVENT_ZONE_END);
+}
+
+START_TEST(test_handles)
+{
+        for (uint32_t session = 0; session <= UINT16_MAX; session++) {
+                uint32_t none = zone_handle_of_track(session, 0);
+
+                ck_assert_uint_ne(none, 0);
+                ck_assert(zone_handle_is_of_session(none + 1, session));
+                ck_assert(!zone_handle_is_of_session(none + 1, session + 1));
+        }
+        for (uint32_t track = 0; track <= ZONE_HANDLE_TRACK_MAX; track++) {
+                uint32_t top = zone_handle_of_track(7, track) + 3;
+
+                ck_assert_uint_eq(zone_handle_find(top + 1, top), 0);
+                ck_assert_uint_eq(zone_handle_find(top, top), 3);
+                ck_assert_uint_eq(zone_handle_find(top - 2, top), 1);
+                ck_assert_uint_eq(zone_handle_find(top - 3, top), 0);
+                ck_assert_uint_eq(zone_handle_find(zone_handle_of_track(7, track + 1) + 3, top), 0);
+                ck_assert_uint_eq(zone_handle_find(zone_handle_of_track(8, track) + 3, top), 0);
+                ck_assert_uint_eq(zone_handle_find(0, top), 0);
+        }
+}
+END_TEST
+
+START_TEST(test_outer_ends_the_inner)
+{
+        struct own_recording r;
+        hyprof_zone outer, middle, inner;
+
+        record(&r);
+        outer = hyprof_zone_begin(&here);
+        middle = hyprof_zone_begin(&here);
+        inner = hyprof_zone_begin(&here);
+        hyprof_zone_end(middle);
+        ck_assert_uint_eq(count_ends(&r), 2);
+        hyprof_zone_end(inner);
+        hyprof_zone_end(middle);
+        ck_assert_uint_eq(count_ends(&r), 2);
+        hyprof_zone_end(outer);
+        hyprof_zone_end(outer);
+        ck_assert_uint_eq(count_ends(&r), 3);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_END, 0)->ticks,
+                          own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_END, 1)->ticks);
+        own_recording_close(&r);
+}
+END_TEST
+
+START_TEST(test_nothing_is_no_zone)
+{
+        struct own_recording r;
+
+        record(&r);
+        ck_assert_uint_eq(hyprof_zone_begin(NULL), 0);
+        ck_assert_uint_eq(hyprof_zone_begin_callstack(NULL, 3), 0);
+        hyprof_emit_zone_end(0);
+        hyprof_emit_zone_text(0, "x", 1);
+        hyprof_emit_zone_name(0, "x", 1);
+        hyprof_emit_zone_value(0, 1);
+        hyprof_emit_zone_color(0, 1);
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), 0);
+        ck_assert_uint_eq(own_recording_drops(&r).n_zones + own_recording_drops(&r).n_other, 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* The same depth, in the same session, and yet another zone. */
+static void *use_of_another(void *of_another)
+{
+        hyprof_zone own = hyprof_zone_begin(&here);
+
+        hyprof_zone_value(*(const hyprof_zone *)of_another, 1);
+        hyprof_zone_end(*(const hyprof_zone *)of_another);
+        hyprof_zone_value(own, 2);
+        hyprof_zone_end(own);
+        return NULL;
+}
+
+START_TEST(test_handle_of_another_thread)
+{
+        struct own_recording r;
+        hyprof_zone zone;
+        pthread_t thread;
+
+        record(&r);
+        zone = hyprof_zone_begin(&here);
+        ck_assert_int_eq(pthread_create(&thread, NULL, use_of_another, &zone), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        ck_assert_uint_eq(count_ends(&r), 1);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_VALUE), 1);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_VALUE, 0)->value[0], 2);
+        hyprof_zone_end(zone);
+        ck_assert_uint_eq(count_ends(&r), 2);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* Its session's number comes back after so many: then it must not be open any more either. */
+START_TEST(test_handle_of_an_earlier_session)
+{
+        struct own_recording r;
+        hyprof_zone old;
+
+        record(&r);
+        old = hyprof_zone_begin(&here);
+        own_recording_close(&r);
+        for (int i = 1; i < ZONE_HANDLE_SESSIONS; i++) {
+                record(&r);
+                hyprof_zone_value(old, 1);
+                hyprof_zone_end(old);
+                own_recording_drain(&r);
+                ck_assert_uint_eq(r.n_events, 0);
+                own_recording_close(&r);
+        }
+        record(&r);
+        hyprof_zone_end(old);
+        ck_assert_uint_eq(count_ends(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+START_TEST(test_deepest)
+{
+        static hyprof_zone zones[N_BEGINS];
+        struct own_recording r;
+
+        record(&r);
+        for (int i = 0; i < N_BEGINS; i++)
+                zones[i] = i % 2 ? hyprof_zone_begin(&here) : hyprof_zone_begin_callstack(&here, 2);
+        ck_assert_uint_ne(zones[ZONE_HANDLE_DEPTH_MAX - 1], 0);
+        ck_assert_uint_eq(zones[ZONE_HANDLE_DEPTH_MAX], 0);
+        hyprof_zone_value(zones[0], 1);
+        for (int i = N_BEGINS - 1; i > 0; i--)
+                hyprof_zone_end(zones[i]);
+        ck_assert_uint_ne(hyprof_zone_begin(&here), 0);
+        hyprof_zone_end(zones[0]);
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), ZONE_HANDLE_DEPTH_MAX + 1);
+        ck_assert_uint_eq(own_recording_drops(&r).n_zones, N_BEGINS - ZONE_HANDLE_DEPTH_MAX);
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_VALUE, 0)->prefix.zone_depth, 1);
+        own_recording_close(&r);
+}
+END_TEST
+
+START_TEST(test_details)
+{
+        struct own_recording r;
+        const struct client_event *e;
+        hyprof_zone outer, inner;
+
+        record(&r);
+        outer = hyprof_zone_begin(&here);
+        inner = hyprof_zone_begin(&here);
+        hyprof_zone_text(inner, "of the inner", 12);
+        hyprof_zone_text(outer, "of the outer!", 13);
+        hyprof_zone_name(outer, "", 0);
+        hyprof_zone_value(inner, -5);
+        hyprof_zone_color(outer, 0xff123456);
+        hyprof_zone_end(inner);
+        hyprof_zone_value(inner, 6);
+        hyprof_zone_color(outer, 7);
+        hyprof_zone_end(outer);
+        hyprof_zone_text(outer, "too late", 8);
+        own_recording_drain(&r);
+
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 0);
+        ck_assert_str_eq(e->text, "of the inner");
+        ck_assert_uint_eq(e->prefix.zone_depth, 0);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 1);
+        ck_assert_str_eq(e->text, "of the outer!");
+        ck_assert_uint_eq(e->prefix.zone_depth, 1);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_NAME, 0);
+        ck_assert_uint_eq(e->text_bytes, 0);
+        ck_assert_uint_eq(e->prefix.zone_depth, 1);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_VALUE, 0);
+        ck_assert_int_eq((int64_t)e->value[0], -5);
+        ck_assert_uint_eq(e->prefix.zone_depth, 0);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_COLOR, 0);
+        ck_assert_uint_eq(e->argument, 0x123456);
+        ck_assert_uint_eq(e->prefix.zone_depth, 1);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_COLOR, 1);
+        ck_assert_uint_eq(e->argument, 7);
+        ck_assert_uint_eq(e->prefix.zone_depth, 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_VALUE), 1);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_TEXT), 2);
+        own_recording_close(&r);
+}
+END_TEST
+
+START_TEST(test_long_texts)
+{
+        static char text[100000];
+        struct own_recording r;
+        struct byte_buffer blob = { .data = NULL };
+        const struct client_event *e;
+        hyprof_zone outer, inner;
+
+        for (size_t i = 0; i < sizeof(text); i++)
+                text[i] = (char)('a' + i % 26);
+        record(&r);
+        outer = hyprof_zone_begin(&here);
+        inner = hyprof_zone_begin(&here);
+        hyprof_zone_text(inner, text, 16384);
+        hyprof_zone_text(inner, text, 16385);
+        hyprof_zone_name(outer, text, sizeof(text));
+        hyprof_zone_text(outer, text, SIZE_MAX);
+        hyprof_zone_end(outer);
+        own_recording_drain(&r);
+
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 0);
+        ck_assert_uint_eq(e->text_bytes, 16384);
+        ck_assert_mem_eq(e->text, text, 16384);
+        ck_assert_uint_eq(e->prefix.blob_bytes, 0);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_TEXT, 1);
+        ck_assert_uint_eq(e->text_bytes, 0);
+        ck_assert_uint_eq(e->prefix.zone_depth, 0);
+        ck_assert_uint_eq(e->prefix.blob_bytes, 16385);
+        ck_assert_int_eq(client_region_read_blob(r.region, e->prefix.blob_at, 16385, &blob, NULL), 0);
+        ck_assert_mem_eq(blob.data, text, 16385);
+        byte_buffer_clear(&blob);
+        e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_NAME, 0);
+        ck_assert_uint_eq(e->prefix.zone_depth, 1);
+        ck_assert_uint_eq(e->prefix.blob_bytes, sizeof(text));
+        ck_assert_int_eq(client_region_read_blob(r.region, e->prefix.blob_at, sizeof(text), &blob, NULL), 0);
+        ck_assert_mem_eq(blob.data, text, sizeof(text));
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_TEXT), 2);
+        ck_assert_uint_eq(client_region_blobs_refused(r.region), 1);
+        byte_buffer_deinit(&blob);
+        own_recording_close(&r);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("instrument/client/zone_events");
+        TCase *tc = tcase_create("zones");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_handles);
+        tcase_add_test(tc, test_outer_ends_the_inner);
+        tcase_add_test(tc, test_nothing_is_no_zone);
+        tcase_add_test(tc, test_handle_of_another_thread);
+        tcase_add_test(tc, test_handle_of_an_earlier_session);
+        tcase_add_test(tc, test_deepest);
+        tcase_add_test(tc, test_details);
+        tcase_add_test(tc, test_long_texts);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/process_maps.c: each line of the kernel becomes a mapping as its records have it, and nothing else does */
+#include "sampler/process_maps.h"
+
+#include "base/error.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The mappings of a text, without a process to ask for build-ids. */
+static struct process_maps maps_of(const char *text)
+{
+        struct process_maps maps = { .fd = -1 };
+
+        byte_buffer_add(&maps.text, text, strlen(text));
+        ck_assert(!maps.text.failed);
+        return maps;
+}
+
+static void ck_path(const struct perf_mmap *m, const char *path)
+{
+        ck_assert_uint_eq(m->path_bytes, strlen(path));
+        ck_assert_int_eq(memcmp(m->path, path, m->path_bytes), 0);
+}
+
+START_TEST(test_lines)
+{
+        struct process_maps maps = maps_of(
+                "556f01e10000-556f01e12000 r--p 00000000 fe:01 1234                       /usr/bin/a program\n"
+                "556f01e12000-556f01e15000 r-xp 00002000 103:a 4294967297 /usr/lib/x\\012y.so (deleted)\n"
+                "7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
+                "7f0000002000-7f0000003000 rw-s 00000000 00:01 7                          /memfd:hyprof-client (deleted)\n"
+                "7ffd105a88000-7ffd105a8a000 r-xp 00000000 00:00 0                        [vdso]\n"
+                "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n");
+        struct perf_mmap m;
+
+        ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+        ck_assert_uint_eq(m.start_avma, 0x556f01e10000);
+        ck_assert_uint_eq(m.length_bytes, 0x2000);
+        ck_assert(!m.executable);
+        ck_path(&m, "/usr/bin/a program");
+
+        ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+        ck_assert_uint_eq(m.start_avma, 0x556f01e12000);
+        ck_assert_uint_eq(m.length_bytes, 0x3000);
+        ck_assert_uint_eq(m.file_offset_bytes, 0x2000);
+        ck_assert_uint_eq(m.device_major, 0x103);
+        ck_assert_uint_eq(m.device_minor, 0xa);
+        ck_assert_uint_eq(m.inode, UINT64_C(4294967297));
+        ck_assert_uint_eq(m.build_id_bytes, 0);
+        ck_assert(m.executable);
+        ck_path(&m, "/usr/lib/x\ny.so (deleted)");
+
+        ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+        ck_assert(m.executable);
+        ck_path(&m, "//anon");
+        ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+        ck_path(&m, "/memfd:hyprof-client (deleted)");
+        ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+        ck_path(&m, "[vdso]");
+        ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+        ck_assert_uint_eq(m.start_avma, UINT64_C(0xffffffffff600000));
+        ck_path(&m, "[vsyscall]");
+        ck_assert_int_eq(process_maps_next(&maps, &m), 0);
+        ck_assert_int_eq(process_maps_next(&maps, &m), 0);
+        process_maps_close(&maps);
+}
+END_TEST
+
+/* What makes no sense is passed over, and what stands behind it is found. */
+START_TEST(test_bad_lines)
+{
+        static const char behind[] = "\n1000-2000 r-xp 00000000 00:00 0 /behind";
+        static const char *const bad[] = {
+                "",
+                "\n",
+                "x",
+                "1000",
+                "1000-",
+                "1000-2000",
+                "1000-2000 ",
+                "1000-2000 r-x",
+                "2000-1000 r-xp 00000000 00:00 0 ",
+                "1000-1000 r-xp 00000000 00:00 0 ",
+                "-2000 r-xp 00000000 00:00 0 ",
+                "10000000000000000-2000 r-xp 00000000 00:00 0 ",
+                "1000-2000 r-xp",
+                "1000-2000 r-xp 00000000",
+                "1000-2000 r-xp 00000000 00",
+                "1000-2000 r-xp 00000000 00:00",
+                "1000-2000 r-xp 00000000 00:00 ",
+                "1000-2000 r-xp 00000000 00:00 0",
+                "1000-2000 r-xp 00000000 00:00 f /path",
+                "1000-2000 r-xp 0000000g 00:00 0 /path",
+                "1000 2000 r-xp 00000000 00:00 0 /path",
+        };
+
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+                struct process_maps maps = maps_of(bad[i]);
+                struct perf_mmap m;
+
+                ck_assert_msg(process_maps_next(&maps, &m) == 0, "%s", bad[i]);
+                process_maps_close(&maps);
+
+                maps = maps_of(bad[i]);
+                byte_buffer_add(&maps.text, behind, sizeof(behind) - 1);
+                ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+                ck_path(&m, "/behind");
+                ck_assert_int_eq(process_maps_next(&maps, &m), 0);
+                process_maps_close(&maps);
+        }
+}
+END_TEST
+
+START_TEST(test_own)
+{
+        struct error err = ERROR_NONE;
+        struct process_maps maps;
+        struct perf_mmap m;
+        char path[4096];
+        ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+        uint64_t avma = (uint64_t)(uintptr_t)maps_of;
+        bool found = false;
+
+        ck_assert_msg(process_maps_open(&maps, (uint32_t)getpid(), &err) == 0, "%s", err.text);
+        while (process_maps_next(&maps, &m) == 1) {
+                if (avma < m.start_avma || avma - m.start_avma >= m.length_bytes)
+                        continue;
+                found = true;
+                ck_assert(m.executable);
+                ck_assert_uint_eq(m.path_bytes, (size_t)n);
+                ck_assert_int_eq(memcmp(m.path, path, m.path_bytes), 0);
+                /* One or the other tells which file it is. */
+                ck_assert((m.build_id_bytes > 0) != (m.inode != 0));
+        }
+        ck_assert(found);
+        process_maps_close(&maps);
+        ck_assert_int_eq(process_maps_open(&maps, INT32_MAX, &err), -ESRCH);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/process_maps");
+        TCase *tc = tcase_create("maps");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_lines);
+        tcase_add_test(tc, test_bad_lines);
+        tcase_add_test(tc, test_own);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/running_process.c: what /proc says becomes the process, its threads, names and mappings; nobody else is taken */
+#include "sampler/running_process.h"
+
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
+#include "sampler/sample_source.h"
+#include "sampler/unwinder.h"
+#include "tests/unit/fake_events.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+START_TEST(test_parse)
+{
+        static const struct {
+                const char *text;
+                struct running_process process;
+        } good[] = {
+                { "42 (server) S 7 42 42 0 -1 4194304 1 2 3\n", { 42, 7, false, true, "server" } },
+                { "42 (server) R 0 42 42 0 -1 4194304 1 2 3\n", { 42, 0, false, false, "server" } },
+                { "2 (kthreadd) S 0 0 0 0 -1 2129984 0\n", { 2, 0, true, true, "kthreadd" } },
+                { "42 (a) S 1 (b) R 7 42 42 0 -1 0 1\n", { 42, 7, false, false, "a) S 1 (b" } },
+                { "42 () Z 7 42 42 0 -1 4194304 1\n", { 42, 7, false, true, "" } },
+        };
+        static const char *const bad[] = { "",
+                                           "42",
+                                           "42 (server",
+                                           "42 server)",
+                                           ")(",
+                                           "42 (server)",
+                                           "42 (server) S",
+                                           "42 (server) S 7 42 42 0 -1",
+                                           "42 (server) S x" };
+        struct running_process p;
+
+        for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+                const struct running_process *wanted = &good[i].process;
+
+                ck_assert_int_eq(running_process_parse(good[i].text, &p), 0);
+                ck_assert_uint_eq(p.pid, wanted->pid);
+                ck_assert_uint_eq(p.parent_pid, wanted->parent_pid);
+                ck_assert_int_eq(p.is_kernel_thread, wanted->is_kernel_thread);
+                ck_assert_int_eq(p.is_waiting, wanted->is_waiting);
+                ck_assert_str_eq(p.name, wanted->name);
+        }
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                ck_assert_msg(running_process_parse(bad[i], &p) == -EBADMSG, "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(test_long_name)
+{
+        char text[256], name[101];
+        struct running_process p;
+
+        memset(name, 'x', sizeof(name) - 1);
+        name[sizeof(name) - 1] = '\0';
+        (void)snprintf(text, sizeof(text), "42 (%s) S 7 42 42 0 -1 0 1", name);
+        ck_assert_int_eq(running_process_parse(text, &p), 0);
+        ck_assert_uint_eq(strlen(p.name), RUNNING_PROCESS_NAME_BYTES - 1);
+}
+END_TEST
+
+/* A child that waits until it is told to end; returns its PID. */
+static pid_t start_child(int *ret_go)
+{
+        int ends[2];
+        char byte;
+        pid_t pid;
+
+        ck_assert_int_eq(pipe(ends), 0);
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                (void)close(ends[1]);
+                _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
+        }
+        (void)close(ends[0]);
+        *ret_go = ends[1];
+        return pid;
+}
+
+static void end_child(pid_t pid, int go)
+{
+        int status;
+
+        (void)close(go);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_int_eq(status, 0);
+}
+
+START_TEST(test_check)
+{
+        struct error err = ERROR_NONE;
+        int go;
+        pid_t pid = start_child(&go);
+        char words[64];
+
+        ck_assert_int_eq(running_process_check((uint32_t)getpid(), &err), -EINVAL);
+        ck_assert_ptr_nonnull(strstr(err.text, "is hyprof itself"));
+        end_child(pid, go);
+        ck_assert_int_eq(running_process_check((uint32_t)pid, &err), -ESRCH);
+        (void)snprintf(words, sizeof(words), "no process %d", pid);
+        ck_assert_str_eq(err.text, words);
+        ck_assert_int_eq(running_process_check(INT32_MAX, &err), -ESRCH);
+}
+END_TEST
+
+/* It has ended, but nobody has waited for it: its number is still there. */
+START_TEST(test_check_ended)
+{
+        struct error err = ERROR_NONE;
+        siginfo_t info;
+        int go;
+        pid_t pid = start_child(&go);
+
+        (void)close(go);
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+        ck_assert_int_eq(running_process_check((uint32_t)pid, &err), -ESRCH);
+        ck_assert_ptr_nonnull(strstr(err.text, "has ended"));
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
+START_TEST(test_lists)
+{
+        struct running_numbers list = { .numbers = NULL };
+        int go;
+        pid_t pid = start_child(&go);
+        bool found = false;
+
+        ck_assert_int_eq(running_numbers_read(&list, (uint32_t)pid, NULL), 0);
+        ck_assert_uint_eq(list.n_numbers, 1);
+        ck_assert_uint_eq(list.numbers[0], (uint32_t)pid);
+        ck_assert_int_eq(running_numbers_read(&list, 0, NULL), 0);
+        for (size_t i = 0; i < list.n_numbers; i++)
+                found = found || list.numbers[i] == (uint32_t)pid;
+        ck_assert(found);
+        end_child(pid, go);
+        ck_assert_int_eq(running_numbers_read(&list, (uint32_t)pid, NULL), -ESRCH);
+        running_numbers_deinit(&list);
+}
+END_TEST
+
+START_TEST(test_command_line)
+{
+        struct byte_buffer text = { .data = NULL };
+        int go;
+        pid_t pid = start_child(&go);
+
+        running_process_add_command_line((uint32_t)pid, &text);
+        byte_buffer_add_u8(&text, '\0');
+        ck_assert(!text.failed);
+        ck_assert_ptr_nonnull(strstr((const char *)text.data, "test_running_process"));
+        end_child(pid, go);
+        byte_buffer_clear(&text);
+        running_process_add_command_line((uint32_t)pid, &text);
+        ck_assert_uint_eq(text.used_bytes, 0);
+        byte_buffer_deinit(&text);
+}
+END_TEST
+
+START_TEST(test_add)
+{
+        struct event_set events;
+        struct trace_dictionary dictionary;
+        struct process_table processes;
+        struct loss_counter losses = { .totals = { 0 } };
+        struct sample_source source;
+        const uint32_t sample_events[] = { 1, 2 };
+        struct sample_source_parts parts = { .events = &events,
+                                             .processes = &processes,
+                                             .dictionary = &dictionary,
+                                             .losses = &losses,
+                                             .unwinder = &unwind_frame_pointer,
+                                             .sample_events = sample_events };
+        struct running_process p;
+        const struct process_track *process;
+        struct thread_track *thread;
+        bool has_region = true;
+        int go;
+        pid_t pid = start_child(&go);
+
+        fake_events_open(&events, 0);
+        trace_dictionary_init(&dictionary, 0);
+        process_table_init(&processes, &dictionary);
+        ck_assert_int_eq(sample_source_init(&source, &parts), 0);
+
+        ck_assert_int_eq(running_process_read((uint32_t)pid, &p, NULL), 0);
+        ck_assert_uint_eq(p.parent_pid, (uint32_t)getpid());
+        ck_assert_int_eq(process_table_add_thread(&processes, p.parent_pid, p.parent_pid, 0, 5, &thread), 0);
+        ck_assert_int_eq(running_process_add(&p, &source, 1000, &has_region), 0);
+        ck_assert(!has_region);
+
+        process = process_table_find_process(&processes, p.pid);
+        ck_assert_ptr_nonnull(process);
+        ck_assert_ptr_nonnull(process_table_find_thread(&processes, p.pid));
+        ck_assert_uint_eq(((const struct trace_process *)trace_dictionary_row(
+                                   &dictionary, TRACE_TABLE_PROCESSES, process->process))
+                                  ->parent,
+                          thread->process->process);
+        /* The child's code lies where ours does. */
+        ck_assert_ptr_nonnull(address_space_find(&process->space, (uint64_t)(uintptr_t)start_child));
+        ck_assert_ptr_null(address_space_find(&process->space, (uint64_t)(uintptr_t)&has_region));
+
+        end_child(pid, go);
+        ck_assert_int_eq(running_process_add(&p, &source, 1000, &has_region), 0); /* gone: no harm */
+        sample_source_deinit(&source);
+        process_table_deinit(&processes);
+        trace_dictionary_deinit(&dictionary);
+        event_set_close(&events);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/running_process");
+        TCase *tc = tcase_create("processes");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_parse);
+        tcase_add_test(tc, test_long_name);
+        tcase_add_test(tc, test_check);
+        tcase_add_test(tc, test_check_ended);
+        tcase_add_test(tc, test_lists);
+        tcase_add_test(tc, test_command_line);
+        tcase_add_test(tc, test_add);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
