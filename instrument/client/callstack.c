@@ -70,8 +70,8 @@ static bool is_plausible(struct thread_ring *t, uintptr_t bottom, uintptr_t reco
 
 static const uint64_t *words_at(uintptr_t address)
 {
-        return (const uint64_t *)
-                address; /* NOLINT(performance-no-int-to-ptr): that is what a frame pointer is */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is what a frame pointer is */
+        return (const uint64_t *)address;
 }
 
 /* Sanitizers must not look: what lies on a stack, between its variables, is theirs. */

@@ -54,13 +54,13 @@ static void part(struct client_link *copy);
 
 /* Not static: the note below refers to it. */
 extern struct client_link client_link_self __attribute__((visibility("hidden")));
-struct client_link client_link_self = { .version = CLIENT_LINK_VERSION,
-                                        .bytes = sizeof(struct client_link),
-                                        .control_page = hyprof_control,
-                                        .join = join,
-                                        .part = part,
+__attribute__((used)) struct client_link client_link_self = { .version = CLIENT_LINK_VERSION,
+                                                              .bytes = sizeof(struct client_link),
+                                                              .control_page = hyprof_control,
+                                                              .join = join,
+                                                              .part = part,
 #define X(name) .functions.name = client_own_##name,
-                                        CLIENT_LINK_FUNCTIONS(X)
+                                                              CLIENT_LINK_FUNCTIONS(X)
 #undef X
 };
 

@@ -17,10 +17,11 @@
 static bool take_string_room(uint64_t n, uint64_t *ret_at)
 {
         uint64_t *used = &client_self.region.header->strings_used_bytes;
+        uint64_t room = client_self.region.strings_bytes;
         uint64_t at = __atomic_load_n(used, __ATOMIC_RELAXED);
 
         do {
-                if (at > REGION_MEMORY_STRINGS_BYTES || n > REGION_MEMORY_STRINGS_BYTES - at)
+                if (at > room || n > room - at)
                         return false;
         } while (!__atomic_compare_exchange_n(used, &at, at + n, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
         *ret_at = at;
@@ -33,7 +34,7 @@ static uint32_t take_id(void)
         uint32_t n = __atomic_load_n(used, __ATOMIC_RELAXED);
 
         do {
-                if (n >= REGION_MEMORY_LOCATIONS_MAX)
+                if (n >= client_self.region.n_locations_max)
                         return 0;
         } while (!__atomic_compare_exchange_n(used, &n, n + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
         return n + 1;
@@ -134,7 +135,8 @@ uint32_t location_table_add_device(struct hyprof_device *device)
 /* A program may have put anything into a location. */
 static struct client_abi_location *find_entry(uint32_t id)
 {
-        return id != 0 && id <= REGION_MEMORY_LOCATIONS_MAX ? &client_self.region.locations[id - 1] : NULL;
+        return id != 0 && id <= client_self.region.n_locations_max ? &client_self.region.locations[id - 1]
+                                                                   : NULL;
 }
 
 uint64_t location_table_name(uint32_t id)

@@ -40,7 +40,7 @@
 #define N_YIELDS_BEFORE_SLEEP 16
 #define WAIT_NS               50000
 
-_Thread_local struct thread_ring thread_ring_self;
+_Thread_local struct thread_ring thread_ring_self = { .state = THREAD_RING_NEW };
 
 static uint64_t *loss_counter(struct client_abi_slot *slot, enum thread_ring_loss kind)
 {

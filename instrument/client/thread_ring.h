@@ -33,14 +33,15 @@
 
 /*
  * What the thread is doing: one of these, or else the control word that its
- * ring is in step with.  Those have a session number and are above 65535.
+ * ring is in step with.  Those have a session number and are above 65535.  None
+ * is 0, which the control word is as long as nobody ever recorded.
  */
 enum thread_ring_state {
-        THREAD_RING_NEW = 0,     /* no session yet */
-        THREAD_RING_BUSY = 1,    /* between enter and leave */
-        THREAD_RING_FORKING = 2, /* between the fork handlers: the region is about to change */
-        THREAD_RING_ENDED = 3,   /* the slot was given back for good */
-        THREAD_RING_ASTRAY = 4,  /* on a fiber that the ring had no room to name: no events until it has */
+        THREAD_RING_NEW = 1,     /* no session yet */
+        THREAD_RING_BUSY = 2,    /* between enter and leave */
+        THREAD_RING_FORKING = 3, /* between the fork handlers: the region is about to change */
+        THREAD_RING_ENDED = 4,   /* the slot was given back for good */
+        THREAD_RING_ASTRAY = 5,  /* on a fiber that the ring had no room to name: no events until it has */
 };
 
 enum thread_ring_loss {

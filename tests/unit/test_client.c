@@ -456,14 +456,29 @@ START_TEST(test_recording_from_the_start)
 }
 END_TEST
 
-#ifndef __SANITIZE_THREAD__ /* its runtime makes files of its own, and dies of the limit */
-/* loop test: under a limit on the size of files, a smaller region or none, and never a signal */
-START_TEST(test_file_size_limits)
+/* The sanitizers' runtimes make files of their own, need much of the address space, and die of the limits. */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define HAS_LIMITS 1
+
+static const struct {
+        int resource;
+        rlim_t bytes;
+        int is_recording;
+} limits[] = {
+        { RLIMIT_FSIZE, 0, 0 },
+        { RLIMIT_FSIZE, 1 << 20, 0 },
+        { RLIMIT_FSIZE, 20 << 20, 1 },
+        { RLIMIT_FSIZE, UINT64_C(1) << 30, 1 },
+        { RLIMIT_AS, 100 << 20, 0 },
+        { RLIMIT_AS, 200 << 20, 1 },
+        { RLIMIT_AS, UINT64_C(1) << 30, 1 },
+        { RLIMIT_AS, UINT64_C(1) << 34, 1 },
+};
+#define N_LIMITS ((int)(sizeof(limits) / sizeof(limits[0])))
+
+/* loop test: under limits on files or addresses, a smaller region or none, and never a signal */
+START_TEST(test_limits)
 {
-        static const struct {
-                rlim_t bytes;
-                int is_recording;
-        } limits[] = { { 0, 0 }, { 1 << 20, 0 }, { UINT64_C(1) << 30, 1 } };
         int status;
         pid_t child = fork();
 
@@ -472,7 +487,7 @@ START_TEST(test_file_size_limits)
                 const struct rlimit limit = { .rlim_cur = limits[_i].bytes, .rlim_max = limits[_i].bytes };
 
                 (void)setenv("HYPROF_RECORD", "zones", 1);
-                (void)setrlimit(RLIMIT_FSIZE, &limit);
+                (void)setrlimit(limits[_i].resource, &limit);
                 (void)execl(own_path, own_path, "is recording", (char *)NULL);
                 _exit(127);
         }
@@ -481,6 +496,26 @@ START_TEST(test_file_size_limits)
         ck_assert_int_eq(WEXITSTATUS(status), limits[_i].is_recording);
 }
 END_TEST
+
+/* The program that test_limits() runs.  All that a small region has is asked for, and more.  2 = it went too far. */
+static int run_under_limits(void)
+{
+        const struct client_abi_header *h = (const struct client_abi_header *)(const void *)hyprof_control;
+        static struct hyprof_location locations[5000];
+        static char text[1 << 20];
+        int is_recording = hyprof_is_recording();
+
+        memset(text, 'x', sizeof(text) - 1);
+        for (size_t i = 0; i < 5000; i++) {
+                locations[i] = (struct hyprof_location)HYPROF_NAME(text + sizeof(text) - 1 - i);
+                hyprof_zone_end(hyprof_zone_begin(&locations[i]));
+        }
+        for (int i = 0; i < 3; i++)
+                hyprof_message(text, sizeof(text) / 2, HYPROF_SEVERITY_INFO, 0);
+        if (h->n_locations > h->n_locations_max || h->strings_used_bytes > h->strings_bytes)
+                return 2;
+        return is_recording;
+}
 #endif
 
 int main(int argc, char **argv)
@@ -492,8 +527,10 @@ int main(int argc, char **argv)
 
         if (argc > 1 && strcmp(argv[1], "program") == 0)
                 return early_zone_was_recorded ? run_program() : 1;
+#ifdef HAS_LIMITS
         if (argc > 1 && strcmp(argv[1], "is recording") == 0)
-                return hyprof_is_recording();
+                return run_under_limits();
+#endif
         own_path = realpath(argv[0], NULL);
 
         suite = suite_create("instrument/client");
@@ -510,8 +547,8 @@ int main(int argc, char **argv)
         tcase_add_test(tc, test_errno_is_left_alone);
         tcase_add_test(tc, test_two_recorders);
         tcase_add_loop_test(tc, test_recording_from_the_start, 0, 2);
-#ifndef __SANITIZE_THREAD__
-        tcase_add_loop_test(tc, test_file_size_limits, 0, 3);
+#ifdef HAS_LIMITS
+        tcase_add_loop_test(tc, test_limits, 0, N_LIMITS);
 #endif
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

@@ -6,11 +6,13 @@
 
 #include <check.h>
 #include <hyprof/hyprof.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define N_ZONES 100000
+#define DEEP    1000
 
 static void emit_zones(void)
 {
@@ -70,6 +72,23 @@ START_TEST(test_recorder_died)
 }
 END_TEST
 
+/* More open zones than the ring has room for their ends: waiting would never help.  Ends at all: that is the test. */
+START_TEST(test_never_enough_room)
+{
+        static struct hyprof_location here = HYPROF_NAME("here");
+        hyprof_zone zones[DEEP];
+        pid_t recorder = start_recorder(DEEP);
+
+        for (int i = 0; i < DEEP; i++)
+                zones[i] = hyprof_zone_begin(&here);
+        ck_assert_uint_ne(zones[0], 0);
+        ck_assert_uint_eq(zones[DEEP - 1], 0);
+        hyprof_zone_end(zones[0]);
+        ck_assert_int_eq(kill(recorder, SIGKILL), 0);
+        ck_assert_int_eq(waitpid(recorder, NULL, 0), recorder);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
         Suite *suite;
@@ -91,6 +110,7 @@ int main(int argc, char **argv)
         tcase_set_timeout(tc, 60);
         tcase_add_test(tc, test_nothing_is_dropped);
         tcase_add_test(tc, test_recorder_died);
+        tcase_add_test(tc, test_never_enough_room);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
