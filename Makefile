@@ -299,7 +299,10 @@ $(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
 # This one makes the allocator fail, call by call.
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
-$(B)/tests/test_iree_threads: $(IREE_OBJ)
+$(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(IREE_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) -o $@
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
