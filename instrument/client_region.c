@@ -60,6 +60,7 @@ struct client_region {
         struct slot_state *slots; /* header.n_slots of them */
         uint64_t no_ring_base, blobs_refused_base;
         bool is_enabled;
+        bool is_adopted; /* was found recording since its start */
 
         struct location_reader locations;
         struct freed_run freed_run;
@@ -286,6 +287,16 @@ uint32_t client_region_clock_kind(const struct client_region *region)
         return region->header.clock_kind;
 }
 
+uint64_t client_region_ring_bytes(const struct client_region *region)
+{
+        return region->header.ring_bytes;
+}
+
+bool client_region_is_self_started(const struct client_region *region)
+{
+        return region->is_adopted;
+}
+
 static bool is_other_alive(uint32_t pid)
 {
         if (pid == 0 || pid > INT_MAX || (pid_t)pid == getpid())
@@ -340,6 +351,7 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
         session = before >> CLIENT_ABI_SESSION_SHIFT;
         if (is_self_started(before, owner)) {
                 adopt_bytes(region);
+                region->is_adopted = true;
         } else {
                 /* Stop first: a recorder that died left the program recording. */
                 __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT, __ATOMIC_RELAXED);

@@ -14,6 +14,7 @@
 #ifndef INSTRUMENT_CLIENT_REGION_H
 #define INSTRUMENT_CLIENT_REGION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,11 +66,15 @@ void client_region_close(struct client_region *region);
  */
 int client_region_enable(struct client_region *region, uint32_t word, struct error *err);
 
+/* True if client_region_enable() found a client that had started itself: it is recorded from its first event on. */
+bool client_region_is_self_started(const struct client_region *region);
+
 /* Stops recording: the program's instrumentation returns to its idle cost.  Unread bytes stay readable. */
 void client_region_disable(struct client_region *region);
 
 uint32_t client_region_pid(const struct client_region *region);        /* as the client saw itself */
 uint32_t client_region_clock_kind(const struct client_region *region); /* enum client_abi_clock */
+uint64_t client_region_ring_bytes(const struct client_region *region); /* of each ring */
 
 /* Slots that may hold something, now: 0 .. this - 1. */
 uint32_t client_region_count_slots(const struct client_region *region);

@@ -12,12 +12,10 @@
 
 #define TRIES_A_PAIR 8
 
-__extension__ typedef unsigned __int128 uint128;
-
 /* Nanoseconds for a tick, times 2^TICK_CLOCK_FRACTION_BITS; the largest number where it does not fit. */
 static uint64_t slope(uint64_t ns, uint64_t ticks)
 {
-        uint128 v = ((uint128)ns << TICK_CLOCK_FRACTION_BITS) / ticks;
+        tick_product v = ((tick_product)ns << TICK_CLOCK_FRACTION_BITS) / ticks;
 
         return v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 }
@@ -25,7 +23,7 @@ static uint64_t slope(uint64_t ns, uint64_t ticks)
 /* @ticks of a line in nanoseconds, the largest number where it does not fit. */
 static uint64_t along(uint64_t ticks, uint64_t ns_per_tick)
 {
-        uint128 v = ((uint128)ticks * ns_per_tick) >> TICK_CLOCK_FRACTION_BITS;
+        tick_product v = ((tick_product)ticks * ns_per_tick) >> TICK_CLOCK_FRACTION_BITS;
 
         return v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 }
@@ -50,6 +48,7 @@ void tick_clock_add(struct tick_clock *clock, uint64_t ticks, uint64_t ns, uint6
                 clock->n_pairs--;
         }
         clock->pairs[clock->n_pairs++] = (struct tick_pair){ .ticks = ticks, .ns = ns };
+        clock->line.n_ticks = 0; /* it may have been the one that was carried on behind the last pair */
         if (error_ns > clock->error_ns)
                 clock->error_ns = error_ns;
         if (clock->n_pairs >= 2)
@@ -104,7 +103,26 @@ int tick_clock_init(struct tick_clock *clock, uint32_t kind, struct error *err)
         return 0;
 }
 
-uint64_t tick_clock_to_ns(const struct tick_clock *clock, uint64_t ticks)
+/* How far a line can be followed from @ns on without an overflow, at most @n_ticks. */
+static uint64_t safe_ticks(uint64_t ns, uint64_t ns_per_tick, uint64_t n_ticks)
+{
+        tick_product most = ns_per_tick > 0 ? ((tick_product)(UINT64_MAX - ns) << TICK_CLOCK_FRACTION_BITS) /
+                                                      ns_per_tick
+                                            : UINT64_MAX;
+
+        return most < n_ticks ? (uint64_t)most : n_ticks;
+}
+
+static void keep_line(struct tick_clock *clock, const struct tick_pair *from, uint64_t ns_per_tick,
+                      uint64_t n_ticks)
+{
+        clock->line = (struct tick_line){ .ticks = from->ticks,
+                                          .n_ticks = safe_ticks(from->ns, ns_per_tick, n_ticks),
+                                          .ns = from->ns,
+                                          .ns_per_tick = ns_per_tick };
+}
+
+uint64_t tick_clock_to_ns_slow(struct tick_clock *clock, uint64_t ticks)
 {
         const struct tick_pair *p = clock->pairs;
         uint64_t back_ns;
@@ -116,11 +134,15 @@ uint64_t tick_clock_to_ns(const struct tick_clock *clock, uint64_t ticks)
                 return p->ns > back_ns ? p->ns - back_ns : 0;
         }
         p += clock->n_pairs - 1;
-        if (ticks >= p->ticks)
+        if (ticks >= p->ticks) {
+                keep_line(clock, p, clock->ns_per_tick,
+                          UINT64_MAX - p->ticks); /* what lies before wraps to more */
                 return add_or_max(p->ns, along(ticks - p->ticks, clock->ns_per_tick));
+        }
         /* Nearly all of them are recent. */
         while (ticks < p->ticks)
                 p--;
+        keep_line(clock, p, p->ns_per_tick, p[1].ticks - p->ticks);
         return p->ns + along(ticks - p->ticks, p->ns_per_tick);
 }
 

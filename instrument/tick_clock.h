@@ -32,11 +32,20 @@ struct tick_pair {
 
 #define TICK_CLOCK_FRACTION_BITS 40
 
+/* A stretch of one of the lines, on which nothing can overflow: ns + since * ns_per_tick. */
+struct tick_line {
+        uint64_t ticks;   /* it begins here */
+        uint64_t n_ticks; /* and is this long; 0 = there is none */
+        uint64_t ns;      /* at `ticks` */
+        uint64_t ns_per_tick;
+};
+
 struct tick_clock {
         uint32_t kind; /* enum client_abi_clock */
         uint32_t n_pairs;
-        uint64_t ns_per_tick; /* from the first pair to the last, the same way; 0 with fewer than two */
-        uint64_t error_ns;    /* the widest pair */
+        uint64_t ns_per_tick;  /* from the first pair to the last, the same way; 0 with fewer than two */
+        uint64_t error_ns;     /* the widest pair */
+        struct tick_line line; /* where the last time was: nearly all follow each other */
         struct tick_pair pairs[TICK_CLOCK_PAIRS_MAX]; /* ticks and ns both increase */
 };
 
@@ -57,8 +66,21 @@ void tick_clock_pair(struct tick_clock *clock);
  */
 void tick_clock_add(struct tick_clock *clock, uint64_t ticks, uint64_t ns, uint64_t error_ns);
 
-/* The time at @ticks in nanoseconds; the identity for CLOCK_MONOTONIC_RAW.  A few ns of time near the last pair. */
-uint64_t tick_clock_to_ns(const struct tick_clock *clock, uint64_t ticks);
+/* tick_clock_to_ns() off the line at hand: finds the one that @ticks are on, and keeps it at hand. */
+uint64_t tick_clock_to_ns_slow(struct tick_clock *clock, uint64_t ticks);
+
+__extension__ typedef unsigned __int128 tick_product;
+
+/* The time at @ticks in nanoseconds; the identity for CLOCK_MONOTONIC_RAW.  One multiplication in the usual case. */
+static inline uint64_t tick_clock_to_ns(struct tick_clock *clock, uint64_t ticks)
+{
+        const struct tick_line *line = &clock->line;
+        uint64_t since = ticks - line->ticks; /* before the line it is more than it is long */
+
+        if (since >= line->n_ticks)
+                return tick_clock_to_ns_slow(clock, ticks);
+        return line->ns + (uint64_t)((tick_product)since * line->ns_per_tick >> TICK_CLOCK_FRACTION_BITS);
+}
 
 /* How far a converted time may be off, given how the pairs were measured. */
 uint64_t tick_clock_error_ns(const struct tick_clock *clock);

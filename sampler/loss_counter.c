@@ -48,8 +48,12 @@ int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictiona
 uint64_t loss_counter_total(const struct loss_counter *c)
 {
         static const enum trace_loss_reason lost[] = {
-                TRACE_LOSS_KERNEL_RING_FULL, TRACE_LOSS_CLIENT_RING_FULL, TRACE_LOSS_CLIENT_NO_RING,
-                TRACE_LOSS_CLIENT_GONE,      TRACE_LOSS_ZONE_TOO_DEEP,    TRACE_LOSS_RECORD_GARBAGE,
+                TRACE_LOSS_KERNEL_RING_FULL, TRACE_LOSS_CLIENT_RING_FULL,  TRACE_LOSS_CLIENT_NO_RING,
+                TRACE_LOSS_CLIENT_GONE,      TRACE_LOSS_ZONE_TOO_DEEP,     TRACE_LOSS_RECORD_GARBAGE,
+                TRACE_LOSS_DROPPED_ZONES,    TRACE_LOSS_DROPPED_MESSAGES,  TRACE_LOSS_DROPPED_PLOTS,
+                TRACE_LOSS_DROPPED_FRAMES,   TRACE_LOSS_DROPPED_MEMORY,    TRACE_LOSS_DROPPED_LOCKS,
+                TRACE_LOSS_DROPPED_DEVICES,  TRACE_LOSS_STRING_TABLE_FULL, TRACE_LOSS_BLOB_REFUSED,
+                TRACE_LOSS_BLOB_DAMAGED,     TRACE_LOSS_ATTACHMENTS_FULL,
         };
         uint64_t n = 0;
 

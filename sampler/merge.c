@@ -21,11 +21,12 @@
 #define HANDED_IN_MAX     4096 /* as many as the socket keeps */
 #define ANNOUNCED_AT_ONCE 64
 #define ANNOUNCED_AT_LAST 65536
-#define FILLS_AT_ONCE     16 /* of 4 MiB each, from one ring in one cycle */
+
+static int flush_if_full(void *context);
 
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
 {
-        struct sample_source_parts parts = {
+        const struct sample_source_parts sample_parts = {
                 .events = options->events,
                 .processes = &m->processes,
                 .dictionary = options->dictionary,
@@ -33,22 +34,33 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .unwinder = options->unwinder,
                 .sample_events = options->sample_events,
         };
-
         const struct zone_source_parts zone_parts = {
                 .dictionary = options->dictionary,
                 .losses = &m->losses,
                 .processes = &m->processes,
                 .families = options->families,
         };
+        const struct zone_merge_parts zone_merge_parts = {
+                .zones = &m->zones,
+                .processes = &m->processes,
+                .stacks = &m->samples.stacks,
+                .sink = &m->sink,
+                .flush_if_full = flush_if_full,
+                .context = m,
+        };
 
         *m = (struct merge){ .dictionary = options->dictionary,
                              .writer = options->writer,
                              .inbox = options->inbox };
         m->flushed_ns = clock_raw_ns();
+        m->sink = (struct thread_sink){ .encoder = &m->encoder,
+                                        .dictionary = m->dictionary,
+                                        .losses = &m->losses };
         process_table_init(&m->processes, m->dictionary);
         zone_source_init(&m->zones, &zone_parts);
+        zone_merge_init(&m->zone_merge, &zone_merge_parts);
         event_encoder_init(&m->encoder);
-        if (sample_source_init(&m->samples, &parts) < 0) {
+        if (sample_source_init(&m->samples, &sample_parts) < 0) {
                 merge_deinit(m);
                 return error_set(err, -ENOMEM, "no memory for the merge");
         }
@@ -58,6 +70,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
 void merge_deinit(struct merge *m)
 {
         sample_source_deinit(&m->samples);
+        zone_merge_deinit(&m->zone_merge);
         zone_source_deinit(&m->zones);
         process_table_deinit(&m->processes);
         event_encoder_deinit(&m->encoder);
@@ -94,18 +107,6 @@ int merge_open_regions(struct merge *m, struct error *err)
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
-/* Makes the encoder's open run that of @thread, or none. */
-static void switch_run(struct merge *m, struct thread_track *thread)
-{
-        if (m->run == thread)
-                return;
-        if (m->run)
-                event_encoder_end_run(&m->encoder);
-        m->run = thread;
-        if (thread)
-                event_encoder_begin_run(&m->encoder, thread->thread);
-}
-
 static uint32_t row_of_tid(void *context, uint32_t tid)
 {
         struct merge *m = context;
@@ -128,7 +129,7 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         }
         loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
                          n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
-        r = zone_source_count_drops(&m->zones, row_of_tid, m, now_ns);
+        r = zone_source_count_drops(&m->zones, row_of_tid, m);
         if (r == 0)
                 r = zone_source_add_clocks(&m->zones);
         return r < 0 ? r : loss_counter_flush(&m->losses, m->dictionary, now_ns);
@@ -169,134 +170,97 @@ static int flush_events(struct merge *m)
         return writer_thread_put(m->writer, &header, &body);
 }
 
-/* Hands everything so far to the writer, tables before the events that refer to them. */
+static int flush_attachments(struct merge *m)
+{
+        struct byte_buffer body = { .data = NULL };
+        int r;
+
+        while ((r = attachment_store_next(&m->zones.translator.attachments, &body)) == 1) {
+                struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
+
+                r = writer_thread_put(m->writer, &header, &body);
+                if (r < 0)
+                        return r;
+        }
+        byte_buffer_deinit(&body);
+        return r;
+}
+
+/* Hands everything so far to the writer, tables before what refers to them. */
 static int flush(struct merge *m, uint64_t now_ns)
 {
         int r;
 
-        switch_run(m, NULL);
+        thread_sink_switch(&m->sink, NULL);
         r = flush_tables(m);
+        if (r == 0)
+                r = flush_attachments(m);
         if (r == 0)
                 r = flush_events(m);
         m->flushed_ns = now_ns;
         return r;
 }
 
+static int flush_if_full(void *context)
+{
+        struct merge *m = context;
+
+        if (event_encoder_count_bytes(&m->encoder) < CHUNK_BYTES &&
+            m->zones.translator.attachments.waiting_bytes < CHUNK_BYTES)
+                return 0;
+        return flush(m, m->cycled_ns);
+}
+
 /* ---- one cycle ----------------------------------------------------------------------------------------- */
 
-static struct thread_sink sink_of(struct merge *m)
-{
-        return (struct thread_sink){ .encoder = &m->encoder,
-                                     .dictionary = m->dictionary,
-                                     .losses = &m->losses };
-}
-
-/*
- * The thread that a ring belongs to now; NULL if it is not known.  The kernel told
- * of every thread that is recorded, and a program speaks for its own only.
- */
-static struct thread_track *thread_of_slot(struct merge *m, const struct zone_region *region,
-                                           const struct zone_slot *slot)
-{
-        struct thread_track *thread = process_table_find_thread(&m->processes, slot->tid);
-
-        return thread && thread->process->pid == region->pid ? thread : NULL;
-}
-
-static int merge_event(struct merge *m, struct thread_track *thread, const struct zone_event *from)
-{
-        struct thread_sink sink = sink_of(m);
-        int r;
-
-        switch_run(m, thread);
-        r = thread_track_write_pending(thread, &sink, from->event.time_ns);
-        if (r < 0)
-                return r;
-        if (from->hands_over) {
-                thread_track_close_zones(thread, &sink, from->event.time_ns);
-                return 0;
-        }
-        m->n_zones += from->event.op == TRACE_OP_ZONE_BEGIN;
-        return thread_track_write(thread, &sink, from->event);
-}
-
-/* Merges what was copied out of a ring. */
-static int merge_filled(struct merge *m, struct zone_region *region, struct zone_slot *slot,
-                        uint64_t until_ns)
-{
-        struct thread_track *thread = thread_of_slot(m, region, slot);
-        struct zone_event event;
-        int r;
-
-        while ((r = zone_source_next(&m->zones, region, slot, until_ns, &event)) == 1) {
-                if (event.hands_over)
-                        thread = thread_of_slot(m, region, slot);
-                if (!thread)
-                        loss_counter_add(&m->losses, TRACE_LOSS_CLIENT_GARBAGE, sizeof(uint64_t));
-                else if ((r = merge_event(m, thread, &event)) < 0)
-                        return r;
-        }
-        return r;
-}
-
-static int merge_slot(struct merge *m, struct zone_region *region, uint32_t slot, uint64_t until_ns)
-{
-        bool more = true;
-        int r = 0;
-
-        for (unsigned n = 0; r == 0 && more && n < FILLS_AT_ONCE; n++) {
-                r = zone_source_fill(&m->zones, region, slot, &more);
-                if (r == 0)
-                        r = merge_filled(m, region, &region->slots[slot], until_ns);
-                if (r == 0)
-                        r = zone_source_put_back(&m->zones, &region->slots[slot]);
-                if (r == 0 && event_encoder_count_bytes(&m->encoder) >= CHUNK_BYTES)
-                        r = flush(m, m->cycled_ns);
-        }
-        return r;
-}
-
-static int merge_zones(struct merge *m, uint64_t until_ns)
+static int merge_zones(struct merge *m, uint64_t until_ns, bool final)
 {
         int r = zone_source_begin_cycle(&m->zones);
 
-        if (r == 0 && until_ns == UINT64_MAX) /* there is no next one for a region that waits for it */
+        if (r == 0 && final) /* there is no next one for a region that waits for it */
                 r = zone_source_begin_cycle(&m->zones);
-        for (size_t i = 0; r == 0 && i < m->zones.n_regions; i++)
-                for (uint32_t slot = 0; r == 0 && slot < m->zones.regions[i].n_slots; slot++)
-                        r = merge_slot(m, &m->zones.regions[i], slot, until_ns);
+        if (r == 0)
+                r = zone_merge_run(&m->zone_merge, until_ns, final);
+        m->n_zones = m->zone_merge.n_zones;
         return r;
+}
+
+/* A thread whose exit was written; with the last one its process ends. */
+static void forget_thread(struct merge *m, struct thread_track *thread)
+{
+        uint32_t ended_pid;
+
+        if (thread->process->n_threads == 1)
+                zone_merge_end_fibers(&m->zone_merge, thread->process, thread->last_ns);
+        thread_sink_switch(&m->sink, NULL);
+        ended_pid = process_table_forget_thread(&m->processes, thread);
+        if (ended_pid != 0)
+                zone_source_end(&m->zones, ended_pid);
 }
 
 /* Writes what no client event came after, and forgets the threads that have ended. */
 static int merge_pending(struct merge *m, uint64_t until_ns)
 {
         struct process_table *t = &m->processes;
-        struct thread_sink sink = sink_of(m);
         size_t n_kept = 0;
         int r = 0;
 
         for (size_t i = 0; i < t->n_listed; i++) {
                 struct thread_track *thread = t->listed[i];
+                const struct process_track *process = thread->process;
 
-                if (r == 0 && !thread->process->region_waits) {
-                        switch_run(m, thread);
-                        r = thread_track_write_pending(thread, &sink, until_ns);
-                }
+                if (r == 0 && !process->region_waits)
+                        r = zone_merge_write_pending(&m->zone_merge, thread,
+                                                     until_ns < process->stalled_ns ? until_ns
+                                                                                    : process->stalled_ns);
                 thread->listed = thread->n_pending > 0;
-                if (thread->listed) {
+                if (thread->listed)
                         t->listed[n_kept++] = thread;
-                } else if (thread->exited) {
-                        uint32_t ended_pid;
-
-                        switch_run(m, NULL);
-                        ended_pid = process_table_forget_thread(t, thread);
-                        if (ended_pid != 0)
-                                zone_source_end(&m->zones, ended_pid);
-                }
+                else if (thread->exited)
+                        forget_thread(m, thread);
         }
         t->n_listed = n_kept;
-        switch_run(m, NULL);
+        thread_sink_switch(&m->sink, NULL);
         return r;
 }
 
@@ -312,12 +276,12 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         if (r < 0)
                 return r;
 
-        r = merge_zones(m, until_ns);
+        r = merge_zones(m, until_ns, final);
         if (final)
                 zone_source_drop_waiting(&m->zones);
         if (r == 0)
                 r = merge_pending(m, until_ns);
-        switch_run(m, NULL);
+        thread_sink_switch(&m->sink, NULL);
         if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS)) {
                 r = add_accounts(m, final, now_ns);
                 if (r == 0)

@@ -5,10 +5,10 @@
  * Way of the data:  sample_source, zone_source -> [merge] -> event_encoder -> chunk bodies -> writer_thread
  *
  * Works in cycles behind a watermark W, a moment ago: first all kernel records
- * up to W are applied, then all client events up to W are gone through ring by
- * ring, each preceded by its thread's pending kernel events; a sample thus
- * meets the zones that were open on its thread at its instant.  W lies a
- * little in the past, so that what was stamped before it has been published.
+ * up to W are applied, then zone_merge goes through all client events up to W,
+ * each preceded by its thread's pending kernel events; a sample thus meets the
+ * zones that were open on its thread at its instant.  W lies a little in the
+ * past, so that what was stamped before it has been published.
  */
 #ifndef SAMPLER_MERGE_H
 #define SAMPLER_MERGE_H
@@ -17,6 +17,7 @@
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
+#include "sampler/zone_merge.h"
 #include "sampler/zone_source.h"
 
 #include <stdbool.h>
@@ -36,8 +37,9 @@ struct merge {
         struct sample_source samples;
         struct zone_source zones;
         struct event_encoder encoder;
+        struct thread_sink sink;
+        struct zone_merge zone_merge;
         struct region_inbox *inbox; /* borrowed */
-        struct thread_track *run;   /* whose run is open in the encoder; NULL = none */
         uint64_t n_zones;           /* beginnings written */
         uint64_t cycled_ns;         /* when the last cycle began */
         uint64_t flushed_ns;        /* when chunks were last handed to the writer */
@@ -49,11 +51,11 @@ struct merge_options {
         struct event_set *events;
         const struct unwinder *unwinder;
         const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
-        uint32_t families;             /* CLIENT_ABI_FAMILY_* */
+        uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */
         struct region_inbox *inbox;    /* borrowed */
 };
 
-/* Returns 0 or -ENOMEM. */
+/* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err);
 void merge_deinit(struct merge *m);
 

@@ -44,19 +44,24 @@ static void map_remove(const struct track_map *map, uint32_t number)
                 *map_slot(map, id) = NULL;
 }
 
+static void map_init(struct track_map *map)
+{
+        *map = (struct track_map){ .capacity = 0 };
+        intern_init(&map->numbers, sizeof(uint32_t), 0);
+}
+
+static void map_deinit(struct track_map *map)
+{
+        intern_deinit(&map->numbers);
+        free(map->tracks);
+        map_init(map);
+}
+
 void process_table_init(struct process_table *t, struct trace_dictionary *dictionary)
 {
         *t = (struct process_table){ .dictionary = dictionary };
-        intern_init(&t->processes.numbers, sizeof(uint32_t), 0);
-        intern_init(&t->threads.numbers, sizeof(uint32_t), 0);
-}
-
-static void process_free(struct process_track *process)
-{
-        if (!process)
-                return;
-        address_space_deinit(&process->space);
-        free(process);
+        map_init(&t->processes);
+        map_init(&t->threads);
 }
 
 static void thread_free(struct thread_track *thread)
@@ -67,16 +72,34 @@ static void thread_free(struct thread_track *thread)
         free(thread);
 }
 
+void process_table_forget_fibers(struct process_table *t, struct process_track *process)
+{
+        for (uint32_t id = 1; id <= process->fibers.numbers.n_items; id++) {
+                struct thread_track *fiber = *map_slot(&process->fibers, id);
+
+                t->n_fibers -= fiber != NULL;
+                thread_free(fiber);
+        }
+        map_deinit(&process->fibers);
+}
+
+static void process_free(struct process_table *t, struct process_track *process)
+{
+        if (!process)
+                return;
+        process_table_forget_fibers(t, process);
+        address_space_deinit(&process->space);
+        free(process);
+}
+
 void process_table_deinit(struct process_table *t)
 {
         for (uint32_t id = 1; id <= t->threads.numbers.n_items; id++)
                 thread_free(*map_slot(&t->threads, id));
         for (uint32_t id = 1; id <= t->processes.numbers.n_items; id++)
-                process_free(*map_slot(&t->processes, id));
-        intern_deinit(&t->threads.numbers);
-        intern_deinit(&t->processes.numbers);
-        free(t->threads.tracks);
-        free(t->processes.tracks);
+                process_free(t, *map_slot(&t->processes, id));
+        map_deinit(&t->threads);
+        map_deinit(&t->processes);
         free(t->listed);
 }
 
@@ -112,13 +135,15 @@ static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pi
         if (!process)
                 return -ENOMEM;
         process->pid = pid;
+        process->stalled_ns = UINT64_MAX;
         address_space_init(&process->space);
+        map_init(&process->fibers);
         if (parent)
                 r = address_space_copy(&process->space, &parent->space);
         if (r == 0)
                 r = trace_dictionary_add(t->dictionary, TRACE_TABLE_PROCESSES, &row, &process->process);
         if (r < 0) {
-                process_free(process);
+                process_free(t, process);
                 return r;
         }
         *slot = process;
@@ -162,6 +187,41 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         return 0;
 }
 
+struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number)
+{
+        return map_find(&process->fibers, number);
+}
+
+int process_table_add_fiber(struct process_table *t, struct process_track *process, uint32_t number,
+                            uint64_t now_ns, struct thread_track **ret_fiber)
+{
+        struct trace_thread row = {
+                .process = process->process, .start_ns = now_ns, .kind = TRACE_THREAD_FIBER, .fiber = number
+        };
+        struct thread_track *fiber;
+        void **slot;
+        int r;
+
+        if (t->n_fibers >= PROCESS_TABLE_FIBERS_MAX)
+                return -EOVERFLOW;
+        r = map_add(&process->fibers, number, &slot);
+        if (r < 0)
+                return r;
+        fiber = calloc(1, sizeof(*fiber));
+        if (!fiber)
+                return -ENOMEM;
+        fiber->process = process;
+        r = trace_dictionary_add(t->dictionary, TRACE_TABLE_THREADS, &row, &fiber->thread);
+        if (r < 0) {
+                thread_free(fiber);
+                return r;
+        }
+        t->n_fibers++;
+        *slot = fiber;
+        *ret_fiber = fiber;
+        return 0;
+}
+
 int process_table_add_pending(struct process_table *t, struct thread_track *thread,
                               const struct pending_event *event)
 {
@@ -188,6 +248,6 @@ uint32_t process_table_forget_thread(struct process_table *t, struct thread_trac
         if (--process->n_threads > 0)
                 return 0;
         map_remove(&t->processes, pid);
-        process_free(process);
+        process_free(t, process);
         return pid;
 }

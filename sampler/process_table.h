@@ -18,19 +18,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PROCESS_TABLE_FIBERS_MAX (UINT32_C(1) << 18) /* of all processes that live */
+
+/* Numbers that are used again -> the track that has the number now. */
+struct track_map {
+        struct intern numbers;
+        void **tracks; /* heap, owned; by the number's id - 1; NULL = nobody now */
+        size_t capacity;
+};
+
 struct process_track {
         uint32_t pid;
         uint32_t process; /* id in the table PROCESSES */
         uint32_t n_threads;
         bool region_waits; /* its zones are not read yet, so its events are held back: see zone_source.h */
+        /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
+        uint64_t stalled_ns;
         struct address_space space;
-};
-
-/* Numbers that the kernel reuses -> the track that has the number now. */
-struct track_map {
-        struct intern numbers;
-        void **tracks; /* heap, owned; by the number's id - 1; NULL = nobody now */
-        size_t capacity;
+        struct track_map
+                fibers; /* by the number that the program has for them; see process_table_add_fiber() */
 };
 
 struct process_table {
@@ -39,6 +45,7 @@ struct process_table {
         struct thread_track **listed; /* heap, owned: threads with pending events */
         size_t n_listed, listed_capacity;
         uint32_t n_threads; /* that live now */
+        uint32_t n_fibers;
 };
 
 void process_table_init(struct process_table *t, struct trace_dictionary *dictionary);
@@ -60,11 +67,24 @@ bool process_table_has_seen(const struct process_table *t, uint32_t pid);
 int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
                              uint64_t now_ns, struct thread_track **ret_thread);
 
+/* The fiber of a process with this number, or NULL. */
+struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number);
+
+/*
+ * process_table_add_fiber() - make the track of a fiber that is not there yet
+ * Returns 0, -ENOMEM, or -EOVERFLOW when there are too many.
+ */
+int process_table_add_fiber(struct process_table *t, struct process_track *process, uint32_t number,
+                            uint64_t now_ns, struct thread_track **ret_fiber);
+
+/* Forgets the fibers of a process: each has left its thread, and their numbers may mean others from now on. */
+void process_table_forget_fibers(struct process_table *t, struct process_track *process);
+
 /* Queues an event of a thread and lists the thread.  Returns 0 or -ENOMEM. */
 int process_table_add_pending(struct process_table *t, struct thread_track *thread,
                               const struct pending_event *event);
 
-/* Forgets a thread whose exit was written.  Returns its process's PID if that was its last thread, else 0. */
+/* Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if that was its last thread, else 0. */
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);
 
 #endif /* SAMPLER_PROCESS_TABLE_H */

@@ -36,11 +36,8 @@
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
-/* How long the collector sleeps when nothing wakes it: a busy client ring of 1 MiB lasts 30 ms at 2 M zones/s. */
-#define SLEEP_BUSY_MS  10
-#define SLEEP_IDLE_MS  25
-#define SLEEP_QUIET_MS 100                 /* no instrumented program is there */
-#define RUSH_BYTES     (UINT32_C(1) << 18) /* so much in one ring: it fills faster than we sleep */
+#define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
+#define OPEN_ONLY_MS   10  /* since the last cycle: a new region alone is no reason for another */
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
 #define GRACE_NS (NS_PER_S / 5)
@@ -361,12 +358,12 @@ static void take_signal(struct recorder *r)
 
 static int sleep_ms(const struct recorder *r, uint64_t now_ns)
 {
-        int ms = r->merge.zones.busiest_bytes > 0 ? SLEEP_BUSY_MS : SLEEP_IDLE_MS;
+        int ms = (int)(drain_pace_rest_ns(&r->merge.zones.pace) / NS_PER_MS);
 
-        if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
+        if (r->merge.zones.n_waiting > 0)
+                ms = 1; /* a program writes already, and its ring is not read yet */
+        else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
                 ms = SLEEP_QUIET_MS;
-        else if (r->merge.zones.busiest_bytes >= RUSH_BYTES)
-                ms = 0;
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
         return ms;
@@ -425,7 +422,7 @@ static int record(struct recorder *r, struct error *err)
                         take_signal(r);
                 /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
-                    now_ns - r->merge.cycled_ns < SLEEP_BUSY_MS * NS_PER_MS)
+                    now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
                         code = merge_open_regions(&r->merge, err);
                 else
                         code = merge_cycle(&r->merge, false, err);

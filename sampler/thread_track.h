@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/thread_track.h - one thread while it is recorded: its open zones, and what waits to be written
+ * sampler/thread_track.h - one thread or fiber while it is recorded: its open zones, and what waits to be written
  *
  * Way of the data:  sample_source -> pending events of [thread_track] -> merge -> event_encoder
- *                   zone_source -> zone events through [thread_track] -> merge -> event_encoder
+ *                   zone_source -> zone_merge -> [thread_track] -> event_encoder
+ *
+ * A fiber is a track too, with a stream of its own: it has no events of the
+ * kernel's, but gets copies of those switches that happen while a thread goes
+ * on as it, so that its stream alone tells when it ran.
  */
 #ifndef SAMPLER_THREAD_TRACK_H
 #define SAMPLER_THREAD_TRACK_H
 
+#include "format/event_encoder.h"
 #include "format/trace_event.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct event_encoder;
 struct loss_counter;
 struct process_track;
 struct trace_dictionary;
@@ -34,9 +38,14 @@ struct pending_event {
 
 struct thread_track {
         struct process_track *process;
-        uint32_t tid;
+        uint32_t tid;    /* 0 = a fiber */
         uint32_t thread; /* id in the table THREADS */
         uint32_t name;   /* string; 0 = unknown */
+        uint32_t cpu;    /* that it was last seen on */
+
+        struct thread_track *fiber;   /* borrowed: what the thread goes on as; NULL = as itself */
+        struct thread_track *carrier; /* of a fiber, borrowed: the thread that it runs on; NULL = none */
+        bool in_lost_fiber;           /* the thread goes on as a fiber that we could not make */
 
         struct open_zone *zones; /* heap, owned; outermost first */
         size_t n_zones, zones_capacity;
@@ -47,15 +56,20 @@ struct thread_track {
 
         uint64_t last_ns; /* of the last event written */
         bool listed;      /* in the process table's list of threads with pending events */
+        bool began_anew;  /* an event that closes zones was written: the fibers of its process are over too */
         bool exited;      /* its THREAD_EXIT was written */
 };
 
-/* What a thread's stream is written with; all borrowed. */
+/* What streams are written with; all borrowed. */
 struct thread_sink {
-        struct event_encoder *encoder; /* a run of the thread is open */
+        struct event_encoder *encoder;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
+        const struct thread_track *run; /* whose run is open in the encoder; NULL = none */
 };
+
+/* Makes the open run that of @track, or none. */
+void thread_sink_switch(struct thread_sink *sink, const struct thread_track *track);
 
 void thread_track_deinit(struct thread_track *t);
 
@@ -64,18 +78,81 @@ int thread_track_add_pending(struct thread_track *t, const struct pending_event 
 
 /*
  * thread_track_write_pending() - write the pending events up to @until_ns, inclusively
- * Samples get the zone path that is open then.  Returns 0 or -ENOMEM.
+ * Samples get the zone path that is open then, on the fiber if the thread goes on as one.  Returns 0 or -ENOMEM.
  */
-int thread_track_write_pending(struct thread_track *t, const struct thread_sink *sink, uint64_t until_ns);
+int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink, uint64_t until_ns);
 
 /*
  * thread_track_write() - write an event of the program's
+ * @event:  its time is put right where it would step back
+ * @stack:  id in the table STACKS: a CALLSTACK goes before it; 0 = none
  * The pending events before it are written already.  Zones are opened and closed by it: an end
  * without a beginning is left out and counted.  Returns 0 or -ENOMEM.
  */
-int thread_track_write(struct thread_track *t, const struct thread_sink *sink, struct trace_event event);
+int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct trace_event *event,
+                       uint32_t stack);
 
-/* Writes an end for every open zone: the thread begins anew. */
-void thread_track_close_zones(struct thread_track *t, const struct thread_sink *sink, uint64_t now_ns);
+/*
+ * thread_track_find_level() - which zone an event with details is about
+ * @depth:      of the zone, 1 = the outermost; 0 = the innermost
+ * @ret_level:  as events have it: 0 = the innermost open zone
+ * Returns false if no such zone is open in the stream.
+ */
+bool thread_track_find_level(const struct thread_track *t, uint64_t depth, uint64_t *ret_level);
+
+/* Writes an end for every open zone but the @n_left outermost. */
+void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
+                              uint64_t now_ns);
+
+/*
+ * thread_track_enter_fiber() - the thread goes on as @fiber from @now_ns on
+ * @n_open:  zones that are open on it; what we have beyond them has ended, and that was lost
+ * Leaves the fiber that it was, and takes @fiber away from another thread, if their leaving was lost.
+ */
+void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, struct thread_track *fiber,
+                              uint64_t n_open, uint64_t now_ns);
+
+/* The thread goes on as itself; nothing if it does already. */
+void thread_track_leave_fiber(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns);
+
+/* A fiber has ended with its program: leaves its thread and writes the last event of its stream. */
+void thread_track_end_fiber(struct thread_track *fiber, struct thread_sink *sink, uint64_t now_ns);
+
+/* ---- the short way of nearly all events ---------------------------------------------------------------- */
+
+/* Counts an event that would step back in time, and gives the time that it gets instead. */
+uint64_t thread_track_correct(const struct thread_track *t, struct thread_sink *sink);
+
+/* Every event's time comes from here: a stream never steps back in time. */
+static inline uint64_t thread_track_advance(struct thread_track *t, struct thread_sink *sink,
+                                            uint64_t time_ns)
+{
+        t->last_ns = time_ns >= t->last_ns ? time_ns : thread_track_correct(t, sink);
+        return t->last_ns;
+}
+
+/*
+ * thread_track_begin_zone() - thread_track_write() of a begin where nothing is unusual
+ * The open run is that of @t.  Returns false if nothing was done.
+ */
+static inline bool thread_track_begin_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns,
+                                           uint32_t location)
+{
+        if (t->n_zones >= t->zones_capacity || t->n_zones >= THREAD_TRACK_ZONES_MAX)
+                return false;
+        t->zones[t->n_zones++] = (struct open_zone){ .location = location };
+        event_encoder_begin_zone(sink->encoder, thread_track_advance(t, sink, time_ns), location);
+        return true;
+}
+
+/* The same of an end. */
+static inline bool thread_track_end_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
+{
+        if (t->n_zones == 0 || t->n_too_deep > 0)
+                return false;
+        t->n_zones--;
+        event_encoder_end_zone(sink->encoder, thread_track_advance(t, sink, time_ns));
+        return true;
+}
 
 #endif /* SAMPLER_THREAD_TRACK_H */

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "instrument/client_abi.h"
 #include "instrument/own_number.h"
 #include "sampler/loss_counter.h"
 
@@ -54,10 +55,12 @@ static int numbers_add(struct zone_numbers *n, uint32_t theirs, uint32_t ours)
         return r < 0 && r != -EOVERFLOW ? r : 0;
 }
 
-void zone_region_init(struct zone_region *r, struct client_region *region, uint32_t pid)
+void zone_region_init(struct zone_region *r, struct client_region *region, uint32_t pid, uint32_t process)
 {
-        *r = (struct zone_region){ .region = region, .pid = pid };
+        *r = (struct zone_region){ .region = region, .pid = pid, .process = process };
         numbers_init(&r->far_locations, 0);
+        numbers_init(&r->locks, 0);
+        numbers_init(&r->devices, 0);
         numbers_init(&r->tids, TIDS_MAX);
 }
 
@@ -69,6 +72,8 @@ void zone_region_deinit(struct zone_region *r)
         free(r->slots);
         free(r->near_locations);
         numbers_deinit(&r->far_locations);
+        numbers_deinit(&r->locks);
+        numbers_deinit(&r->devices);
         numbers_deinit(&r->tids);
         *r = (struct zone_region){ .region = NULL };
 }
@@ -119,21 +124,31 @@ static int remember_near(struct zone_region *r, uint32_t client_id, uint32_t id)
         return 0;
 }
 
+/* Asks the program.  Returns 1, 0 if it has no such location, -ENOMEM. */
+static int ask(struct zone_region *r, uint32_t client_id, struct client_location *ret_location)
+{
+        int code;
+
+        if (client_id == 0 || r->n_bad_locations >= BAD_LOCATIONS_MAX)
+                return 0;
+        code = client_region_location(r->region, client_id, ret_location, NULL);
+        if (code == -ENOMEM)
+                return code;
+        r->n_bad_locations += code < 0;
+        return code == 0;
+}
+
 /* Asks the program, once for each location. */
 static int learn_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                           uint32_t *ret_id)
 {
         struct client_location location;
         uint32_t id = 0;
-        int code;
+        int code = ask(r, client_id, &location);
 
         *ret_id = 0;
-        if (r->n_bad_locations >= BAD_LOCATIONS_MAX)
-                return 0;
-        if (client_region_location(r->region, client_id, &location, NULL) < 0) {
-                r->n_bad_locations++;
-                return 0;
-        }
+        if (code <= 0)
+                return code;
         code = add_location(dictionary, &location, &id);
         if (code == -EOVERFLOW)
                 return 0;
@@ -147,14 +162,103 @@ static int learn_location(struct zone_region *r, struct trace_dictionary *dictio
 int zone_region_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                          uint32_t *ret_id)
 {
-        *ret_id = 0;
-        if (client_id == 0)
-                return 0;
-        if (client_id <= r->near_capacity)
-                *ret_id = r->near_locations[client_id - 1];
-        else if (client_id > NEAR_LOCATIONS)
+        *ret_id = zone_region_near_location(r, client_id);
+        if (client_id > NEAR_LOCATIONS)
                 *ret_id = numbers_find(&r->far_locations, client_id);
         return *ret_id ? 0 : learn_location(r, dictionary, client_id, ret_id);
+}
+
+int zone_region_name(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                     uint32_t *ret_name)
+{
+        const struct trace_location *row;
+        uint32_t id;
+        int code = zone_region_location(r, dictionary, client_id, &id);
+
+        *ret_name = 0;
+        if (code < 0 || id == 0)
+                return code;
+        row = trace_dictionary_row(dictionary, TRACE_TABLE_LOCATIONS, id);
+        *ret_name = row->name;
+        return 0;
+}
+
+/* ---- what else locations stand for --------------------------------------------------------------------- */
+
+int zone_region_lock(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                     uint32_t *ret_lock)
+{
+        struct trace_lock row = { .process = r->process, .number = client_id };
+        int code;
+
+        *ret_lock = numbers_find(&r->locks, client_id);
+        if (*ret_lock)
+                return 0;
+        code = zone_region_location(r, dictionary, client_id, &row.location);
+        if (code < 0 || row.location == 0)
+                return code;
+        code = trace_dictionary_add(dictionary, TRACE_TABLE_LOCKS, &row, ret_lock);
+        if (code < 0)
+                return code == -EOVERFLOW ? 0 : code;
+        return numbers_add(&r->locks, client_id, *ret_lock);
+}
+
+int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                       uint32_t *ret_device)
+{
+        struct trace_device row = { .process = r->process, .number = client_id };
+        struct client_location location;
+        int code;
+
+        *ret_device = numbers_find(&r->devices, client_id);
+        if (*ret_device)
+                return 0;
+        code = ask(r, client_id, &location);
+        if (code <= 0)
+                return code;
+        row.kind = location.format;
+        row.period_bits = location.period;
+        code = trace_dictionary_add_string(dictionary, location.name, location.name_bytes, &row.name);
+        if (code == 0)
+                code = trace_dictionary_add(dictionary, TRACE_TABLE_DEVICES, &row, ret_device);
+        if (code < 0)
+                return code == -EOVERFLOW ? 0 : code;
+        return numbers_add(&r->devices, client_id, *ret_device);
+}
+
+static int add_plot(struct trace_dictionary *dictionary, const struct client_location *from)
+{
+        struct trace_plot row = { .format = from->format,
+                                  .flags = (from->flags & CLIENT_ABI_PLOT_STEP ? TRACE_PLOT_STEP : 0) |
+                                           (from->flags & CLIENT_ABI_PLOT_FILL ? TRACE_PLOT_FILL : 0),
+                                  .color = from->color };
+        uint32_t id;
+        int code = trace_dictionary_add_string(dictionary, from->name, from->name_bytes, &row.name);
+
+        if (code == 0 && from->unit_bytes > 0)
+                code = trace_dictionary_add_string(dictionary, from->unit, from->unit_bytes, &row.unit);
+        if (code == 0)
+                code = trace_dictionary_add(dictionary, TRACE_TABLE_PLOTS, &row, &id);
+        return code == -EOVERFLOW ? 0 : code;
+}
+
+int zone_region_plot(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id)
+{
+        struct client_location location;
+        int code = ask(r, client_id, &location);
+
+        return code <= 0 ? code : add_plot(dictionary, &location);
+}
+
+int zone_region_plots(struct zone_region *r, struct trace_dictionary *dictionary)
+{
+        struct client_location location;
+        uint32_t client_id = 0;
+        int code, added = 0;
+
+        while (added == 0 && (code = client_region_next_plot(r->region, &client_id, &location)) == 1)
+                added = add_plot(dictionary, &location);
+        return added < 0 ? added : code == -ENOMEM ? code : 0; /* what cannot be read shows up in use */
 }
 
 /* ---- threads and losses -------------------------------------------------------------------------------- */
@@ -178,33 +282,42 @@ uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lo
         return tid;
 }
 
-uint64_t zone_region_count_drops(struct zone_region *r, uint32_t slot)
+/* How far a counter went; 0 if it did not count. */
+static uint64_t grown(uint64_t now, uint64_t *seen)
+{
+        uint64_t n = now - *seen;
+
+        *seen = now;
+        return n <= DROPS_MAX ? n : 0;
+}
+
+struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot)
 {
         struct client_drops now = client_region_drops(r->region, slot);
         struct client_drops *seen = &r->slots[slot].seen;
-        const uint64_t grown[] = { now.n_zones - seen->n_zones,     now.n_messages - seen->n_messages,
-                                   now.n_plots - seen->n_plots,     now.n_frames - seen->n_frames,
-                                   now.n_memory - seen->n_memory,   now.n_locks - seen->n_locks,
-                                   now.n_devices - seen->n_devices, now.n_other - seen->n_other };
-        uint64_t n = 0;
 
-        *seen = now;
-        for (size_t i = 0; i < sizeof(grown) / sizeof(grown[0]); i++)
-                if (grown[i] <= DROPS_MAX)
-                        n += grown[i];
-        return n;
+        return (struct client_drops){
+                .n_zones = grown(now.n_zones, &seen->n_zones),
+                .n_messages = grown(now.n_messages, &seen->n_messages),
+                .n_plots = grown(now.n_plots, &seen->n_plots),
+                .n_frames = grown(now.n_frames, &seen->n_frames),
+                .n_memory = grown(now.n_memory, &seen->n_memory),
+                .n_locks = grown(now.n_locks, &seen->n_locks),
+                .n_devices = grown(now.n_devices, &seen->n_devices),
+                .n_other = grown(now.n_other, &seen->n_other),
+        };
 }
 
 void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses)
 {
-        uint64_t n_no_ring = client_region_drops_no_ring(r->region);
         uint64_t n_garbage = 0;
 
         for (size_t slot = 0; slot < r->n_slots; slot++)
                 n_garbage += r->slots[slot].stream.n_garbage_bytes;
-        if (n_no_ring - r->n_no_ring_seen <= DROPS_MAX)
-                loss_counter_add(losses, TRACE_LOSS_CLIENT_NO_RING, n_no_ring - r->n_no_ring_seen);
         loss_counter_add(losses, TRACE_LOSS_CLIENT_GARBAGE, n_garbage - r->n_garbage_seen);
-        r->n_no_ring_seen = n_no_ring;
         r->n_garbage_seen = n_garbage;
+        loss_counter_add(losses, TRACE_LOSS_CLIENT_NO_RING,
+                         grown(client_region_drops_no_ring(r->region), &r->n_no_ring_seen));
+        loss_counter_add(losses, TRACE_LOSS_BLOB_REFUSED,
+                         grown(client_region_blobs_refused(r->region), &r->n_refused_blobs_seen));
 }

@@ -27,6 +27,8 @@ struct zone_slot {
         struct client_stream stream;
         struct client_drops seen; /* drops that were counted already */
         uint32_t tid;             /* whose events come now, in our PID namespace; 0 = unknown */
+        size_t held_bytes;        /* of `stream`, as zone_source has them in its account */
+        uint64_t filled_bytes;    /* copied out of the ring in this cycle */
 };
 
 /* Numbers that a program uses -> numbers of ours. */
@@ -39,6 +41,7 @@ struct zone_numbers {
 struct zone_region {
         struct client_region *region; /* owned; NULL = closed */
         uint32_t pid;                 /* in our PID namespace */
+        uint32_t process;             /* id in the table PROCESSES */
         uint64_t device, inode;       /* of the memfd: tells one region from the next of the same process */
         unsigned n_cycles_ended;      /* merge cycles since its process ended; 0 = it lives */
 
@@ -49,15 +52,19 @@ struct zone_region {
                 near_locations; /* heap, owned: ids in LOCATIONS of the client's first ones; 0 = not asked yet */
         size_t near_capacity;
         struct zone_numbers far_locations; /* of the others */
+        struct zone_numbers locks;         /* ids in LOCKS */
+        struct zone_numbers devices;       /* ids in DEVICES */
         unsigned n_bad_locations;          /* that the program named but does not have */
+
+        bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 
         struct zone_numbers tids; /* of a program in another PID namespace */
 
-        uint64_t n_no_ring_seen, n_garbage_seen; /* counted already */
+        uint64_t n_no_ring_seen, n_garbage_seen, n_refused_blobs_seen; /* counted already */
 };
 
-/* @region: taken over. */
-void zone_region_init(struct zone_region *r, struct client_region *region, uint32_t pid);
+/* @region: taken over.  @process: id in the table PROCESSES. */
+void zone_region_init(struct zone_region *r, struct client_region *region, uint32_t pid, uint32_t process);
 void zone_region_deinit(struct zone_region *r);
 
 /* Follows the program: new threads take new slots.  Returns 0 or -ENOMEM. */
@@ -71,6 +78,26 @@ int zone_region_follow(struct zone_region *r);
 int zone_region_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                          uint32_t *ret_id);
 
+/* The id in LOCATIONS of one of the program's first locations, which was asked for before; 0 = it was not. */
+static inline uint32_t zone_region_near_location(const struct zone_region *r, uint32_t client_id)
+{
+        return client_id - 1 < r->near_capacity ? r->near_locations[client_id - 1] : 0;
+}
+
+/* The string that a location is called; 0 if it has no name, or as above.  Returns 0 or -ENOMEM. */
+int zone_region_name(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                     uint32_t *ret_name);
+
+/* The row in LOCKS or DEVICES of a location that stands for one, made at first sight; 0 as above.  The same. */
+int zone_region_lock(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                     uint32_t *ret_lock);
+int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                       uint32_t *ret_device);
+
+/* Makes rows in PLOTS: of one plot as it is now, and of all that the program has set up so far.  The same. */
+int zone_region_plot(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id);
+int zone_region_plots(struct zone_region *r, struct trace_dictionary *dictionary);
+
 /*
  * zone_region_tid() - the number that a thread of the program has for us
  * @n_lookups_left:  expensive lookups that this cycle still allows; counted down
@@ -78,8 +105,8 @@ int zone_region_location(struct zone_region *r, struct trace_dictionary *diction
  */
 uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lookups_left);
 
-/* What a slot's threads dropped since the last call. */
-uint64_t zone_region_count_drops(struct zone_region *r, uint32_t slot);
+/* What a slot's threads dropped since the last call, by kind. */
+struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot);
 
 /* Counts what the region as a whole lost since the last call. */
 void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses);

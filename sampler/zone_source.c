@@ -20,13 +20,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILL_BYTES_MAX (UINT32_C(1) << 22) /* copied out of one ring at once */
-#define HELD_BYTES_MAX \
-        (UINT64_C(1) << 26)  /* of all rings, later than the watermark: usually next to nothing */
-#define WAITING_MAX     4096 /* regions; whoever comes then is found by the mapping, or not ours */
-#define WAITING_NS      NS_PER_S
-#define FUTURE_NS       NS_PER_S /* an event stamped later than this from now was not stamped by a clock */
-#define LOOKUPS_A_CYCLE 32
+#define FILL_BYTES_MAX   (UINT32_C(1) << 18) /* copied out of one ring at once: stays in a core's cache */
+#define FILL_BYTES_MIN   UINT32_C(4096)
+#define ALL_FILLS_BYTES  (UINT32_C(1) << 25) /* of all rings of a region at once */
+#define STREAM_BYTES_MAX CLIENT_STREAM_EVENT_BYTES_MAX
+#define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
+#define WAITING_MAX      4096 /* regions; whoever comes then is found by the mapping, or not ours */
+#define WAITING_NS       NS_PER_S
+#define LOOKUPS_A_CYCLE  32
 
 void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts)
 {
@@ -34,6 +35,7 @@ void zone_source_init(struct zone_source *s, const struct zone_source_parts *par
                                    .losses = parts->losses,
                                    .processes = parts->processes,
                                    .families = parts->families };
+        event_translator_init(&s->translator, parts->dictionary, parts->losses);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
 }
 
@@ -47,7 +49,7 @@ void zone_source_deinit(struct zone_source *s)
         free(s->waiting);
         free(s->missed_pids);
         intern_deinit(&s->known_pids);
-        byte_buffer_deinit(&s->filled);
+        event_translator_deinit(&s->translator);
         *s = (struct zone_source){ .n_regions = 0 };
 }
 
@@ -96,13 +98,12 @@ static bool is_of_process(const struct client_region *region, uint32_t pid, uint
 static int start_region(struct zone_source *s, const struct waiting_region *w,
                         struct client_region **ret_region, struct error *err)
 {
-        static const struct trace_location nameless = { .name = 0 };
         int r = client_region_open(w->fd, ret_region, err);
 
         if (r == 0 && !is_of_process(*ret_region, w->pid, w->own_pid))
                 r = error_set(err, -EPERM, "the region is not that of process %u", w->pid);
         if (r == 0)
-                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &s->nameless);
+                r = event_translator_start(&s->translator);
         if (r == 0)
                 r = use_clock(s, client_region_clock_kind(*ret_region), err);
         if (r == 0)
@@ -121,8 +122,8 @@ static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
         return false;
 }
 
-/* Takes a region of a process that is ours; its descriptor is taken over. */
-static int take_region(struct zone_source *s, struct waiting_region *w)
+/* Takes a region of a process that is ours, with its row in PROCESSES; its descriptor is taken over. */
+static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t process)
 {
         struct client_region *region = NULL;
         struct zone_region *taken;
@@ -148,11 +149,12 @@ static int take_region(struct zone_source *s, struct waiting_region *w)
         }
         zone_source_end(s, w->pid);
         taken = &s->regions[s->n_regions++];
-        zone_region_init(taken, region, w->pid);
+        zone_region_init(taken, region, w->pid, process);
         taken->device = st.st_dev;
         taken->inode = st.st_ino;
+        s->n_attached += !client_region_is_self_started(region);
         r = intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id);
-        return r < 0 ? r : 0;
+        return r < 0 ? r : zone_region_plots(taken, s->dictionary);
 }
 
 /* Takes @fd over. */
@@ -229,10 +231,11 @@ static int admit_waiting(struct zone_source *s, bool announced)
 
         for (size_t i = 0; i < s->n_waiting; i++) {
                 struct waiting_region *w = &s->waiting[i];
+                const struct process_track *process = process_table_find_process(s->processes, w->pid);
                 bool is_kept = w->announced != announced || must_wait(w);
 
-                if (!is_kept && r == 0 && process_table_find_process(s->processes, w->pid))
-                        r = take_region(s, w);
+                if (!is_kept && r == 0 && process)
+                        r = take_region(s, w, process->process);
                 else if (!is_kept && s->now_ns > w->since_ns + WAITING_NS)
                         drop_waiting(s, w);
                 else
@@ -293,6 +296,7 @@ int zone_source_begin_cycle(struct zone_source *s)
         s->now_ns = clock_raw_ns();
         s->n_lookups_left = LOOKUPS_A_CYCLE;
         s->busiest_bytes = 0;
+        drain_pace_begin(&s->pace, s->now_ns);
         mark_waiting(s, false);
         r = admit_waiting(s, false);
         if (r == 0)
@@ -306,42 +310,107 @@ int zone_source_begin_cycle(struct zone_source *s)
         return r;
 }
 
-int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more)
+/* Puts what a stream holds now into the account. */
+static void account(struct zone_source *s, struct zone_slot *slot, size_t held_bytes)
 {
-        struct client_stream *stream = &region->slots[slot].stream;
-        size_t left_bytes = client_stream_count_bytes(stream);
-        size_t room_bytes = left_bytes < FILL_BYTES_MAX ? FILL_BYTES_MAX - left_bytes : 0; /* whole words */
-        int64_t n_bytes;
-
-        s->now_ns = clock_raw_ns(); /* what comes now was stamped before */
-        /* The large buffer goes into the stream, and its small one waits in our place. */
-        if (client_stream_move(stream, &s->filled) < 0)
-                return -ENOMEM;
-        s->held_bytes -= left_bytes;
-
-        n_bytes = room_bytes ? client_region_drain(region->region, slot, room_bytes, &stream->pending, NULL)
-                             : 0;
-        if (n_bytes == -EBADMSG)
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
-        if (n_bytes > 0 && (uint64_t)n_bytes > s->busiest_bytes)
-                s->busiest_bytes = (uint64_t)n_bytes;
-        *ret_more = room_bytes > 0 && n_bytes == (int64_t)room_bytes;
-        return n_bytes == -ENOMEM ? -ENOMEM : 0;
+        s->held_bytes += held_bytes - slot->held_bytes;
+        slot->held_bytes = held_bytes;
 }
 
-int zone_source_put_back(struct zone_source *s, struct zone_slot *slot)
+/* Makes the room of what was gone through room for more, when it is worth the copy. */
+static void compact(struct client_stream *stream)
 {
-        struct client_stream *stream = &slot->stream;
         size_t left_bytes = client_stream_count_bytes(stream);
 
+        if (stream->at_bytes < left_bytes || stream->at_bytes == 0)
+                return;
+        memmove(stream->pending.data, stream->pending.data + stream->at_bytes, left_bytes);
+        stream->pending.used_bytes = left_bytes;
+        stream->at_bytes = 0;
+}
+
+/* How much is copied out at once: the more rings there are, the less of each. */
+static size_t fill_bytes(const struct zone_region *region, size_t left_bytes)
+{
+        size_t n_bytes = ALL_FILLS_BYTES / region->n_slots / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
+
+        if (left_bytes >= STREAM_BYTES_MAX)
+                return 0;
+        if (n_bytes < FILL_BYTES_MIN)
+                return FILL_BYTES_MIN;
+        return n_bytes < FILL_BYTES_MAX ? n_bytes : FILL_BYTES_MAX;
+}
+
+int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more)
+{
+        struct zone_slot *filled = &region->slots[slot];
+        struct client_stream *stream = &filled->stream;
+        size_t max_bytes = fill_bytes(region, client_stream_count_bytes(stream));
+        int64_t n_bytes;
+
+        account(s, filled, client_stream_count_bytes(stream));
+        *ret_more = true;
+        if (max_bytes == 0 || s->held_bytes > HELD_BYTES_MAX)
+                return 0;
+        compact(stream);
+        s->now_ns = clock_raw_ns(); /* what comes now was stamped before */
+        n_bytes = client_region_drain(region->region, slot, max_bytes, &stream->pending, NULL);
+        account(s, filled, client_stream_count_bytes(stream));
+        if (n_bytes == -EBADMSG)
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+        *ret_more = n_bytes == (int64_t)max_bytes;
+        if (n_bytes <= 0)
+                return n_bytes == -ENOMEM ? -ENOMEM : 0;
+        filled->filled_bytes += (uint64_t)n_bytes;
+        return 1;
+}
+
+void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot)
+{
+        struct client_stream *stream = &slot->stream;
+
+        drain_pace_add(&s->pace, client_region_ring_bytes(region->region), slot->filled_bytes);
+        if (slot->filled_bytes > s->busiest_bytes)
+                s->busiest_bytes = slot->filled_bytes;
+        slot->filled_bytes = 0;
+        account(s, slot, client_stream_count_bytes(stream));
         /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */
-        if (s->held_bytes + left_bytes > HELD_BYTES_MAX) {
-                stream->n_garbage_bytes += left_bytes;
-                stream->at_bytes += left_bytes;
-                left_bytes = 0;
+        if (s->held_bytes > HELD_BYTES_MAX) {
+                stream->n_garbage_bytes += slot->held_bytes;
+                stream->at_bytes += slot->held_bytes;
+                account(s, slot, 0);
         }
-        s->held_bytes += left_bytes;
-        return client_stream_move(stream, &s->filled);
+        if (slot->held_bytes == 0) { /* threads come and go, and slots stay */
+                byte_buffer_deinit(&stream->pending);
+                stream->at_bytes = 0;
+        }
+}
+
+/* What a slot's threads dropped, by kind; the thread that has the slot now stands for all of them. */
+static int count_slot_drops(struct zone_source *s, struct zone_region *region, uint32_t slot, uint32_t thread)
+{
+        struct client_drops n = zone_region_count_drops(region, slot);
+        const struct {
+                enum trace_loss_reason reason;
+                uint64_t n;
+        } kinds[] = {
+                { TRACE_LOSS_DROPPED_ZONES, n.n_zones },     { TRACE_LOSS_DROPPED_MESSAGES, n.n_messages },
+                { TRACE_LOSS_DROPPED_PLOTS, n.n_plots },     { TRACE_LOSS_DROPPED_FRAMES, n.n_frames },
+                { TRACE_LOSS_DROPPED_MEMORY, n.n_memory },   { TRACE_LOSS_DROPPED_LOCKS, n.n_locks },
+                { TRACE_LOSS_DROPPED_DEVICES, n.n_devices }, { TRACE_LOSS_CLIENT_RING_FULL, n.n_other },
+        };
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+                if (kinds[i].n == 0)
+                        continue;
+                if (thread == 0)
+                        loss_counter_add(s->losses, kinds[i].reason, kinds[i].n);
+                else
+                        r = loss_counter_add_thread(s->losses, s->dictionary, kinds[i].reason, thread,
+                                                    kinds[i].n, s->now_ns);
+        }
+        return r;
 }
 
 /* Settles the accounts of a region that is not looked at any more, and closes it. */
@@ -349,12 +418,10 @@ static void close_region(struct zone_source *s, struct zone_region *region)
 {
         for (uint32_t slot = 0; slot < region->n_slots; slot++) {
                 struct client_stream *stream = &region->slots[slot].stream;
-                size_t left_bytes = client_stream_count_bytes(stream);
 
-                s->held_bytes -= left_bytes;
-                stream->n_garbage_bytes += left_bytes;
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_RING_FULL,
-                                 zone_region_count_drops(region, slot));
+                stream->n_garbage_bytes += client_stream_count_bytes(stream);
+                account(s, &region->slots[slot], 0);
+                (void)count_slot_drops(s, region, slot, 0);
         }
         zone_region_count_losses(region, s->losses);
         zone_region_deinit(region);
@@ -378,22 +445,15 @@ void zone_source_end_cycle(struct zone_source *s)
         s->n_regions = n_kept;
 }
 
-int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context,
-                            uint64_t now_ns)
+int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context)
 {
         int r = count_missed(s);
 
         for (size_t i = 0; i < s->n_regions; i++) {
                 struct zone_region *region = &s->regions[i];
 
-                for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++) {
-                        uint64_t n = zone_region_count_drops(region, slot);
-
-                        if (n > 0)
-                                r = loss_counter_add_thread(
-                                        s->losses, s->dictionary, TRACE_LOSS_CLIENT_RING_FULL,
-                                        thread_of(context, region->slots[slot].tid), n, now_ns);
-                }
+                for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
+                        r = count_slot_drops(s, region, slot, thread_of(context, region->slots[slot].tid));
                 zone_region_count_losses(region, s->losses);
         }
         return r;
@@ -417,108 +477,22 @@ int zone_source_add_clocks(struct zone_source *s)
         return r == -EOVERFLOW ? 0 : r;
 }
 
-/* ---- words of a ring -> trace events ------------------------------------------------------------------- */
+/* ---- words of a ring ----------------------------------------------------------------------------------- */
 
-/* The string that a location names, for plots and frames. */
-static int name_of(struct zone_source *s, struct zone_region *region, uint32_t client_id, uint64_t *ret_name)
+int zone_source_peek(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
+                     struct client_event *ret_event, uint64_t *ret_time_ns)
 {
-        const struct trace_location *row;
-        uint32_t id;
-        int r = zone_region_location(region, s->dictionary, client_id, &id);
+        struct tick_clock *clock = zone_source_clock(s, region);
 
-        *ret_name = 0;
-        if (r < 0 || id == 0)
-                return r;
-        row = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCATIONS, id);
-        *ret_name = row->name;
-        return 0;
-}
-
-static int text_of(struct zone_source *s, const struct client_event *from, uint64_t *ret_text)
-{
-        uint32_t id = 0;
-        int r = trace_dictionary_add_string(s->dictionary, from->text, from->text_bytes, &id);
-
-        *ret_text = id;
-        if (r == -EOVERFLOW)
-                loss_counter_add(s->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
-        return r == -EOVERFLOW ? 0 : r;
-}
-
-/* Fills *event's op and operands. */
-static int translate(struct zone_source *s, struct zone_region *region, const struct client_event *from,
-                     struct trace_event *event)
-{
-        uint32_t location = 0;
-        int r = 0;
-
-        switch ((enum client_abi_event)from->kind) {
-        case CLIENT_ABI_EVENT_ZONE_BEGIN:
-                event->op = TRACE_OP_ZONE_BEGIN;
-                r = zone_region_location(region, s->dictionary, from->argument, &location);
-                event->zone_begin.location = location ? location : s->nameless;
-                break;
-        case CLIENT_ABI_EVENT_ZONE_END:
-                event->op = TRACE_OP_ZONE_END;
-                break;
-        case CLIENT_ABI_EVENT_MESSAGE:
-                event->op = TRACE_OP_MESSAGE;
-                r = text_of(s, from, &event->message.text);
-                event->message.color = from->value[0] & UINT32_MAX;
-                event->message.severity = from->value[0] >> 32;
-                break;
-        case CLIENT_ABI_EVENT_PLOT_I64:
-                event->op = TRACE_OP_PLOT_I64;
-                r = name_of(s, region, from->argument, &event->plot_i64.name);
-                event->plot_i64.value = (int64_t)from->value[0];
-                break;
-        case CLIENT_ABI_EVENT_PLOT_F64:
-                event->op = TRACE_OP_PLOT_F64;
-                r = name_of(s, region, from->argument, &event->plot_f64.name);
-                event->plot_f64.bits = from->value[0];
-                break;
-        case CLIENT_ABI_EVENT_FRAME_MARK:
-                event->op = TRACE_OP_FRAME_MARK;
-                r = name_of(s, region, from->argument, &event->frame_mark.name);
-                break;
-        case CLIENT_ABI_EVENT_THREAD_NAME:
-                event->op = TRACE_OP_THREAD_NAME;
-                r = text_of(s, from, &event->thread_name.name);
-                break;
-        case CLIENT_ABI_EVENT_TIME:
-        case CLIENT_ABI_EVENT_THREAD:
-                break; /* not of this kind: see zone_source_next() */
-        }
-        return r;
-}
-
-int zone_source_next(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
-                     uint64_t until_ns, struct zone_event *ret_event)
-{
-        const struct tick_clock *clock = &s->clocks[client_region_clock_kind(region->region)];
-        struct client_event from;
-        uint64_t time_ns;
-        int r = 0;
-
-        while (true) {
-                if (client_stream_peek(&slot->stream, &from) == 0)
-                        return 0;
-                time_ns = tick_clock_to_ns(clock, from.ticks);
-                if (time_ns <= s->now_ns || time_ns - s->now_ns <= FUTURE_NS)
-                        break;
+        while (client_stream_peek(&slot->stream, ret_event) == 1) {
+                *ret_time_ns = tick_clock_to_ns(clock, ret_event->ticks);
+                if (*ret_time_ns <= s->now_ns || *ret_time_ns - s->now_ns <= ZONE_SOURCE_FUTURE_NS)
+                        return 1;
                 slot->stream.n_garbage_bytes += slot->stream.event_bytes;
+                if (ret_event->prefix.blob_bytes > 0)
+                        client_region_free_blob(region->region, ret_event->prefix.blob_at,
+                                                ret_event->prefix.blob_bytes);
                 client_stream_consume(&slot->stream);
         }
-        if (time_ns > until_ns)
-                return 0;
-
-        *ret_event = (struct zone_event){ .event = { .time_ns = time_ns } };
-        if (from.kind == CLIENT_ABI_EVENT_THREAD) {
-                slot->tid = zone_region_tid(region, from.argument, &s->n_lookups_left);
-                ret_event->hands_over = true;
-        } else {
-                r = translate(s, region, &from, &ret_event->event);
-        }
-        client_stream_consume(&slot->stream);
-        return r < 0 ? r : 1;
+        return 0;
 }

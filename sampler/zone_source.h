@@ -2,20 +2,20 @@
 /*
  * sampler/zone_source.h - the programs' side of the merge
  *
- * Way of the data:  region_inbox, region_finder -> zone_region -> [zone_source] -> merge
+ * Way of the data:  region_inbox, region_finder -> zone_region -> [zone_source] -> zone_merge
  *
- * Holds the regions of all recorded processes, copies their rings out and turns
- * what is in them into trace events: ticks into nanoseconds, locations and
- * texts into ids of the dictionary.  Used by the collector's thread.
+ * Holds the regions of all recorded processes, copies their rings out, and says
+ * what comes next in each and when.  Used by the collector's thread.
  */
 #ifndef SAMPLER_ZONE_SOURCE_H
 #define SAMPLER_ZONE_SOURCE_H
 
-#include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/intern.h"
-#include "format/trace_event.h"
 #include "instrument/tick_clock.h"
+#include "sampler/drain_pace.h"
+#include "sampler/event_translator.h"
 #include "sampler/zone_region.h"
 
 #include <stdbool.h>
@@ -27,6 +27,8 @@ struct process_table;
 struct trace_dictionary;
 
 #define ZONE_SOURCE_CLOCKS 5 /* by enum client_abi_clock */
+#define ZONE_SOURCE_FUTURE_NS \
+        NS_PER_S /* an event that is later than this from now was not stamped by a clock */
 
 /* A region that was handed in, while it is not known yet whether its process is one of ours. */
 struct waiting_region {
@@ -42,7 +44,9 @@ struct zone_source {
         struct trace_dictionary *dictionary; /* borrowed, like the next two */
         struct loss_counter *losses;
         const struct process_table *processes; /* whom the kernel told of */
-        uint32_t families;                     /* what the programs are asked for: CLIENT_ABI_FAMILY_* */
+        uint32_t
+                families; /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
+        struct event_translator translator;
 
         struct zone_region *regions; /* heap, owned */
         size_t n_regions, regions_capacity;
@@ -57,15 +61,13 @@ struct zone_source {
 
         struct tick_clock clocks[ZONE_SOURCE_CLOCKS];
         bool clock_used[ZONE_SOURCE_CLOCKS];
-        uint32_t
-                nameless; /* location of zones whose own makes no sense: keeps the nesting right; 0 = not made */
 
+        uint64_t n_attached;     /* regions of programs that ran before they were recorded */
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
         unsigned n_lookups_left; /* of thread numbers, in this cycle */
-        uint64_t busiest_bytes;  /* what the fullest ring held in this cycle */
-        uint64_t held_bytes;     /* copied out but later than the watermark, in all streams */
-        struct byte_buffer
-                filled; /* the stream that is worked on lies here; the others keep what is left only */
+        uint64_t busiest_bytes;  /* what came out of the busiest ring in this cycle */
+        struct drain_pace pace;
+        uint64_t held_bytes; /* copied out and not merged yet, in all streams */
 };
 
 struct zone_source_parts {
@@ -112,37 +114,37 @@ void zone_source_disable(struct zone_source *s);
 int zone_source_begin_cycle(struct zone_source *s);
 
 /*
- * zone_source_fill() - copy a ring out, to be gone through by zone_source_next()
- * @ret_more:  the ring held more than is copied at once
- * Until zone_source_put_back() no other slot can be filled.  Returns 0 or -ENOMEM.
+ * zone_source_fill() - copy more of a ring out, to be gone through by zone_source_peek()
+ * @ret_more:  it holds more than that
+ * Nothing is copied where there is too much already, in the stream or in all of them.
+ * Returns 1, 0 if nothing was copied, -ENOMEM.
  */
 int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more);
 
-/* Keeps what zone_source_next() left.  Returns 0 or -ENOMEM. */
-int zone_source_put_back(struct zone_source *s, struct zone_slot *slot);
+/* A slot was gone through: its memory is given back, but for what is left. */
+void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot);
+
+/*
+ * zone_source_peek() - the next event of a filled slot, which stays the next until client_stream_consume()
+ * What was stamped in the future is passed over.  Returns 1 with its time; 0 when there is none yet.
+ */
+int zone_source_peek(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
+                     struct client_event *ret_event, uint64_t *ret_time_ns);
+
+/* The clock of a region's ticks. */
+static inline struct tick_clock *zone_source_clock(struct zone_source *s, const struct zone_region *region)
+{
+        return &s->clocks[client_region_clock_kind(region->region)];
+}
 
 /* Closes the regions of processes that have ended. */
 void zone_source_end_cycle(struct zone_source *s);
 
 /* Counts what the programs dropped since the last call; @thread_of finds the row of a tid.  Returns 0 or -errno. */
 typedef uint32_t zone_source_thread_of(void *context, uint32_t tid);
-int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context,
-                            uint64_t now_ns);
+int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context);
 
 /* Puts the last reading of each clock in use into the table CLOCKS.  Returns 0 or -errno of the table. */
 int zone_source_add_clocks(struct zone_source *s);
-
-/* What one word of a ring becomes. */
-struct zone_event {
-        struct trace_event event;
-        bool hands_over; /* only a time: from here on the slot belongs to the thread in `tid` */
-};
-
-/*
- * zone_source_next() - the next event of the filled slot that is not later than @until_ns
- * Returns 1; 0 when there is none yet; -ENOMEM.
- */
-int zone_source_next(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
-                     uint64_t until_ns, struct zone_event *ret_event);
 
 #endif /* SAMPLER_ZONE_SOURCE_H */

@@ -73,6 +73,12 @@ START_TEST(test_total)
                 [TRACE_LOSS_KERNEL_RING_FULL] = true, [TRACE_LOSS_CLIENT_RING_FULL] = true,
                 [TRACE_LOSS_CLIENT_NO_RING] = true,   [TRACE_LOSS_CLIENT_GONE] = true,
                 [TRACE_LOSS_ZONE_TOO_DEEP] = true,    [TRACE_LOSS_RECORD_GARBAGE] = true,
+                [TRACE_LOSS_DROPPED_ZONES] = true,    [TRACE_LOSS_DROPPED_MESSAGES] = true,
+                [TRACE_LOSS_DROPPED_PLOTS] = true,    [TRACE_LOSS_DROPPED_FRAMES] = true,
+                [TRACE_LOSS_DROPPED_MEMORY] = true,   [TRACE_LOSS_DROPPED_LOCKS] = true,
+                [TRACE_LOSS_DROPPED_DEVICES] = true,  [TRACE_LOSS_STRING_TABLE_FULL] = true,
+                [TRACE_LOSS_BLOB_REFUSED] = true,     [TRACE_LOSS_BLOB_DAMAGED] = true,
+                [TRACE_LOSS_ATTACHMENTS_FULL] = true,
         };
         struct loss_counter c = { .pending = { 0 } };
 

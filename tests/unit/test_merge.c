@@ -16,6 +16,7 @@
 #include "sampler/writer_thread.h"
 #include "tests/unit/event_list.h"
 #include "tests/unit/fake_events.h"
+#include "tests/unit/fake_program.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
 
@@ -415,7 +416,7 @@ START_TEST(test_samples_in_zones)
         expect_path(&f, get(&f, thread, 3, TRACE_OP_SAMPLE), names, 1);
         (void)get(&f, thread, 4, TRACE_OP_ZONE_BEGIN);
         expect_path(&f, get(&f, thread, 5, TRACE_OP_SAMPLE), names, 2);
-        ck_assert(is_text(&f, get(&f, thread, 6, TRACE_OP_MESSAGE)->message.text, "here"));
+        ck_assert_str_eq(get(&f, thread, 6, TRACE_OP_MESSAGE_TEXT)->text, "here");
         (void)get(&f, thread, 7, TRACE_OP_ZONE_END);
         expect_path(&f, get(&f, thread, 8, TRACE_OP_SAMPLE), names, 1);
         (void)get(&f, thread, 9, TRACE_OP_ZONE_END);
@@ -505,6 +506,60 @@ START_TEST(test_future_is_not_believed)
         ck_assert_uint_eq(count(&f, thread, TRACE_OP_ZONE_END), 2);
         ck_assert_uint_eq(count(&f, thread, TRACE_OP_FRAME_MARK), 0);
         ck_assert_uint_eq(lost(&f, TRACE_LOSS_CLIENT_GARBAGE), 3 * sizeof(uint64_t));
+        tear_down(&f);
+}
+END_TEST
+
+static void attach_source(struct fake_program *program, uint64_t time_ns, char letter)
+{
+        char text[3000];
+
+        memset(text, letter, sizeof(text));
+        fake_program_put(program, 0,
+                         &(struct fake_event){ .time_ns = time_ns,
+                                               .kind = CLIENT_ABI_EVENT_SOURCE_TEXT,
+                                               .words = { 1 },
+                                               .n_words = 1,
+                                               .text = text,
+                                               .text_bytes = sizeof(text) });
+}
+
+/* Rows stand before what refers to them: texts of the program's, and the threads that fibers are. */
+START_TEST(test_whole_trace)
+{
+        uint64_t early_ns = clock_raw_ns() - NS_PER_S;
+        struct kernel_record_identity self = at(PID, PID, early_ns), end = at(PID, PID, early_ns + 100);
+        static struct fake_program program;
+        static struct fixture f;
+        uint32_t fiber;
+
+        set_up(&f);
+        put_comm(&f, &self, "self");
+        cycle(&f, false);
+        fake_program_start(&program, PID);
+        ck_assert_int_eq(zone_source_receive(&f.merge.zones, PID, fake_program_fd(&program)), 0);
+        fiber = fake_program_name(&program, "fiber");
+        fake_program_thread(&program, 0, early_ns + 1, PID);
+        fake_program_enter(&program, 0, early_ns + 2, fiber, 0);
+        fake_program_begin(&program, 0, early_ns + 3, fiber);
+        attach_source(&program, early_ns + 4, 'a');
+        kernel_record_add_exit(&f.record, &end);
+        into(&f, FAKE_TRACKER_0);
+        cycle(&f, false);
+        finish(&f); /* the reader checks every id as it comes */
+
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_ATTACHMENTS), 1);
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_THREADS), 2);
+        ck_assert_uint_eq(get(&f, 2, 2, TRACE_OP_ZONE_BEGIN)->time_ns, early_ns + 3);
+        (void)get(&f, 2, 3, TRACE_OP_SWITCH_OUT);
+        ck_assert_uint_eq(get(&f, 2, 4, TRACE_OP_THREAD_EXIT)->time_ns,
+                          early_ns + 100); /* with its program */
+        ck_assert_ptr_null(event_list_get(&f.list, 2, 5));
+        (void)get(&f, 1, 2, TRACE_OP_FIBER_LEAVE);
+        ck_assert_uint_eq(get(&f, 1, 3, TRACE_OP_THREAD_EXIT)->time_ns, early_ns + 100);
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_LOSSES), 0);
+        ck_assert_uint_eq(f.merge.processes.n_fibers, 0);
+        fake_program_end(&program);
         tear_down(&f);
 }
 END_TEST
@@ -648,6 +703,7 @@ int main(void)
         tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
         tcase_add_test(tc, test_thread_without_records);
         tcase_add_test(tc, test_future_is_not_believed);
+        tcase_add_test(tc, test_whole_trace);
         tcase_add_test(tc, test_strangers_wait_in_vain);
         tcase_add_test(tc, test_full_tables);
         tcase_add_test(tc, test_foreign_thread);

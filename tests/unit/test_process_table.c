@@ -206,6 +206,47 @@ START_TEST(test_full_tables)
 }
 END_TEST
 
+/* Numbers of fibers are those of their process; a fiber has a row without a TID, and goes with its process. */
+START_TEST(test_fibers)
+{
+        const struct trace_thread *row;
+        struct thread_track *one, *two, *fiber, *other, *again;
+        struct trace_dictionary dictionary;
+        struct process_table t;
+
+        trace_dictionary_init(&dictionary, 0);
+        process_table_init(&t, &dictionary);
+        one = add(&t, 10, 10, 0, 1);
+        two = add(&t, 20, 20, 0, 1);
+        ck_assert_ptr_null(process_table_find_fiber(one->process, 5));
+        ck_assert_int_eq(process_table_add_fiber(&t, one->process, 5, 7, &fiber), 0);
+        ck_assert_int_eq(process_table_add_fiber(&t, two->process, 5, 7, &other), 0);
+        ck_assert_ptr_eq(process_table_find_fiber(one->process, 5), fiber);
+        ck_assert_ptr_eq(process_table_find_fiber(two->process, 5), other);
+        ck_assert_uint_eq(t.n_fibers, 2);
+        row = trace_dictionary_row(&dictionary, TRACE_TABLE_THREADS, fiber->thread);
+        ck_assert_uint_eq(row->process, one->process->process);
+        ck_assert_uint_eq(row->tid, 0);
+        ck_assert_uint_eq(row->start_ns, 7);
+        ck_assert_uint_eq(row->kind, TRACE_THREAD_FIBER);
+        ck_assert_uint_eq(row->fiber, 5);
+        ck_assert_uint_ne(other->thread, fiber->thread);
+
+        process_table_forget_fibers(&t, one->process);
+        ck_assert_ptr_null(process_table_find_fiber(one->process, 5));
+        ck_assert_int_eq(process_table_add_fiber(&t, one->process, 5, 9, &again), 0);
+        ck_assert_uint_ne(again->thread, other->thread);
+        t.n_fibers = PROCESS_TABLE_FIBERS_MAX;
+        ck_assert_int_eq(process_table_add_fiber(&t, one->process, 6, 9, &again), -EOVERFLOW);
+        ck_assert_ptr_null(process_table_find_fiber(one->process, 6));
+        t.n_fibers = 2;
+        ck_assert_uint_eq(process_table_forget_thread(&t, one), 10);
+        ck_assert_uint_eq(t.n_fibers, 1);
+        process_table_deinit(&t);
+        trace_dictionary_deinit(&dictionary);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/process_table");
@@ -219,6 +260,7 @@ int main(void)
         tcase_add_test(tc, test_pending_lists_the_thread);
         tcase_add_test(tc, test_many_threads);
         tcase_add_test(tc, test_full_tables);
+        tcase_add_test(tc, test_fibers);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

@@ -44,16 +44,14 @@ static void set_up(struct fixture *f, uint32_t n_rows_max)
         for (uint32_t i = 1; i <= N_LOCATIONS && (n_rows_max == 0 || i <= n_rows_max); i++)
                 add_row(f, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .line = i });
         f->track.thread = THREAD;
-        event_encoder_begin_run(&f->encoder, THREAD);
 }
 
 /* What was written since the last call. */
 static void read_back(struct fixture *f)
 {
-        event_encoder_end_run(&f->encoder);
+        thread_sink_switch(&f->sink, NULL);
         event_list_deinit(&f->list);
         event_list_take(&f->list, &f->dictionary, &f->encoder);
-        event_encoder_begin_run(&f->encoder, THREAD);
 }
 
 static void tear_down(struct fixture *f)
@@ -69,14 +67,14 @@ static void begin_zone(struct fixture *f, uint64_t time_ns, uint32_t location)
         struct trace_event event = { .op = TRACE_OP_ZONE_BEGIN, .time_ns = time_ns };
 
         event.zone_begin.location = location;
-        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, event), 0);
+        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, &event, 0), 0);
 }
 
 static void end_zone(struct fixture *f, uint64_t time_ns)
 {
         struct trace_event event = { .op = TRACE_OP_ZONE_END, .time_ns = time_ns };
 
-        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, event), 0);
+        ck_assert_int_eq(thread_track_write(&f->track, &f->sink, &event, 0), 0);
 }
 
 static void add_pending(struct fixture *f, uint64_t time_ns, enum trace_op op, uint64_t first_operand)
@@ -317,7 +315,7 @@ START_TEST(test_close_zones)
         set_up(&f, 0);
         for (uint32_t i = 0; i < THREAD_TRACK_ZONES_MAX + 3; i++)
                 begin_zone(&f, 10, 1);
-        thread_track_close_zones(&f.track, &f.sink, 20);
+        thread_track_close_zones(&f.track, &f.sink, 0, 20);
         ck_assert_uint_eq(f.track.n_zones, 0);
         end_zone(&f, 30); /* of the zones that were too deep: they are over as well */
         read_back(&f);
@@ -327,7 +325,8 @@ START_TEST(test_close_zones)
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
 
         begin_zone(&f, 50, 1);
-        thread_track_close_zones(&f.track, &f.sink, 40); /* not before it began, and that is no correction */
+        thread_track_close_zones(&f.track, &f.sink, 0,
+                                 40); /* not before it began, and that is no correction */
         read_back(&f);
         ck_assert_uint_eq(get(&f, 1)->time_ns, 50);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 0);
@@ -367,6 +366,111 @@ START_TEST(test_pending_closes_zones)
 }
 END_TEST
 
+/* The short way leaves the same as the long one, and steps aside where something is unusual. */
+START_TEST(test_short_way)
+{
+        struct fixture f;
+
+        set_up(&f, 0);
+        thread_sink_switch(&f.sink, &f.track);
+        ck_assert(!thread_track_begin_zone(&f.track, &f.sink, 10, 1)); /* no room yet */
+        ck_assert(!thread_track_end_zone(&f.track, &f.sink, 10));
+        begin_zone(&f, 10, 1);
+        ck_assert(thread_track_begin_zone(&f.track, &f.sink, 20, 2));
+        ck_assert(thread_track_end_zone(&f.track, &f.sink, 15));
+        ck_assert(thread_track_end_zone(&f.track, &f.sink, 30));
+        ck_assert(!thread_track_end_zone(&f.track, &f.sink, 40));
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 4);
+        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(get(&f, 1)->zone_begin.location, 2);
+        ck_assert_uint_eq(get(&f, 2)->op, TRACE_OP_ZONE_END);
+        ck_assert_uint_eq(get(&f, 2)->time_ns, 20);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 0);
+
+        for (uint32_t i = 0; i < THREAD_TRACK_ZONES_MAX; i++)
+                begin_zone(&f, 50, 1);
+        ck_assert(!thread_track_begin_zone(&f.track, &f.sink, 50, 1));
+        begin_zone(&f, 50, 1);
+        ck_assert(!thread_track_end_zone(&f.track, &f.sink, 60)); /* of the one that is too deep */
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_levels)
+{
+        uint64_t level = 99;
+        struct fixture f;
+
+        set_up(&f, 0);
+        ck_assert(!thread_track_find_level(&f.track, 0, &level));
+        ck_assert(!thread_track_find_level(&f.track, 1, &level));
+        for (uint32_t i = 1; i <= 3; i++)
+                begin_zone(&f, i, i);
+        ck_assert(thread_track_find_level(&f.track, 0, &level));
+        ck_assert_uint_eq(level, 0);
+        for (uint64_t depth = 1; depth <= 3; depth++) {
+                ck_assert(thread_track_find_level(&f.track, depth, &level));
+                ck_assert_uint_eq(level, 3 - depth);
+        }
+        ck_assert(!thread_track_find_level(&f.track, 4, &level));
+        ck_assert(!thread_track_find_level(&f.track, UINT64_MAX, &level));
+        f.track.n_too_deep = 1; /* the innermost one is not in the stream */
+        ck_assert(!thread_track_find_level(&f.track, 0, &level));
+        ck_assert(thread_track_find_level(&f.track, 3, &level));
+        ck_assert_uint_eq(level, 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* Those that remain are the outermost; zones that are too deep for the stream are counted among them. */
+START_TEST(test_close_some_zones)
+{
+        struct fixture f;
+
+        set_up(&f, 0);
+        for (uint32_t i = 0; i < THREAD_TRACK_ZONES_MAX + 5; i++)
+                begin_zone(&f, 10, 1);
+        thread_track_close_zones(&f.track, &f.sink, THREAD_TRACK_ZONES_MAX + 9, 20);
+        ck_assert_uint_eq(f.track.n_too_deep, 5);
+        thread_track_close_zones(&f.track, &f.sink, THREAD_TRACK_ZONES_MAX + 2, 20);
+        ck_assert_uint_eq(f.track.n_too_deep, 2);
+        ck_assert_uint_eq(f.track.n_zones, THREAD_TRACK_ZONES_MAX);
+        thread_track_close_zones(&f.track, &f.sink, 3, 20);
+        ck_assert_uint_eq(f.track.n_too_deep, 0);
+        ck_assert_uint_eq(f.track.n_zones, 3);
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 2 * THREAD_TRACK_ZONES_MAX - 3);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_callstacks)
+{
+        struct trace_event begin = { .op = TRACE_OP_ZONE_BEGIN, .time_ns = 20, .operand = { 1 } };
+        struct trace_event end = { .op = TRACE_OP_ZONE_END, .time_ns = 30 };
+        struct fixture f;
+
+        set_up(&f, 0);
+        add_row(&f, TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = 1 });
+        add_row(&f, TRACE_TABLE_STACKS, &(struct trace_stack){ .frame = 1 });
+        ck_assert_int_eq(thread_track_write(&f.track, &f.sink, &end, 1),
+                         0); /* left out, and so is its stack */
+        f.track.last_ns = 25;
+        ck_assert_int_eq(thread_track_write(&f.track, &f.sink, &begin, 1), 0);
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 2);
+        ck_assert_uint_eq(get(&f, 0)->op, TRACE_OP_CALLSTACK);
+        ck_assert_uint_eq(get(&f, 0)->callstack.stack, 1);
+        ck_assert_uint_eq(get(&f, 0)->time_ns, 25);
+        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(get(&f, 1)->time_ns, 25);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 1); /* both are one */
+        tear_down(&f);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/thread_track");
@@ -384,6 +488,10 @@ int main(void)
         tcase_add_test(tc, test_time_never_steps_back);
         tcase_add_test(tc, test_close_zones);
         tcase_add_test(tc, test_pending_closes_zones);
+        tcase_add_test(tc, test_short_way);
+        tcase_add_test(tc, test_levels);
+        tcase_add_test(tc, test_close_some_zones);
+        tcase_add_test(tc, test_callstacks);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

@@ -61,6 +61,25 @@ START_TEST(test_nanoseconds_are_themselves)
 }
 END_TEST
 
+/* The line that is kept at hand is given up where it ends, and when a new pair says more about it. */
+START_TEST(test_line_at_hand)
+{
+        clock_of(CLIENT_ABI_CLOCK_TSC);
+        tick_clock_add(&c, 1000, 1000, 0);
+        tick_clock_add(&c, 2000, 2000, 0);
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 3000), 3000); /* carried on */
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 4000), 4000);
+        tick_clock_add(&c, 3000, 4000, 0);
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 2500), 3000);
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 2999), 3998);
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 3000), 4000);
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 1500), 1500); /* the line before */
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 2500), 3000);
+        ck_assert_uint_eq(tick_clock_to_ns(&c, UINT64_MAX), UINT64_MAX); /* it fits no more */
+        ck_assert_uint_eq(tick_clock_to_ns(&c, 3001), 4001);
+}
+END_TEST
+
 START_TEST(test_unknown_clock)
 {
         ck_assert_int_eq(tick_clock_init(&c, 0, NULL), -ENOTSUP);
@@ -145,6 +164,7 @@ int main(void)
         tcase_add_test(tc, test_lines_between_pairs);
         tcase_add_test(tc, test_bad_pairs_are_passed_over);
         tcase_add_test(tc, test_nanoseconds_are_themselves);
+        tcase_add_test(tc, test_line_at_hand);
         tcase_add_test(tc, test_unknown_clock);
         tcase_add_test(tc, test_extremes);
         tcase_add_test(tc, test_never_backwards);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base/content_hash.h - a number that stands for bytes: equal for equal ones, and hardly ever for others
+ *
+ * Way of the data:  sampler -> [content_hash] -> trace_dictionary
+ *
+ * XXH3, 64 bits, seed 0, as docs/trace-format.md has it.  No protection against who wants two to be alike.
+ */
+#ifndef BASE_CONTENT_HASH_H
+#define BASE_CONTENT_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Several gigabytes a second.  @bytes may be NULL if there are none. */
+uint64_t content_hash(const void *bytes, size_t n_bytes);
+
+#endif /* BASE_CONTENT_HASH_H */

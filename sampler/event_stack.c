@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/event_stack.h"
+
+#include "base/bytes.h"
+#include "instrument/client_abi.h"
+#include "instrument/client_stream.h"
+#include "sampler/address_space.h"
+#include "sampler/call_chain.h"
+#include "sampler/loss_counter.h"
+
+#include <stdbool.h>
+
+#define WORD_BYTES 8
+
+/* Where a frame pointer points, the caller's frame pointer and the return address lie: from it in words. */
+#if defined(__riscv)
+#define CALLER_FRAME   (-2)
+#define RETURN_ADDRESS (-1)
+#else
+#define CALLER_FRAME   0
+#define RETURN_ADDRESS 1
+#endif
+
+/* What follows is no code: a register that was no frame pointer led there. */
+static bool leaves_code(const struct address_space *space, uint64_t avma)
+{
+        return space->n_ranges > 0 && !address_space_find(space, avma);
+}
+
+static void begin(struct call_chain *chain)
+{
+        chain->n_frames = 0;
+        chain->end = CALL_CHAIN_END_ROOT;
+}
+
+/* Takes one frame more; false if the chain ends here. */
+static bool add(struct call_chain *chain, const struct address_space *space, uint64_t avma,
+                bool return_address)
+{
+        if (avma == 0)
+                return false;
+        if (leaves_code(space, avma)) {
+                chain->end = CALL_CHAIN_END_LEFT_CODE;
+                return false;
+        }
+        if (chain->n_frames >= CALL_CHAIN_FRAMES_MAX) {
+                chain->end = CALL_CHAIN_END_TOO_DEEP;
+                return false;
+        }
+        chain->frames[chain->n_frames++] = (struct call_frame){ .avma = avma,
+                                                                .return_address = return_address };
+        return true;
+}
+
+/* The word at @avma of a stack whose copy begins at @sp; false if it is not in the copy. */
+static bool load(const struct byte_reader *stack, uint64_t sp, uint64_t avma, uint64_t *ret_word)
+{
+        uint64_t at_bytes = avma - sp; /* below the copy this is very large */
+        struct byte_reader in;
+
+        if (stack->left < WORD_BYTES || at_bytes > stack->left - WORD_BYTES)
+                return false;
+        in = byte_reader_of(stack->at + at_bytes, WORD_BYTES);
+        *ret_word = bytes_u64(&in);
+        return true;
+}
+
+void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struct address_space *space,
+                             struct call_chain *ret_chain)
+{
+        struct byte_reader in = byte_reader_of(copy, copy_bytes);
+        uint64_t pc = bytes_u64(&in), sp = bytes_u64(&in), frame = bytes_u64(&in);
+        uint64_t caller, address;
+
+        begin(ret_chain);
+        if (in.short_read || !add(ret_chain, space, pc, false))
+                return;
+        while (load(&in, sp, frame + (uint64_t)(CALLER_FRAME * WORD_BYTES), &caller) &&
+               load(&in, sp, frame + (uint64_t)(RETURN_ADDRESS * WORD_BYTES), &address)) {
+                /* Callers lie higher up: so it ends. */
+                if (!add(ret_chain, space, address, true) || caller <= frame)
+                        return;
+                frame = caller;
+        }
+        if (frame != 0) /* beyond what was copied */
+                ret_chain->end = CALL_CHAIN_END_TOO_DEEP;
+}
+
+static void take_frames(const struct client_prefix *prefix, const struct address_space *space,
+                        struct call_chain *ret_chain)
+{
+        struct byte_reader in = byte_reader_of(prefix->frames, (size_t)prefix->n_frames * WORD_BYTES);
+
+        begin(ret_chain);
+        while (in.left > 0 && add(ret_chain, space, bytes_u64(&in), true))
+                ;
+        if (in.left == 0 && prefix->n_frames >= CLIENT_ABI_CALLSTACK_FRAMES_MAX &&
+            ret_chain->end == CALL_CHAIN_END_ROOT)
+                ret_chain->end = CALL_CHAIN_END_TOO_DEEP;
+}
+
+void event_stack_unwind(const struct client_prefix *prefix, const struct address_space *space,
+                        struct loss_counter *losses, struct call_chain *ret_chain)
+{
+        begin(ret_chain);
+        if (prefix->n_frames > 0) {
+                take_frames(prefix, space, ret_chain);
+        } else if (prefix->stack_bytes > 0) {
+                event_stack_unwind_copy(prefix->stack, prefix->stack_bytes, space, ret_chain);
+                if (ret_chain->n_frames < 2) {
+                        loss_counter_add(losses, TRACE_LOSS_STACK_NOT_UNWOUND, 1);
+                        return;
+                }
+        }
+        if (ret_chain->end == CALL_CHAIN_END_TOO_DEEP)
+                loss_counter_add(losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
+        else if (ret_chain->end == CALL_CHAIN_END_LEFT_CODE)
+                loss_counter_add(losses, TRACE_LOSS_STACK_LEFT_CODE, 1);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/zone_merge.h"
+
+#include "instrument/client_abi.h"
+#include "sampler/event_stack.h"
+#include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
+#include "sampler/stack_builder.h"
+#include "sampler/zone_source.h"
+
+#include <errno.h>
+
+#define RING_BYTES_AT_ONCE \
+        (UINT64_C(1) << 26) /* from one ring in one cycle, so that all others have their turn */
+#define RING_BYTES_AT_LAST  (UINT64_C(1) << 31) /* more than a ring can hold */
+#define LARGE_PAYLOAD_BYTES (UINT32_C(1) << 16)
+
+/* One ring, whose bytes are copied out. */
+struct lane {
+        struct zone_region *region;
+        struct zone_slot *slot;
+        struct thread_track *thread; /* whose events come; NULL = nobody's that we know */
+};
+
+/* Why a lane was left. */
+enum lane_stop {
+        LANE_DRY,   /* there is no whole event any more */
+        LANE_LATER, /* what comes next is not for this cycle */
+        LANE_ENTER, /* at the beginning of a fiber */
+};
+
+void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts)
+{
+        *m = (struct zone_merge){ .parts = *parts };
+        fiber_order_init(&m->order);
+}
+
+void zone_merge_deinit(struct zone_merge *m)
+{
+        fiber_order_deinit(&m->order);
+}
+
+/* ---- fibers -------------------------------------------------------------------------------------------- */
+
+void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, uint64_t now_ns)
+{
+        for (uint32_t i = 0; i < process->fibers.numbers.n_items; i++)
+                if (process->fibers.tracks[i])
+                        thread_track_end_fiber(process->fibers.tracks[i], m->parts.sink, now_ns);
+        thread_sink_switch(m->parts.sink, NULL);
+        process_table_forget_fibers(m->parts.processes, process);
+}
+
+int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, uint64_t until_ns)
+{
+        int r;
+
+        if (thread->n_pending == 0)
+                return 0;
+        r = thread_track_write_pending(thread, m->parts.sink, until_ns);
+        if (r == 0 && thread->began_anew) {
+                zone_merge_end_fibers(m, thread->process, thread->last_ns);
+                thread->began_anew = false;
+        }
+        return r;
+}
+
+/* A fiber that comes for the first time, with its name. */
+static int make_fiber(struct zone_merge *m, const struct lane *lane, uint32_t number, uint64_t now_ns,
+                      struct thread_track **ret_fiber)
+{
+        struct zone_source *zones = m->parts.zones;
+        struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
+        struct thread_track *fiber;
+        uint32_t location;
+        int r = zone_region_location(lane->region, zones->dictionary, number, &location);
+
+        if (r == 0 && location == 0)
+                r = -EOVERFLOW; /* there is no such location, or no room for it */
+        if (r == 0)
+                r = process_table_add_fiber(m->parts.processes, lane->thread->process, number, now_ns,
+                                            &fiber);
+        if (r == 0)
+                r = zone_region_name(lane->region, zones->dictionary, number, &fiber->name);
+        if (r < 0)
+                return r;
+        *ret_fiber = fiber;
+        event.thread_name.name = fiber->name;
+        thread_sink_switch(m->parts.sink, fiber);
+        return thread_track_write(fiber, m->parts.sink, &event, 0);
+}
+
+static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                       uint64_t now_ns)
+{
+        struct thread_track *fiber = process_table_find_fiber(lane->thread->process, from->argument);
+        int r = fiber ? 0 : make_fiber(m, lane, from->argument, now_ns, &fiber);
+
+        if (r ==
+            -EOVERFLOW) { /* what it does cannot be told from what the thread itself does: it is left out */
+                thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+                lane->thread->in_lost_fiber = true;
+                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                return 0;
+        }
+        if (r == 0)
+                thread_track_enter_fiber(lane->thread, m->parts.sink, fiber, from->value[0], now_ns);
+        return r;
+}
+
+/* ---- any event ----------------------------------------------------------------------------------------- */
+
+/*
+ * The thread that a ring belongs to now; NULL if it is not known.  The kernel told
+ * of every thread that is recorded, and a program speaks for its own only.
+ */
+static void find_thread(const struct zone_merge *m, struct lane *lane)
+{
+        struct thread_track *thread = process_table_find_thread(m->parts.processes, lane->slot->tid);
+
+        lane->thread = thread && thread->process->pid == lane->region->pid ? thread : NULL;
+}
+
+/* Whose stream the thread's events go to. */
+static struct thread_track *track_of(struct thread_track *thread)
+{
+        return thread->fiber ? thread->fiber : thread;
+}
+
+/* From here on the ring belongs to another thread, which begins without zones. */
+static int hand_over(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                     uint64_t now_ns)
+{
+        int r;
+
+        lane->slot->tid = zone_region_tid(lane->region, from->argument, &m->parts.zones->n_lookups_left);
+        find_thread(m, lane);
+        if (!lane->thread)
+                return 0;
+        r = zone_merge_write_pending(m, lane->thread, now_ns);
+        if (r < 0)
+                return r;
+        thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+        thread_track_close_zones(lane->thread, m->parts.sink, 0, now_ns);
+        return 0;
+}
+
+static bool is_zone_detail(const struct trace_event *event)
+{
+        return event->op == TRACE_OP_ZONE_TEXT || event->op == TRACE_OP_ZONE_NAME ||
+               event->op == TRACE_OP_ZONE_VALUE || event->op == TRACE_OP_ZONE_COLOR;
+}
+
+/* False for details of a zone that is not there. */
+static bool find_level(struct zone_merge *m, const struct thread_track *track,
+                       const struct client_event *from, struct trace_event *event)
+{
+        if (!is_zone_detail(event) ||
+            thread_track_find_level(track, from->prefix.zone_depth, &event->operand[1]))
+                return true;
+        if (track->n_too_deep == 0) /* else the zone was counted */
+                loss_counter_add(m->parts.sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
+        return false;
+}
+
+static int add_stack(struct zone_merge *m, const struct thread_track *thread, const struct client_event *from,
+                     uint32_t *ret_stack)
+{
+        const struct address_space *space = &thread->process->space;
+        int r = 0;
+
+        *ret_stack = 0;
+        if (from->prefix.n_frames == 0 && from->prefix.stack_bytes == 0)
+                return 0;
+        event_stack_unwind(&from->prefix, space, m->parts.sink->losses, &m->chain);
+        if (m->chain.n_frames > 0)
+                r = stack_builder_add(m->parts.stacks, space, &m->chain, ret_stack);
+        loss_counter_add(m->parts.sink->losses, TRACE_LOSS_STACK_TABLE_FULL, m->parts.stacks->n_cut);
+        m->parts.stacks->n_cut = 0;
+        return r;
+}
+
+/* What the thread says with its name or its group is about itself, whatever it goes on as. */
+static bool is_about_thread(const struct trace_event *event)
+{
+        return event->op == TRACE_OP_THREAD_NAME || event->op == TRACE_OP_THREAD_GROUP;
+}
+
+static int write_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                       uint64_t now_ns)
+{
+        struct thread_track *track = track_of(lane->thread);
+        struct trace_event event;
+        uint32_t stack;
+        int r = event_translator_run(&m->parts.zones->translator, lane->region, from, now_ns, &event);
+
+        if (r <= 0 || !find_level(m, track, from, &event))
+                return r < 0 ? r : 0;
+        r = add_stack(m, lane->thread, from, &stack);
+        if (r < 0)
+                return r;
+        if (is_about_thread(&event))
+                track = lane->thread;
+        m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
+        r = thread_track_write(track, m->parts.sink, &event, stack);
+        if (r == 0 && from->text_bytes + from->prefix.blob_bytes >= LARGE_PAYLOAD_BYTES)
+                r = m->parts.flush_if_full(m->parts.context);
+        return r;
+}
+
+/* Merges one event, of whatever kind. */
+static int merge_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                       uint64_t now_ns)
+{
+        int r;
+
+        if (from->kind == CLIENT_ABI_EVENT_THREAD)
+                return hand_over(m, lane, from, now_ns);
+        if (!lane->thread) {
+                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                return 0;
+        }
+        r = zone_merge_write_pending(m, lane->thread, now_ns);
+        if (r < 0)
+                return r;
+        if (from->kind == CLIENT_ABI_EVENT_FIBER_ENTER)
+                return enter_fiber(m, lane, from, now_ns);
+        if (from->kind ==
+            CLIENT_ABI_EVENT_FIBER_LEAVE) /* of none, if the entering was lost: that was counted */
+                thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+        else if (lane->thread->in_lost_fiber)
+                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+        else
+                return write_event(m, lane, from, now_ns);
+        return 0;
+}
+
+/* ---- one ring ------------------------------------------------------------------------------------------ */
+
+/*
+ * The short way: begins and ends of zones as long as nothing else comes between
+ * them.  Whatever is unusual about one is left to merge_event().
+ */
+static void merge_zones(struct zone_merge *m, const struct lane *lane)
+{
+        struct zone_source *zones = m->parts.zones;
+        struct tick_clock *clock = zone_source_clock(zones, lane->region);
+        struct client_stream *stream = &lane->slot->stream;
+        struct thread_track *thread = lane->thread, *track = track_of(thread);
+        uint64_t until_ns = zones->now_ns + ZONE_SOURCE_FUTURE_NS, n_zones = 0;
+        struct client_zone_event zone;
+
+        if (m->until_ns < until_ns)
+                until_ns = m->until_ns;
+        if (thread->n_pending > 0 && thread->pending[0].event.time_ns <= until_ns) {
+                if (thread->pending[0].event.time_ns == 0)
+                        return;
+                until_ns = thread->pending[0].event.time_ns - 1;
+        }
+        thread_sink_switch(m->parts.sink, track);
+        while (client_stream_peek_zone(stream, &zone)) {
+                uint64_t now_ns = tick_clock_to_ns(clock, zone.ticks);
+
+                if (now_ns > until_ns)
+                        break;
+                if (zone.kind == CLIENT_ABI_EVENT_ZONE_BEGIN) {
+                        uint32_t location = zone_region_near_location(lane->region, zone.argument);
+
+                        if (location == 0 || !thread_track_begin_zone(track, m->parts.sink, now_ns, location))
+                                break;
+                        n_zones++;
+                } else if (!thread_track_end_zone(track, m->parts.sink, now_ns)) {
+                        break;
+                }
+                client_stream_consume(stream);
+        }
+        m->n_zones += n_zones;
+}
+
+/*
+ * Merges what was copied out of a ring.
+ * @passes:   goes on at the beginning of a fiber, if that comes first
+ * @ret_ns:   when it was left at LANE_ENTER or LANE_LATER: the time of the next event
+ * Returns an enum lane_stop, or -ENOMEM, -errno.
+ */
+static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint64_t *ret_ns)
+{
+        struct zone_source *zones = m->parts.zones;
+        struct client_event event;
+        int r = 0;
+
+        while (r == 0) {
+                if (lane->thread && !lane->thread->in_lost_fiber)
+                        merge_zones(m, lane);
+                if (zone_source_peek(zones, lane->region, lane->slot, &event, ret_ns) == 0)
+                        return LANE_DRY;
+                if (*ret_ns > m->until_ns)
+                        return LANE_LATER;
+                if (event.kind == CLIENT_ABI_EVENT_FIBER_ENTER && !passes) {
+                        lane->region->uses_fibers = true;
+                        return LANE_ENTER;
+                }
+                passes = passes && event.kind != CLIENT_ABI_EVENT_FIBER_ENTER;
+                r = merge_event(m, lane, &event, *ret_ns);
+                client_stream_consume(&lane->slot->stream);
+        }
+        return r;
+}
+
+static struct lane lane_of(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
+{
+        struct lane lane = { .region = region, .slot = &region->slots[slot] };
+
+        find_thread(m, &lane);
+        return lane;
+}
+
+/* The process is merged up to the last event of this ring only. */
+static void stall(const struct zone_merge *m, const struct lane *lane)
+{
+        struct process_track *process = process_table_find_process(m->parts.processes, lane->region->pid);
+        uint64_t last_ns = lane->thread ? track_of(lane->thread)->last_ns : 0;
+
+        if (process && last_ns < process->stalled_ns)
+                process->stalled_ns = last_ns;
+}
+
+/*
+ * Merges a slot as far as it goes, or up to the next beginning of a fiber.
+ * What comes after that, or is too young, is copied out nevertheless, so that
+ * the program has room.
+ * @passes:  goes on at the beginning of a fiber, if that comes first
+ * @ret_ns:  the time of the next event
+ * Returns an enum lane_stop, or -ENOMEM, -errno.
+ */
+static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t slot, bool passes,
+                      uint64_t *ret_ns)
+{
+        struct lane lane = lane_of(m, region, slot);
+        int stop = merge_lane(m, &lane, passes, ret_ns);
+        bool more = true;
+
+        while (stop >= 0 && more) {
+                int r = lane.slot->filled_bytes < m->ring_bytes_max
+                                ? zone_source_fill(m->parts.zones, region, slot, &more)
+                                : 0;
+
+                if (r == 0 && more && stop == LANE_DRY)
+                        stall(m, &lane);
+                if (r <= 0)
+                        return r < 0 ? r : stop;
+                if (stop == LANE_DRY)
+                        stop = merge_lane(m, &lane, false, ret_ns);
+                r = m->parts.flush_if_full(m->parts.context);
+                if (r < 0)
+                        return r;
+        }
+        return stop;
+}
+
+/* ---- rings that take turns ----------------------------------------------------------------------------- */
+
+/* Merges a slot up to the next beginning of a fiber, where it waits, or as far as it goes. */
+static int take_turn(struct zone_merge *m, struct zone_region *region, uint32_t slot, bool passes)
+{
+        struct waiting_slot waiting = { .slot = slot };
+        int stop = merge_slot(m, region, slot, passes, &waiting.enter_ns);
+
+        if (stop < 0)
+                return stop;
+        return stop == LANE_ENTER ? fiber_order_add(&m->order, waiting) : 0;
+}
+
+/* Lets those that wait go on, as far as everything before them is merged. */
+static int take_turns(struct zone_merge *m, struct zone_region *region)
+{
+        const struct process_track *process = process_table_find_process(m->parts.processes, region->pid);
+        struct waiting_slot next;
+        int r = 0;
+
+        while (r == 0 && fiber_order_next(&m->order, &next) == 1) {
+                if (process && next.enter_ns > process->stalled_ns)
+                        break;
+                r = take_turn(m, region, next.slot, true);
+        }
+        m->order.n_waiting = 0;
+        return r;
+}
+
+static int merge_in_turns(struct zone_merge *m, struct zone_region *region)
+{
+        int r = 0;
+
+        for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
+                r = take_turn(m, region, slot, false);
+        if (r == 0)
+                r = take_turns(m, region);
+        for (uint32_t slot = 0; slot < region->n_slots; slot++)
+                zone_source_release(m->parts.zones, region, &region->slots[slot]);
+        return r;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------- */
+
+static int merge_region(struct zone_merge *m, struct zone_region *region)
+{
+        uint64_t next_ns;
+
+        for (uint32_t slot = 0; slot < region->n_slots && !region->uses_fibers; slot++) {
+                int stop = merge_slot(m, region, slot, false, &next_ns);
+
+                if (stop < 0)
+                        return stop;
+                if (stop != LANE_ENTER)
+                        zone_source_release(m->parts.zones, region, &region->slots[slot]);
+        }
+        return region->uses_fibers ? merge_in_turns(m, region) : 0;
+}
+
+/* Nothing is known to lag behind yet. */
+static void forget_stalls(struct zone_merge *m)
+{
+        struct zone_source *zones = m->parts.zones;
+
+        for (size_t i = 0; i < zones->n_regions; i++) {
+                struct process_track *process = process_table_find_process(m->parts.processes,
+                                                                           zones->regions[i].pid);
+
+                if (process)
+                        process->stalled_ns = UINT64_MAX;
+        }
+}
+
+int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
+{
+        struct zone_source *zones = m->parts.zones;
+        int r = 0;
+
+        m->until_ns = until_ns;
+        m->ring_bytes_max = final ? RING_BYTES_AT_LAST : RING_BYTES_AT_ONCE;
+        forget_stalls(m);
+        for (size_t i = 0; r == 0 && i < zones->n_regions; i++)
+                r = merge_region(m, &zones->regions[i]);
+        return r;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/zone_merge.h - the programs' events, each behind the kernel's events before it, into the streams
+ *
+ * Way of the data:  zone_source -> [zone_merge] -> thread_track -> event_encoder
+ *
+ * Goes through one ring after the other.  In regions of programs that use
+ * fibers the rings take turns instead: see fiber_order.h.  Used by the
+ * collector's thread.
+ */
+#ifndef SAMPLER_ZONE_MERGE_H
+#define SAMPLER_ZONE_MERGE_H
+
+#include "sampler/call_chain.h"
+#include "sampler/fiber_order.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct process_table;
+struct process_track;
+struct stack_builder;
+struct thread_sink;
+struct thread_track;
+struct zone_source;
+
+/* What it works with; all borrowed. */
+struct zone_merge_parts {
+        struct zone_source *zones;
+        struct process_table *processes;
+        struct stack_builder *stacks;
+        struct thread_sink *sink;
+        /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
+        int (*flush_if_full)(void *context);
+        void *context;
+};
+
+struct zone_merge {
+        struct zone_merge_parts parts;
+        struct fiber_order order;
+        struct call_chain chain; /* scratch */
+        uint64_t n_zones;        /* beginnings written */
+        uint64_t until_ns;       /* of this cycle */
+        uint64_t ring_bytes_max; /* of one ring in this cycle */
+};
+
+void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts);
+void zone_merge_deinit(struct zone_merge *m);
+
+/*
+ * zone_merge_run() - merge everything up to @until_ns, inclusively
+ * @final:  everything that there is
+ * Where that is too much at once, `stalled_ns` of the process says how far it came.
+ * Returns 0, -ENOMEM, -errno of the flush.
+ */
+int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);
+
+/*
+ * zone_merge_write_pending() - write the kernel's events of a thread up to @until_ns
+ * Where one of them ends a program, its fibers end as well.  Returns 0 or -ENOMEM.
+ */
+int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, uint64_t until_ns);
+
+/* A program has ended, and with it its fibers. */
+void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, uint64_t now_ns);
+
+#endif /* SAMPLER_ZONE_MERGE_H */

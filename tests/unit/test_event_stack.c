@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/event_stack.c: a copied stack is followed within its copy only, and what is missing is counted */
+#include "instrument/client_abi.h"
+#include "instrument/client_stream.h"
+#include "sampler/address_space.h"
+#include "sampler/call_chain.h"
+#include "sampler/event_stack.h"
+#include "sampler/loss_counter.h"
+#include "tests/unit/fixed_random.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE UINT64_C(0x400000)
+#define SP   UINT64_C(0x7fff0000)
+#define N    32 /* words of the copied stack */
+
+/* Where a frame pointer points: words to the caller's, and to the return address. */
+#if defined(__riscv)
+#define CALLER (-2)
+#define RETURN (-1)
+#else
+#define CALLER 0
+#define RETURN 1
+#endif
+
+struct fixture {
+        struct address_space space;
+        struct loss_counter losses;
+        struct call_chain chain;
+        uint64_t copy[3 + N]; /* pc, sp, frame pointer, stack */
+};
+
+static void set_up(struct fixture *f)
+{
+        struct address_range code = { .start_avma = CODE, .end_avma = CODE + 0x1000, .module = 1 };
+
+        memset(f, 0, sizeof(*f));
+        address_space_init(&f->space);
+        ck_assert_int_eq(address_space_add(&f->space, &code), 0);
+        f->copy[0] = CODE + 1;
+        f->copy[1] = SP;
+}
+
+static void tear_down(struct fixture *f)
+{
+        address_space_deinit(&f->space);
+}
+
+static uint64_t address_of(int word)
+{
+        return SP + (uint64_t)word * 8;
+}
+
+/* The frame pointer that points to word @at of the stack: its caller's one, and the address of the return. */
+static void put_frame(struct fixture *f, int at, uint64_t caller, uint64_t address)
+{
+        f->copy[3 + at + CALLER] = caller;
+        f->copy[3 + at + RETURN] = address;
+}
+
+static void unwind(struct fixture *f, size_t n_bytes)
+{
+        const struct client_prefix prefix = { .stack = (const uint8_t *)f->copy,
+                                              .stack_bytes = (uint32_t)n_bytes };
+
+        event_stack_unwind(&prefix, &f->space, &f->losses, &f->chain);
+}
+
+START_TEST(test_copy)
+{
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[2] = address_of(4);
+        put_frame(&f, 4, address_of(10), CODE + 2);
+        put_frame(&f, 10, address_of(20), CODE + 3);
+        put_frame(&f, 20, 0, CODE + 4);
+        unwind(&f, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 4);
+        for (uint64_t i = 0; i < 4; i++) {
+                ck_assert_uint_eq(f.chain.frames[i].avma, CODE + 1 + i);
+                ck_assert(f.chain.frames[i].return_address == (i > 0));
+                ck_assert(!f.chain.frames[i].in_kernel);
+        }
+        for (size_t reason = 0; reason < TRACE_LOSS_COUNT; reason++)
+                ck_assert_uint_eq(f.losses.totals[reason], 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* Callers that were not copied are missing, and that is said. */
+START_TEST(test_copy_ends_early)
+{
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[2] = address_of(4);
+        put_frame(&f, 4, address_of(10), CODE + 2);
+        put_frame(&f, 10, address_of(N), CODE + 3);
+        unwind(&f, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 3);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_NOT_UNWOUND], 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* loop test over frame pointers that are none: below the copy, behind it, not all of it within, anywhere */
+START_TEST(test_no_frame_pointer)
+{
+        const uint64_t frames[] = { 0, SP - 8, SP - 16, address_of(N), address_of(N) - 8, UINT64_MAX, 1 };
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[2] = frames[_i];
+        unwind(&f, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 1);
+        ck_assert_uint_eq(f.chain.frames[0].avma, CODE + 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_NOT_UNWOUND], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 0); /* one reason is enough */
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_circle)
+{
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[2] = address_of(4);
+        put_frame(&f, 4, address_of(4), CODE + 2);
+        unwind(&f, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 2);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_leaves_code)
+{
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[2] = address_of(4);
+        put_frame(&f, 4, address_of(10), CODE + 2);
+        put_frame(&f, 10, address_of(20), SP); /* data */
+        put_frame(&f, 20, 0, CODE + 4);
+        unwind(&f, sizeof(f.copy));
+        ck_assert_uint_eq(f.chain.n_frames, 2);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_LEFT_CODE], 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* Every length of a copy, also shorter than its header; and copies of anything. */
+START_TEST(test_hostile)
+{
+        uint64_t random = 5;
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[2] = address_of(4);
+        put_frame(&f, 4, address_of(10), CODE + 2);
+        for (size_t n_bytes = 1; n_bytes <= sizeof(f.copy); n_bytes++) {
+                uint8_t *copy = malloc(n_bytes); /* so that a sanitizer sees every byte too many */
+
+                ck_assert_ptr_nonnull(copy);
+                memcpy(copy, f.copy, n_bytes);
+                event_stack_unwind_copy(copy, n_bytes, &f.space, &f.chain);
+                ck_assert_uint_eq(f.chain.n_frames, n_bytes < 24 ? 0 : n_bytes < 24 + 48 ? 1 : 2);
+                free(copy);
+        }
+        address_space_clear(&f.space); /* nothing is known of the code: all addresses are believed */
+        for (int round = 0; round < 10000; round++) {
+                for (size_t i = 0; i < 3 + N; i++)
+                        f.copy[i] = i == 1 ? SP : SP + fixed_random_next(&random) % 400;
+                unwind(&f, sizeof(f.copy));
+                ck_assert_uint_ge(f.chain.n_frames, 1);
+                ck_assert_uint_le(f.chain.n_frames, 8 * (N + 1));
+        }
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_addresses)
+{
+        uint64_t addresses[CLIENT_ABI_CALLSTACK_FRAMES_MAX];
+        struct client_prefix prefix = { .frames = (const uint8_t *)addresses, .n_frames = 3 };
+        static struct fixture f;
+
+        set_up(&f);
+        for (uint64_t i = 0; i < CLIENT_ABI_CALLSTACK_FRAMES_MAX; i++)
+                addresses[i] = CODE + i;
+        event_stack_unwind(&prefix, &f.space, &f.losses, &f.chain);
+        ck_assert_uint_eq(f.chain.n_frames, 3);
+        for (uint64_t i = 0; i < 3; i++) {
+                ck_assert_uint_eq(f.chain.frames[i].avma, CODE + i);
+                ck_assert(f.chain.frames[i].return_address);
+        }
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 0);
+        prefix.n_frames = CLIENT_ABI_CALLSTACK_FRAMES_MAX;
+        event_stack_unwind(&prefix, &f.space, &f.losses, &f.chain);
+        ck_assert_uint_eq(f.chain.n_frames, CLIENT_ABI_CALLSTACK_FRAMES_MAX);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 1);
+        prefix = (struct client_prefix){ .n_frames = 0 };
+        event_stack_unwind(&prefix, &f.space, &f.losses, &f.chain);
+        ck_assert_uint_eq(f.chain.n_frames, 0);
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/event_stack");
+        TCase *tc = tcase_create("stack");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_copy);
+        tcase_add_test(tc, test_copy_ends_early);
+        tcase_add_loop_test(tc, test_no_frame_pointer, 0, 7);
+        tcase_add_test(tc, test_circle);
+        tcase_add_test(tc, test_leaves_code);
+        tcase_add_test(tc, test_hostile);
+        tcase_add_test(tc, test_addresses);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

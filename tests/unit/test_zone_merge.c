@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/zone_merge.c: what programs say is in the streams that it belongs to, in order; fibers take their zones along */
+#include "instrument/client_abi.h"
+#include "tests/unit/fixed_random.h"
+#include "tests/unit/merged_program.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- zones --------------------------------------------------------------------------------------------- */
+
+static void put_depth(struct merged_program *f, uint64_t at_ns, uint32_t depth)
+{
+        merged_program_put(f, at_ns, CLIENT_ABI_EVENT_ZONE_AT, depth, 0, 0);
+}
+
+START_TEST(test_zone_details)
+{
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        zone = fake_program_name(&f.program, "zone");
+        for (uint64_t i = 1; i <= 3; i++)
+                fake_program_begin(&f.program, 0, f.start_ns + i, zone);
+        merged_program_put_text(&f, 10, CLIENT_ABI_EVENT_ZONE_TEXT, 0, "innermost");
+        put_depth(&f, 11, 1);
+        merged_program_put_text(&f, 11, CLIENT_ABI_EVENT_ZONE_NAME, 0, "outermost");
+        put_depth(&f, 12, 2);
+        merged_program_put(&f, 12, CLIENT_ABI_EVENT_ZONE_VALUE, 0, (uint64_t)-5, 0);
+        put_depth(&f, 13, 3);
+        merged_program_put(&f, 13, CLIENT_ABI_EVENT_ZONE_COLOR, 0x102030, 0, 0);
+        put_depth(&f, 14, 4); /* no such zone */
+        merged_program_put(&f, 14, CLIENT_ABI_EVENT_ZONE_COLOR, 1, 0, 0);
+        for (uint64_t i = 0; i < 3; i++)
+                fake_program_finish(&f.program, 0, f.start_ns + 20 + i);
+        merged_program_put(&f, 30, CLIENT_ABI_EVENT_ZONE_COLOR, 1, 0, 0); /* no zone at all */
+        merged_program_finish(&f);
+
+        ck_assert_str_eq(merged_program_get(&f, 1, 3, TRACE_OP_ZONE_TEXT)->text, "innermost");
+        ck_assert_uint_eq(merged_program_get(&f, 1, 3, TRACE_OP_ZONE_TEXT)->zone_text.level, 0);
+        ck_assert_str_eq(merged_program_get(&f, 1, 4, TRACE_OP_ZONE_NAME)->text, "outermost");
+        ck_assert_uint_eq(merged_program_get(&f, 1, 4, TRACE_OP_ZONE_NAME)->zone_name.level, 2);
+        ck_assert_int_eq(merged_program_get(&f, 1, 5, TRACE_OP_ZONE_VALUE)->zone_value.value, -5);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 5, TRACE_OP_ZONE_VALUE)->zone_value.level, 1);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 6, TRACE_OP_ZONE_COLOR)->zone_color.color, 0x102030);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 6, TRACE_OP_ZONE_COLOR)->zone_color.level, 0);
+        (void)merged_program_get(&f, 1, 7, TRACE_OP_ZONE_END);
+        merged_program_expect_no_more(&f, 1, 10);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 2);
+        ck_assert_uint_eq(f.merge.n_zones, 3);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* The code of the process; its frames are bytes of a file. */
+static void add_code(struct merged_program *f)
+{
+        struct trace_module module = { .kind = TRACE_MODULE_FILE };
+        struct address_range range = { .start_avma = 0x400000, .end_avma = 0x401000 };
+
+        ck_assert_int_eq(trace_dictionary_add(&f->dictionary, TRACE_TABLE_MODULES, &module, &range.module),
+                         0);
+        ck_assert_int_eq(address_space_add(&f->threads[0]->process->space, &range), 0);
+}
+
+START_TEST(test_callstacks)
+{
+        static const uint64_t addresses[] = { 0x400010, 0x400020, 0x400030, 0x999999 };
+        struct fake_event stack = { .kind = CLIENT_ABI_EVENT_CALLSTACK,
+                                    .text = addresses,
+                                    .text_bytes = sizeof(addresses) };
+        const struct trace_stack *at;
+        const struct trace_frame *frame;
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        add_code(&f);
+        zone = fake_program_name(&f.program, "zone");
+        stack.time_ns = f.start_ns + 5;
+        fake_program_put(&f.program, 0, &stack);
+        fake_program_begin(&f.program, 0, f.start_ns + 5, zone);
+        fake_program_finish(&f.program, 0, f.start_ns + 6);
+        fake_program_put(&f.program, 0, &stack);
+        fake_program_finish(&f.program, 0, f.start_ns + 7); /* of nothing: no stack without its event */
+        merged_program_finish(&f);
+
+        ck_assert_uint_eq(merged_program_get(&f, 1, 0, TRACE_OP_CALLSTACK)->time_ns, f.start_ns + 5);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 1, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 5);
+        (void)merged_program_get(&f, 1, 2, TRACE_OP_ZONE_END);
+        merged_program_expect_no_more(&f, 1, 3);
+        at = merged_program_row(&f, TRACE_TABLE_STACKS,
+                                merged_program_get(&f, 1, 0, TRACE_OP_CALLSTACK)->callstack.stack);
+        for (uint64_t offset = 0x10; offset <= 0x30; offset += 0x10) {
+                frame = merged_program_row(&f, TRACE_TABLE_FRAMES, at->frame);
+                ck_assert_uint_eq(frame->offset, offset);
+                ck_assert_uint_eq(frame->flags, TRACE_FRAME_RETURN_ADDRESS);
+                if (offset < 0x30)
+                        at = merged_program_row(&f, TRACE_TABLE_STACKS, at->parent);
+        }
+        ck_assert_uint_eq(at->parent, 0); /* the last one is no code */
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_LEFT_CODE], 2);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* ---- losses -------------------------------------------------------------------------------------------- */
+
+static uint32_t row_of_tid(void *context, uint32_t tid)
+{
+        const struct thread_track *thread = process_table_find_thread(context, tid);
+
+        return thread ? thread->thread : 0;
+}
+
+START_TEST(test_drops_by_kind)
+{
+        static const enum trace_loss_reason reasons[] = {
+                TRACE_LOSS_DROPPED_ZONES,  TRACE_LOSS_DROPPED_MESSAGES, TRACE_LOSS_DROPPED_PLOTS,
+                TRACE_LOSS_DROPPED_FRAMES, TRACE_LOSS_CLIENT_RING_FULL, TRACE_LOSS_DROPPED_MEMORY,
+                TRACE_LOSS_DROPPED_LOCKS,  TRACE_LOSS_DROPPED_DEVICES,
+        };
+        const struct trace_loss *loss;
+        struct client_abi_slot *slot;
+        static struct merged_program f;
+
+        merged_program_set_up(&f);
+        slot = fake_region_slot(&f.program.region, 1);
+        for (uint64_t i = 0; i < 8; i++)
+                (&slot->n_dropped_zones)[i] = i + 1;
+        for (int i = 0; i < 2; i++) /* each once */
+                ck_assert_int_eq(zone_source_count_drops(&f.zones, row_of_tid, &f.processes), 0);
+        for (uint64_t i = 0; i < 8; i++)
+                ck_assert_uint_eq(f.losses.totals[reasons[i]], i + 1);
+        ck_assert_uint_eq(loss_counter_total(&f.losses), 36);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOSSES), 8);
+        for (uint32_t i = 1; i <= 8; i++) {
+                loss = merged_program_row(&f, TRACE_TABLE_LOSSES, i);
+                ck_assert_uint_eq(loss->thread, merged_program_thread_row(&f, 1));
+        }
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* ---- fibers -------------------------------------------------------------------------------------------- */
+
+/* The row of a fiber in THREADS, by its number. */
+static uint32_t fiber_row(const struct merged_program *f, uint32_t number)
+{
+        for (uint32_t id = 1; id <= trace_dictionary_count(&f->dictionary, TRACE_TABLE_THREADS); id++) {
+                const struct trace_thread *thread = merged_program_row(f, TRACE_TABLE_THREADS, id);
+
+                if (thread->kind == TRACE_THREAD_FIBER && thread->fiber == number) {
+                        ck_assert_uint_eq(thread->tid, 0);
+                        ck_assert_uint_eq(thread->process, 1);
+                        return id;
+                }
+        }
+        ck_abort_msg("there is no fiber %u", number);
+        return 0;
+}
+
+/* loop test: the ring of the thread that has the fiber first is read first, or last */
+START_TEST(test_fiber_moves)
+{
+        static struct merged_program f;
+        uint32_t first = _i ? 2 : 0, second = _i ? 0 : 2;
+        uint32_t fiber, outer, inner, id;
+        size_t n = 0;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        outer = fake_program_name(&f.program, "outer");
+        inner = fake_program_name(&f.program, "inner");
+        fake_program_enter(&f.program, first, f.start_ns + 10, fiber, 0);
+        fake_program_begin(&f.program, first, f.start_ns + 11, outer);
+        fake_program_leave(&f.program, first, f.start_ns + 12);
+        fake_program_begin(&f.program, first, f.start_ns + 13, inner); /* of the thread itself */
+        fake_program_enter(&f.program, second, f.start_ns + 20, fiber, 1);
+        fake_program_begin(&f.program, second, f.start_ns + 21, inner);
+        fake_program_leave(&f.program, second, f.start_ns + 22);
+        fake_program_finish(&f.program, first, f.start_ns + 25);
+        fake_program_enter(&f.program, first, f.start_ns + 30, fiber, 2);
+        fake_program_finish(&f.program, first, f.start_ns + 31);
+        fake_program_finish(&f.program, first, f.start_ns + 32);
+        fake_program_leave(&f.program, first, f.start_ns + 33);
+        merged_program_finish(&f);
+
+        id = fiber_row(&f, fiber);
+        merged_program_expect_string(
+                &f, merged_program_get(&f, id, n, TRACE_OP_THREAD_NAME)->thread_name.name, "fiber");
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_THREAD_NAME)->time_ns, f.start_ns + 10);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_IN)->time_ns, f.start_ns + 10);
+        merged_program_expect_name(
+                &f, merged_program_get(&f, id, n++, TRACE_OP_ZONE_BEGIN)->zone_begin.location, "outer");
+        ck_assert_uint_eq(merged_program_get(&f, id, n, TRACE_OP_SWITCH_OUT)->switch_out.preempted, 0);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 12);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_IN)->time_ns, f.start_ns + 20);
+        merged_program_expect_name(
+                &f, merged_program_get(&f, id, n++, TRACE_OP_ZONE_BEGIN)->zone_begin.location, "inner");
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 22);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_IN)->time_ns, f.start_ns + 30);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 31);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 32);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 33);
+        merged_program_expect_no_more(&f, id, n);
+
+        n = 0;
+        id = merged_program_thread_row(&f, first);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_FIBER_ENTER)->fiber_enter.fiber,
+                          fiber_row(&f, fiber));
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_FIBER_LEAVE)->time_ns, f.start_ns + 12);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 13);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 25);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_FIBER_ENTER)->time_ns, f.start_ns + 30);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_FIBER_LEAVE)->time_ns, f.start_ns + 33);
+        merged_program_expect_no_more(&f, id, n);
+        merged_program_expect_no_loss(&f);
+        ck_assert_uint_eq(f.zones.held_bytes, 0);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* What is too young waits, also behind the beginning of a fiber; nothing is done twice. */
+START_TEST(test_fiber_over_cycles)
+{
+        static struct merged_program f;
+        uint32_t fiber, zone, id;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        zone = fake_program_name(&f.program, "zone");
+        fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
+        fake_program_begin(&f.program, 0, f.start_ns + 11, zone);
+        fake_program_leave(&f.program, 0, f.start_ns + 12);
+        fake_program_enter(&f.program, 1, f.start_ns + 20, fiber, 1);
+        fake_program_finish(&f.program, 1, f.start_ns + 21);
+        for (uint64_t until = 0; until < 25; until++) {
+                merged_program_cycle(&f, f.start_ns + until, false);
+                ck_assert_uint_eq(f.threads[0]->fiber != NULL, until >= 10 && until < 12);
+                ck_assert_uint_eq(f.threads[1]->fiber != NULL, until >= 20);
+        }
+        merged_program_finish(&f);
+        id = fiber_row(&f, fiber);
+        ck_assert_uint_eq(merged_program_get(&f, id, 2, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 11);
+        ck_assert_uint_eq(merged_program_get(&f, id, 5, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 21);
+        merged_program_expect_no_more(&f, id, 6);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* Ends that had no room in the ring: the word of the next beginning tells. */
+START_TEST(test_lost_ends)
+{
+        static struct merged_program f;
+        uint32_t fiber, zone, id;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        zone = fake_program_name(&f.program, "zone");
+        fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
+        for (uint64_t i = 0; i < 3; i++)
+                fake_program_begin(&f.program, 0, f.start_ns + 11 + i, zone);
+        fake_program_leave(&f.program, 0, f.start_ns + 20);
+        fake_program_enter(&f.program, 0, f.start_ns + 30, fiber, 1);
+        fake_program_finish(&f.program, 0, f.start_ns + 31);
+        fake_program_finish(&f.program, 0, f.start_ns + 32); /* of nothing */
+        merged_program_finish(&f);
+        id = fiber_row(&f, fiber);
+        ck_assert_uint_eq(merged_program_get(&f, id, 5, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, id, 6, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, id, 7, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, id, 8, TRACE_OP_SWITCH_IN)->time_ns, f.start_ns + 30);
+        ck_assert_uint_eq(merged_program_get(&f, id, 9, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 31);
+        merged_program_expect_no_more(&f, id, 10);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 0);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* loop test over both orders of the rings: a thread never says that it left; another goes on as the fiber */
+START_TEST(test_lost_leave)
+{
+        static struct merged_program f;
+        uint32_t first = _i ? 1 : 0, second = _i ? 0 : 1;
+        uint32_t fiber, zone, id;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        zone = fake_program_name(&f.program, "zone");
+        fake_program_leave(&f.program, first, f.start_ns + 9); /* nor that it entered */
+        fake_program_enter(&f.program, first, f.start_ns + 10, fiber, 0);
+        fake_program_enter(&f.program, second, f.start_ns + 20, fiber, 0);
+        fake_program_begin(&f.program, second, f.start_ns + 21, zone);
+        fake_program_enter(&f.program, second, f.start_ns + 40, fiber, 1); /* once more, without leaving */
+        merged_program_finish(&f);
+        id = fiber_row(&f, fiber);
+        (void)merged_program_get(&f, id, 1, TRACE_OP_SWITCH_IN);
+        (void)merged_program_get(&f, id, 2, TRACE_OP_SWITCH_OUT);
+        (void)merged_program_get(&f, id, 3, TRACE_OP_SWITCH_IN);
+        (void)merged_program_get(&f, id, 4, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(merged_program_get(&f, id, 5, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 40);
+        (void)merged_program_get(&f, id, 6, TRACE_OP_SWITCH_IN);
+        merged_program_expect_no_more(&f, id, 7);
+        id = merged_program_thread_row(&f, first);
+        (void)merged_program_get(&f, id, 0, TRACE_OP_FIBER_ENTER);
+        ck_assert_uint_eq(merged_program_get(&f, id, 1, TRACE_OP_FIBER_LEAVE)->time_ns, f.start_ns + 10);
+        merged_program_expect_no_more(&f, id, 2);
+        ck_assert_ptr_eq(f.threads[second]->fiber->carrier, f.threads[second]);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+static void add_pending(struct merged_program *f, uint32_t thread, uint64_t at_ns, enum trace_op op,
+                        uint64_t cpu)
+{
+        struct pending_event pending = { .event = { .op = op, .time_ns = f->start_ns + at_ns } };
+
+        if (op == TRACE_OP_SAMPLE) {
+                pending.event.sample.event = 1;
+                pending.event.sample.cpu = cpu;
+        } else if (op != TRACE_OP_THREAD_EXIT) {
+                pending.event.operand[0] = cpu;
+        }
+        ck_assert_int_eq(process_table_add_pending(&f->processes, f->threads[thread], &pending), 0);
+}
+
+static void write_pending(struct merged_program *f, uint32_t thread)
+{
+        ck_assert_int_eq(zone_merge_write_pending(&f->merge, f->threads[thread], UINT64_MAX), 0);
+}
+
+/* Samples stay with the thread and know the fiber's zones; switches are in both; the end of the thread ends its part. */
+START_TEST(test_kernel_events_in_fiber)
+{
+        const struct trace_zone_path *path;
+        static struct merged_program f;
+        uint32_t fiber, zone, id;
+        size_t n = 2;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        zone = fake_program_name(&f.program, "zone");
+        add_pending(&f, 0, 5, TRACE_OP_SWITCH_IN, 7);
+        fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
+        fake_program_begin(&f.program, 0, f.start_ns + 11, zone);
+        add_pending(&f, 0, 12, TRACE_OP_SAMPLE, 7);
+        add_pending(&f, 0, 13, TRACE_OP_SWITCH_OUT, 7);
+        add_pending(&f, 0, 14, TRACE_OP_SWITCH_IN, 8);
+        merged_program_put_text(&f, 15, CLIENT_ABI_EVENT_THREAD_NAME, 0, "thread");
+        add_pending(&f, 0, 20, TRACE_OP_THREAD_EXIT, 0);
+        merged_program_cycle(&f, UINT64_MAX, true);
+        write_pending(&f, 0);
+        merged_program_read_back(&f);
+
+        id = fiber_row(&f, fiber);
+        ck_assert_uint_eq(merged_program_get(&f, id, 1, TRACE_OP_SWITCH_IN)->switch_in.cpu, 7);
+        (void)merged_program_get(&f, id, n++, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 13);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_IN)->switch_in.cpu, 8);
+        ck_assert_uint_eq(merged_program_get(&f, id, n, TRACE_OP_SWITCH_OUT)->switch_out.cpu, 8);
+        ck_assert_uint_eq(merged_program_get(&f, id, n++, TRACE_OP_SWITCH_OUT)->time_ns, f.start_ns + 20);
+        merged_program_expect_no_more(&f, id, n);
+
+        id = merged_program_thread_row(&f, 0);
+        (void)merged_program_get(&f, id, 0, TRACE_OP_SWITCH_IN);
+        (void)merged_program_get(&f, id, 1, TRACE_OP_FIBER_ENTER);
+        path = merged_program_row(&f, TRACE_TABLE_ZONE_PATHS,
+                                  merged_program_get(&f, id, 2, TRACE_OP_SAMPLE)->sample.path);
+        merged_program_expect_name(&f, path->location, "zone");
+        (void)merged_program_get(&f, id, 3, TRACE_OP_SWITCH_OUT);
+        (void)merged_program_get(&f, id, 4, TRACE_OP_SWITCH_IN);
+        (void)merged_program_get(&f, id, 5, TRACE_OP_THREAD_NAME);
+        ck_assert_uint_eq(merged_program_get(&f, id, 6, TRACE_OP_FIBER_LEAVE)->time_ns, f.start_ns + 20);
+        (void)merged_program_get(&f, id, 7, TRACE_OP_THREAD_EXIT);
+        merged_program_expect_no_more(&f, id, 8);
+        ck_assert(f.threads[0]->exited);
+        ck_assert_ptr_null(f.threads[0]->fiber);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* A new program in the same process: the fibers of the old one have ended, and numbers mean others. */
+START_TEST(test_exec_ends_fibers)
+{
+        struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };
+        static struct merged_program f;
+        uint32_t fiber, id;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
+        fake_program_enter(&f.program, 1, f.start_ns + 11, fake_program_name(&f.program, "other"), 0);
+        merged_program_cycle(&f, UINT64_MAX, false);
+        exec.event.time_ns = f.start_ns + 20;
+        ck_assert_int_eq(process_table_add_pending(&f.processes, f.threads[0], &exec), 0);
+        fake_program_enter(&f.program, 0, f.start_ns + 30, fiber, 0);
+        merged_program_finish(&f);
+        id = fiber_row(&f, fiber);
+        (void)merged_program_get(&f, id, 1, TRACE_OP_SWITCH_IN);
+        (void)merged_program_get(&f, id, 2, TRACE_OP_SWITCH_OUT);
+        ck_assert_uint_eq(merged_program_get(&f, id, 3, TRACE_OP_THREAD_EXIT)->time_ns, f.start_ns + 20);
+        merged_program_expect_no_more(&f, id, 4);
+        (void)merged_program_get(&f, fiber_row(&f, fiber + 1), 3, TRACE_OP_THREAD_EXIT);
+        ck_assert_ptr_null(f.threads[1]->fiber);
+        ck_assert_uint_ne(f.threads[0]->fiber->thread, id);
+        ck_assert_uint_eq(f.processes.n_fibers, 1);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* Fibers that cannot be: what they do is left out and counted, not put on the thread. */
+START_TEST(test_too_many_fibers)
+{
+        static struct merged_program f;
+        uint32_t fiber, zone;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        zone = fake_program_name(&f.program, "zone");
+        f.processes.n_fibers = PROCESS_TABLE_FIBERS_MAX;
+        fake_program_enter(&f.program, 0, f.start_ns + 10, fiber, 0);
+        fake_program_begin(&f.program, 0, f.start_ns + 11, zone);
+        fake_program_leave(&f.program, 0, f.start_ns + 12);
+        fake_program_begin(&f.program, 0, f.start_ns + 13, zone);
+        fake_program_enter(&f.program, 0, f.start_ns + 14, 99, 0); /* a location that is none */
+        fake_program_finish(&f.program, 0, f.start_ns + 15);
+        merged_program_finish(&f);
+        f.processes.n_fibers = 0;
+        ck_assert_uint_eq(
+                merged_program_get(&f, merged_program_thread_row(&f, 0), 0, TRACE_OP_ZONE_BEGIN)->time_ns,
+                f.start_ns + 13);
+        merged_program_expect_no_more(&f, 0, 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE], 4 * sizeof(uint64_t));
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+struct model_fiber {
+        uint32_t number;
+        uint64_t depth;
+        int slot; /* of the thread that goes on as it; -1 = none */
+};
+
+/*
+ * Fibers that wander over three threads at random, in steps of one nanosecond,
+ * while cycles end anywhere: all of each fiber's zones are in its stream, in order.
+ * loop test, by seed
+ */
+START_TEST(test_random_moves)
+{
+        struct model_fiber fibers[3] = { { .slot = -1 }, { .slot = -1 }, { .slot = -1 } };
+        uint64_t random = (uint64_t)_i + 1, now = 1, n_begins = 0, n_found = 0;
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        zone = fake_program_name(&f.program, "zone");
+        for (size_t i = 0; i < 3; i++)
+                fibers[i].number = fake_program_name(&f.program, "fiber");
+        for (int step = 0; step < 2000; step++, now++) {
+                struct model_fiber *fiber = &fibers[fixed_random_next(&random) % 3];
+                uint32_t slot = (uint32_t)(fixed_random_next(&random) % MERGED_PROGRAM_THREADS);
+                bool is_free = true;
+
+                for (size_t i = 0; i < 3; i++)
+                        is_free = is_free && fibers[i].slot != (int)slot;
+                if (fiber->slot < 0 && is_free) {
+                        fake_program_enter(&f.program, slot, f.start_ns + now, fiber->number, fiber->depth);
+                        fiber->slot = (int)slot;
+                } else if (fiber->slot >= 0 && fixed_random_next(&random) % 4 == 0) {
+                        fake_program_leave(&f.program, (uint32_t)fiber->slot, f.start_ns + now);
+                        fiber->slot = -1;
+                } else if (fiber->slot >= 0 && fiber->depth > 0 && fixed_random_next(&random) % 2 == 0) {
+                        fake_program_finish(&f.program, (uint32_t)fiber->slot, f.start_ns + now);
+                        fiber->depth--;
+                } else if (fiber->slot >= 0) {
+                        fake_program_begin(&f.program, (uint32_t)fiber->slot, f.start_ns + now, zone);
+                        fiber->depth++;
+                        n_begins++;
+                }
+                if (fixed_random_next(&random) % 32 == 0)
+                        merged_program_cycle(&f, f.start_ns + now - fixed_random_next(&random) % 40, false);
+        }
+        merged_program_finish(&f);
+        merged_program_expect_no_loss(&f);
+        for (size_t i = 0; i < 3; i++) {
+                uint32_t id = fiber_row(&f, fibers[i].number);
+                const struct trace_event *event;
+                uint64_t last_ns = 0, depth = 0;
+
+                for (size_t n = 0; (event = event_list_get(&f.list, id, n)) != NULL; n++) {
+                        ck_assert_uint_ge(event->time_ns, last_ns);
+                        last_ns = event->time_ns;
+                        depth += event->op == TRACE_OP_ZONE_BEGIN;
+                        depth -= event->op == TRACE_OP_ZONE_END;
+                        n_found += event->op == TRACE_OP_ZONE_BEGIN;
+                }
+                ck_assert_uint_eq(depth, fibers[i].depth);
+        }
+        ck_assert_uint_eq(n_found, n_begins);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/zone_merge");
+        TCase *tc = tcase_create("zone_merge");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_zone_details);
+        tcase_add_test(tc, test_callstacks);
+        tcase_add_test(tc, test_drops_by_kind);
+        tcase_add_loop_test(tc, test_fiber_moves, 0, 2);
+        tcase_add_test(tc, test_fiber_over_cycles);
+        tcase_add_test(tc, test_lost_ends);
+        tcase_add_loop_test(tc, test_lost_leave, 0, 2);
+        tcase_add_test(tc, test_kernel_events_in_fiber);
+        tcase_add_test(tc, test_exec_ends_fibers);
+        tcase_add_test(tc, test_too_many_fibers);
+        tcase_add_loop_test(tc, test_random_moves, 0, 20);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
