@@ -296,9 +296,10 @@ $(TRACY_NAMES:%=$(B)/lib%.a): %.a: %.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $<
 
+# They find libhyprof.so beside them, whoever loads them by a path alone, as with LD_PRELOAD.
 $(TRACY_NAMES:%=$(B)/lib%.so): %.so: %.o $(CLIENT_SO)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,$(@F).0 $(LINK_FLAGS) $^ -o $@
+	$(Q)$(CC) -shared -Wl,-soname,$(@F).0 -Wl,-rpath,'$$ORIGIN' $(LINK_FLAGS) $^ -o $@
 
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)

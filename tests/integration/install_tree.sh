@@ -25,7 +25,9 @@ install_it() { make VARIANT="$VARIANT" PREFIX=$prefix DESTDIR="$root" install; }
 
 files_are_there() {
         (cd "$root$prefix" && ls -L bin/hyprof lib/libhyprof.a lib/libhyprof.so include/hyprof/hyprof.h \
-                lib/pkgconfig/hyprof.pc lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h)
+                lib/pkgconfig/hyprof.pc lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h \
+                include/hyprof/compat/tracy/TracyC.h include/hyprof/compat/common/TracyColor.hpp \
+                lib/libhyprof_tracy{,_0.13,_ondemand}.{a,so,so.0})
 }
 
 flags() {
@@ -37,6 +39,25 @@ builds_and_runs() { # compiler and flags...
         read -r -a words <<<"$(flags)"
         "$@" -Wall -Wextra -Werror "${sanitize[@]}" "$TMPDIR/program.c" "${words[@]}" -o "$TMPDIR/program" &&
                 LD_LIBRARY_PATH=$root$prefix/lib "$TMPDIR/program"
+}
+
+# The lines of docs/tracy-compat.md.
+tracy_in_cxx() {
+        c++ -std=c++11 -Wall -Wextra -Werror "${sanitize[@]}" -DTRACY_ENABLE -I"$root$prefix/include/hyprof/compat" \
+                "$TMPDIR/tracy.cpp" -L"$root$prefix/lib" -lhyprof -pthread -o "$TMPDIR/program" &&
+                LD_LIBRARY_PATH=$root$prefix/lib "$TMPDIR/program"
+}
+tracy_in_c() {
+        cc -std=c99 -Wall -Wextra -Werror "${sanitize[@]}" -DTRACY_ENABLE -I"$root$prefix/include/hyprof/compat" \
+                "$TMPDIR/tracy.c" -L"$root$prefix/lib" -lhyprof_tracy -lhyprof -pthread -o "$TMPDIR/program" &&
+                LD_LIBRARY_PATH=$root$prefix/lib "$TMPDIR/program"
+}
+
+# As with LD_PRELOAD: the program knows the path of one library, and that finds the other.
+tracy_by_path() {
+        cc "${sanitize[@]}" "$TMPDIR/binding.c" "$root$prefix/lib/libhyprof_tracy.so" \
+                "-Wl,-rpath-link,$root$prefix/lib" "-Wl,-rpath,$root$prefix/lib" -o "$TMPDIR/program" &&
+                env -u LD_LIBRARY_PATH "$TMPDIR/program"
 }
 
 disabled_needs_no_library() {
@@ -70,11 +91,40 @@ int main(void)
         return 0;
 }
 PROGRAM
+cat >"$TMPDIR/tracy.cpp" <<'PROGRAM'
+#include <tracy/Tracy.hpp>
+int main()
+{
+        ZoneScopedN("main");
+        FrameMark;
+        return 0;
+}
+PROGRAM
+cat >"$TMPDIR/tracy.c" <<'PROGRAM'
+#include <tracy/TracyC.h>
+int main(void)
+{
+        TracyCZoneN(zone, "main", 1);
+        TracyCZoneTextF(zone, "%d", 1);
+        TracyCZoneEnd(zone);
+        return 0;
+}
+PROGRAM
+cat >"$TMPDIR/binding.c" <<'PROGRAM'
+int ___tracy_connected(void);
+int main(void)
+{
+        return ___tracy_connected();
+}
+PROGRAM
 
 case_of "install" install_it
 case_of "all files are there" files_are_there
 case_of "a C program" builds_and_runs cc -std=c99
 case_of "a C++ program" builds_and_runs c++ -std=c++11 -x c++
+case_of "a C++ program for Tracy" tracy_in_cxx
+case_of "a C program for Tracy" tracy_in_c
+case_of "a program for Tracy that knows the path of one library" tracy_by_path
 case_of "a program with HYPROF_DISABLE links with nothing" disabled_needs_no_library
 if [ "$(id -u)" = 0 ]; then
         case_of "install on the machine itself refreshes the linker's cache, with DESTDIR it does not" refreshes_cache
