@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 
 include=(-Iinstrument/client/include/hyprof/compat)
-strict=(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Werror)
+strict=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror)
 sanitize=()
 case $VARIANT in
 asan) sanitize=(-fsanitize=address -fsanitize=undefined) ;;
@@ -40,17 +40,25 @@ compiles() { # compiler, dialect, source, flags...
         "$1" -std="$2" "${strict[@]}" -O1 "${include[@]}" "${@:4}" -c "tests/workloads/$3" -o "$TMPDIR/object.o"
 }
 
+compiles_words() { # what is behind the include, flags...
+        printf '#include <tracy/Tracy.hpp>\n%s\n' "$1" >"$TMPDIR/words.cpp"
+        c++ -std=c++11 "${strict[@]}" "${include[@]}" -DTRACY_ENABLE "${@:2}" -c "$TMPDIR/words.cpp" -o "$TMPDIR/object.o"
+}
+
 compiles_in_all() { # source, compilers and dialects...
-        local source=$1 pair
+        local source=$1 pair not=()
         shift
         for pair; do
                 if ! command -v "${pair% *}" >/dev/null; then
                         skips "$source with ${pair% *}" "${pair% *} is not installed"
                         continue
                 fi
-                holds "$source with $pair" compiles "${pair% *}" "${pair#* }" "$source" -DTRACY_ENABLE -DTRACY_FIBERS
+                # The program in C is no pedantic C++ itself.
+                [ "$pair" != "g++ c++11" ] || [ "${source##*.}" != c ] || not=(-Wno-pedantic)
+                holds "$source with $pair" compiles "${pair% *}" "${pair#* }" "$source" -DTRACY_ENABLE \
+                        -DTRACY_FIBERS "${not[@]}"
                 holds "$source with $pair, without TRACY_ENABLE" compiles "${pair% *}" "${pair#* }" "$source" \
-                        -DTRACY_FIBERS -Wno-unused
+                        -DTRACY_FIBERS -Wno-unused "${not[@]}"
         done
 }
 
@@ -64,6 +72,8 @@ compiles_in_all w_tracy_cpp.cpp "g++ c++11" "g++ c++17" "g++ c++20" "clang++ c++
 compiles_in_all w_tracy_c.c "gcc c99" "gcc c17" "clang c99" "clang c17" "g++ c++11"
 holds "the C program of the revision before" compiles gcc c11 w_tracy_c.c -DTRACY_ENABLE -DTRACY_FIBERS \
         -DTRACY_COMPAT_API=1103
+holds "a zone in a lambda that initialises a member" compiles_words \
+        'struct s { int i = [] { ZoneScopedN("in a class"); return 4; }(); };' -DTRACY_ALLOW_SHADOW_WARNING
 holds "without TRACY_ENABLE the C++ program does the same" prints_the_same_without c++ w_tracy_cpp.cpp
 holds "without TRACY_ENABLE the C program does the same" prints_the_same_without cc w_tracy_c.c
 
@@ -159,6 +169,9 @@ plot_i64 bytes -3
 plot_f64 float 0.5
 plot_f64 double 0.25
 plot_i64 run-time frames 1
+plot_i64 pending 5
+plot_i64 yes 1
+plot_i64 unsigned 1
 message 2 000000 with a length
 message 2 000000 a literal
 message 2 ff0000 red

@@ -175,6 +175,11 @@ static void moments()
         TracyPlot("float", 0.5f);
         TracyPlot("double", 0.25);
         TracyPlot(frames[0], int64_t(1));
+        std::atomic<int64_t> pending(5);
+        TracyPlot("pending", pending);
+        TracyPlot("yes", true);
+        TracyPlot("unsigned", sizeof(char));
+        n_done += static_cast<int>(pending) - 5;
 
         TracyMessage("with a length", 13);
         TracyMessageL("a literal");

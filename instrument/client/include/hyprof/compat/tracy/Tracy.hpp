@@ -59,7 +59,14 @@
         };                                                                                         \
         tracy::ScopedZone var(&HYPROF_JOIN_(hyprof_tracy_location_, __LINE__), (depth), (active))
 
-/* One in a block inside of another is on purpose: what is said there is about the inner one. */
+/*
+ * One in a block inside of another is on purpose: what is said there is about the inner one.  g++ takes no pragma inside
+ * of a class: a program with a zone in a function there that initialises a member says TRACY_ALLOW_SHADOW_WARNING.
+ */
+#ifdef TRACY_ALLOW_SHADOW_WARNING
+#define HYPROF_TRACY_SCOPED_(name, color, depth) \
+        HYPROF_TRACY_ZONE_(___tracy_scoped_zone, name, color, (depth), true)
+#else
 // clang-format off
 #define HYPROF_TRACY_SCOPED_(name, color, depth)                              \
         _Pragma("GCC diagnostic push")                                        \
@@ -67,6 +74,7 @@
         HYPROF_TRACY_ZONE_(___tracy_scoped_zone, name, color, (depth), true); \
         _Pragma("GCC diagnostic pop")
 // clang-format on
+#endif
 
 #define HYPROF_TRACY_TRANSIENT_(var, name, color, depth, active)                                             \
         tracy::ScopedZone var(static_cast<uint32_t>(TracyLine), TracyFile, strlen(TracyFile), TracyFunction, \

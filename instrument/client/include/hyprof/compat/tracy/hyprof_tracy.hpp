@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <type_traits>
 
 namespace tracy
 {
@@ -138,23 +139,28 @@ class printed
         size_t size_;
 };
 
-template <class Number, bool IsFloat> struct plot_value {
-        static void emit(struct hyprof_tracy_name_ name, Number value)
-        {
-                hyprof_tracy_plot_int_(name, static_cast<int64_t>(value));
-        }
-};
-template <class Number> struct plot_value<Number, true> {
-        static void emit(struct hyprof_tracy_name_ name, Number value)
-        {
-                hyprof_tracy_plot_double_(name, static_cast<double>(value));
-        }
-};
-
-/* Any number: one that has halves is told as a double. */
-template <class Number> inline void plot(struct hyprof_tracy_name_ name, Number value)
+/* An argument that is no number but becomes one, as std::atomic does, becomes what Tracy makes of it. */
+inline void plot(struct hyprof_tracy_name_ name, int64_t value)
 {
-        plot_value<Number, (static_cast<Number>(0.5) > static_cast<Number>(0))>::emit(name, value);
+        hyprof_tracy_plot_int_(name, value);
+}
+inline void plot(struct hyprof_tracy_name_ name, float value)
+{
+        hyprof_tracy_plot_double_(name, static_cast<double>(value));
+}
+inline void plot(struct hyprof_tracy_name_ name, double value)
+{
+        hyprof_tracy_plot_double_(name, value);
+}
+template <class Number>
+inline typename std::enable_if<std::is_integral<Number>::value || std::is_enum<Number>::value>::type plot(
+        struct hyprof_tracy_name_ name, Number value)
+{
+        hyprof_tracy_plot_int_(name, static_cast<int64_t>(value));
+}
+inline void plot(struct hyprof_tracy_name_ name, long double value)
+{
+        hyprof_tracy_plot_double_(name, static_cast<double>(value));
 }
 
 inline void plot_config(struct hyprof_tracy_name_ name, PlotFormatType type, bool step, bool fill,
