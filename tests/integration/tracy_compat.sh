@@ -37,7 +37,9 @@ rows_of() { # name of the trace, table, columns that are texts, columns that are
 }
 
 compiles() { # compiler, dialect, source, flags...
-        "$1" -std="$2" "${strict[@]}" -O1 "${include[@]}" "${@:4}" -c "tests/workloads/$3" -o "$TMPDIR/object.o"
+        local old=()
+        [ "${3##*.}" != cpp ] || old=(-Wold-style-cast)
+        "$1" -std="$2" "${strict[@]}" "${old[@]}" -O1 "${include[@]}" "${@:4}" -c "tests/workloads/$3" -o "$TMPDIR/object.o"
 }
 
 compiles_words() { # what is behind the include, flags...

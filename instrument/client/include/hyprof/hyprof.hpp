@@ -47,10 +47,10 @@
  * HYPROF_SCOPE(var, "name") - the rest of the enclosing block is a zone, and `var` a hyprof::zone to say more about it
  * HYPROF_SCOPE_CALLSTACK(var, "name", depth) - the same with the callstack that led here, of `depth` frames at most
  */
-#define HYPROF_HERE(name)                                                   \
-        hyprof_location                                                     \
-        {                                                                   \
-                (name), HYPROF_NULL_, __FILE__, (uint32_t)__LINE__, 0, 0, 0 \
+#define HYPROF_HERE(name)                                                                \
+        hyprof_location                                                                  \
+        {                                                                                \
+                (name), HYPROF_NULL_, __FILE__, static_cast<uint32_t>(__LINE__), 0, 0, 0 \
         }
 #define HYPROF_SCOPE(var, name)                                                                 \
         static struct hyprof_location HYPROF_JOIN_(var, _location_) = HYPROF_LOCATION(name, 0); \

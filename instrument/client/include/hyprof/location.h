@@ -30,10 +30,13 @@ struct hyprof_location {
         uint32_t reserved;    /* 0 */
 };
 
+/* Also for programs that are compiled with -Wold-style-cast. */
 #ifdef __cplusplus
-#define HYPROF_NULL_ nullptr
+#define HYPROF_NULL_              nullptr
+#define HYPROF_CAST_(type, value) static_cast<type>(value)
 #else
-#define HYPROF_NULL_ NULL
+#define HYPROF_NULL_              NULL
+#define HYPROF_CAST_(type, value) ((type)(value))
 #endif
 
 /* Initialisers: HYPROF_LOCATION("name", 0xRRGGBB or 0) in a function, HYPROF_NAME("name") anywhere. */
@@ -78,7 +81,7 @@ static inline uint32_t hyprof_is_wanted_(uint32_t families)
         return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_], __ATOMIC_RELAXED) & families;
 }
 #else
-#define HYPROF_WANTED_(families) ((uint32_t)((families)&0u))
+#define HYPROF_WANTED_(families) HYPROF_CAST_(uint32_t, (families)&0u)
 #endif
 
 /* sizeof: a variable that is only used here is still "used", and nothing is evaluated. */

@@ -106,7 +106,7 @@ static inline void hyprof_plot_double(struct hyprof_location *name, double value
 
 static inline void hyprof_plot_float(struct hyprof_location *name, float value)
 {
-        hyprof_plot_double(name, (double)value);
+        hyprof_plot_double(name, HYPROF_CAST_(double, value));
 }
 
 /*

@@ -383,13 +383,13 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
 
 #define HYPROF_TRACY_C_ZONE_(ctx, name, color, depth, active)                                           \
         static struct hyprof_location HYPROF_JOIN_(hyprof_tracy_location_, __LINE__) = {                \
-                name, __func__, TracyFile, (uint32_t)(TracyLine), color, 0, 0                           \
+                name, __func__, TracyFile, HYPROF_CAST_(uint32_t, TracyLine), color, 0, 0               \
         };                                                                                              \
         TracyCZoneCtx ctx = hyprof_tracy_c_zone_begin_(&HYPROF_JOIN_(hyprof_tracy_location_, __LINE__), \
                                                        depth, active)
 #define HYPROF_TRACY_C_PLACE_                                                                             \
         static const struct ___tracy_source_location_data HYPROF_JOIN_(hyprof_tracy_place_, __LINE__) = { \
-                HYPROF_NULL_, __func__, TracyFile, (uint32_t)(TracyLine), 0                               \
+                HYPROF_NULL_, __func__, TracyFile, HYPROF_CAST_(uint32_t, TracyLine), 0                   \
         };
 
 #define TracyCZone(ctx, active)                        TracyCZoneS(ctx, TRACY_CALLSTACK, active)
@@ -407,7 +407,7 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
 #define TracyCZoneName(ctx, txt, size) hyprof_zone_name((ctx).id, txt, size);
 #define TracyCZoneNameF(ctx, ...)      ___tracy_emit_zone_name_fmt(ctx, __VA_ARGS__);
 #define TracyCZoneColor(ctx, color)    hyprof_zone_color((ctx).id, color);
-#define TracyCZoneValue(ctx, value)    hyprof_zone_value((ctx).id, (int64_t)(value));
+#define TracyCZoneValue(ctx, value)    hyprof_zone_value((ctx).id, HYPROF_CAST_(int64_t, value));
 
 #define TracyCFrameMark            hyprof_frame_mark(HYPROF_NULL_);
 #define TracyCFrameMarkNamed(name) hyprof_tracy_frame_mark_(HYPROF_TRACY_NAME_(name));
@@ -417,12 +417,12 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
         ((void)(image), (void)(width), (void)(height), (void)(offset), (void)(flip));
 
 #define TracyCPlot(name, val)  hyprof_tracy_plot_double_(HYPROF_TRACY_NAME_(name), val);
-#define TracyCPlotF(name, val) hyprof_tracy_plot_double_(HYPROF_TRACY_NAME_(name), (double)(val));
+#define TracyCPlotF(name, val) hyprof_tracy_plot_double_(HYPROF_TRACY_NAME_(name), HYPROF_CAST_(double, val));
 #define TracyCPlotI(name, val) hyprof_tracy_plot_int_(HYPROF_TRACY_NAME_(name), val);
-#define TracyCPlotConfig(name, type, step, fill, color)                              \
-        hyprof_tracy_plot_config_(HYPROF_TRACY_NAME_(name), (uint32_t)(type),        \
-                                  ((step) ? HYPROF_PLOT_STEP : UINT32_C(0)) |        \
-                                          ((fill) ? HYPROF_PLOT_FILL : UINT32_C(0)), \
+#define TracyCPlotConfig(name, type, step, fill, color)                                   \
+        hyprof_tracy_plot_config_(HYPROF_TRACY_NAME_(name), HYPROF_CAST_(uint32_t, type), \
+                                  ((step) ? HYPROF_PLOT_STEP : UINT32_C(0)) |             \
+                                          ((fill) ? HYPROF_PLOT_FILL : UINT32_C(0)),      \
                                   color);
 
 /* Those of 0.14 have no semicolon. */
@@ -431,7 +431,7 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
 #else
 #define HYPROF_TRACY_SEMICOLON_ ;
 #endif
-#define HYPROF_TRACY_INFO_               (uint32_t) TracyMessageSeverityInfo
+#define HYPROF_TRACY_INFO_               HYPROF_CAST_(uint32_t, TracyMessageSeverityInfo)
 #define TracyCMessage(txt, size)         TracyCMessageCS(txt, size, 0, TRACY_CALLSTACK)
 #define TracyCMessageL(txt)              TracyCMessageLCS(txt, 0, TRACY_CALLSTACK)
 #define TracyCMessageC(txt, size, color) TracyCMessageCS(txt, size, color, TRACY_CALLSTACK)

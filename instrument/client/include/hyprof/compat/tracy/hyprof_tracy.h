@@ -100,8 +100,9 @@ static inline void hyprof_tracy_plot_double_(struct hyprof_tracy_name_ name, dou
 static inline void hyprof_tracy_plot_config_(struct hyprof_tracy_name_ name, uint32_t format, uint32_t flags,
                                              uint32_t color)
 {
-        enum hyprof_plot_format known = format <= HYPROF_PLOT_WATTS ? (enum hyprof_plot_format)format
-                                                                    : HYPROF_PLOT_NUMBER;
+        enum hyprof_plot_format known = format <= HYPROF_PLOT_WATTS
+                                                ? HYPROF_CAST_(enum hyprof_plot_format, format)
+                                                : HYPROF_PLOT_NUMBER;
 
         hyprof_plot_config(hyprof_tracy_location_(name), known, flags, color, HYPROF_NULL_);
 }
@@ -112,9 +113,10 @@ static inline void hyprof_tracy_message_(const char *text, size_t text_bytes, ui
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MESSAGES_)))
                 hyprof_emit_message(text, text_bytes,
-                                    severity <= HYPROF_SEVERITY_FATAL ? (enum hyprof_severity)severity
-                                                                      : HYPROF_SEVERITY_INFO,
-                                    color, depth > 0 ? (uint32_t)depth : 0);
+                                    severity <= HYPROF_SEVERITY_FATAL
+                                            ? HYPROF_CAST_(enum hyprof_severity, severity)
+                                            : HYPROF_SEVERITY_INFO,
+                                    color, depth > 0 ? HYPROF_CAST_(uint32_t, depth) : 0);
 }
 
 /* Memory. */
@@ -124,7 +126,7 @@ static inline void hyprof_tracy_alloc_(struct hyprof_tracy_name_ pool, const voi
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MEMORY_)))
                 hyprof_emit_memory_alloc(hyprof_tracy_location_(pool), address, bytes,
-                                         depth > 0 ? (uint32_t)depth : 0);
+                                         depth > 0 ? HYPROF_CAST_(uint32_t, depth) : 0);
 }
 
 HYPROF_NOT_FOLLOWED_(2)
@@ -132,7 +134,7 @@ static inline void hyprof_tracy_free_(struct hyprof_tracy_name_ pool, const void
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MEMORY_)))
                 hyprof_emit_memory_free(hyprof_tracy_location_(pool), address,
-                                        depth > 0 ? (uint32_t)depth : 0);
+                                        depth > 0 ? HYPROF_CAST_(uint32_t, depth) : 0);
 }
 
 static inline void hyprof_tracy_discard_(struct hyprof_tracy_name_ pool)
@@ -147,7 +149,7 @@ static inline hyprof_zone hyprof_tracy_zone_begin_(struct hyprof_location *locat
 {
         if (!active || !HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ZONES_)))
                 return 0;
-        return depth > 0 ? hyprof_emit_zone_begin_callstack(location, (uint32_t)depth)
+        return depth > 0 ? hyprof_emit_zone_begin_callstack(location, HYPROF_CAST_(uint32_t, depth))
                          : hyprof_emit_zone_begin(location);
 }
 
