@@ -90,6 +90,7 @@ MAIN_SRC    := $(wildcard cli/main.c)
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
+IREE_SRC    := $(wildcard instrument/compat/iree/*.c)
 EXAMPLE_SRC := $(wildcard examples/*/*.c) # each folder is a program
 WORK_SRC    := $(wildcard tests/workloads/w_*.c)
 WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
@@ -104,6 +105,7 @@ objects_in = $(call objects,$(filter $(1)/%,$(EXAMPLE_SRC)))
 
 LIB_OBJ     := $(call objects,$(LIB_SRC))
 CLIENT_OBJ  := $(call objects,$(CLIENT_SRC))
+IREE_OBJ    := $(call objects,$(IREE_SRC))
 
 HYPROF      := $(if $(MAIN_SRC),$(B)/hyprof)
 INTERNAL    := $(B)/libhyprof_internal.a
@@ -111,6 +113,7 @@ CLIENT_A    := $(if $(CLIENT_SRC),$(B)/libhyprof.a)
 CLIENT_SO   := $(if $(CLIENT_SRC),$(B)/libhyprof.so)
 TRACY_NAMES := hyprof_tracy hyprof_tracy_0.13 hyprof_tracy_ondemand
 TRACY_LIBS  := $(foreach n,$(TRACY_NAMES),$(B)/lib$(n).a $(B)/lib$(n).so)
+IREE_A      := $(B)/libhyprof_iree.a
 EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
 WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -134,7 +137,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
+all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -181,6 +184,7 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
 	install -m 644 $(B)/libhyprof.a '$(DESTDIR)$(PREFIX)/lib/libhyprof.a'
+	install -m 644 $(IREE_A) '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a'
 	install -m 755 $(B)/libhyprof.so '$(DESTDIR)$(PREFIX)/lib/$(SONAME)'
 	ln -sf $(SONAME) '$(DESTDIR)$(PREFIX)/lib/libhyprof.so'
 	$(foreach n,$(TRACY_NAMES),install -m 644 $(B)/lib$(n).a '$(DESTDIR)$(PREFIX)/lib/' && \
@@ -193,6 +197,7 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \
+	        '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a' \
 	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
 	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
 	        $(foreach n,$(TRACY_NAMES),$(foreach e,.a .so .so.0,'$(DESTDIR)$(PREFIX)/lib/lib$(n)$(e)')) \
@@ -234,6 +239,11 @@ $(B)/obj/instrument/client/%.o: instrument/client/%.c $(B)/flags | $(B)/headers
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) -fPIC -MMD -MP -c $< -o $@
 
+$(B)/obj/instrument/compat/%.o: instrument/compat/%.c $(B)/flags | $(B)/headers
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) -fPIC -MMD -MP -c $< -o $@
+
 $(B)/obj/%.o: %.c $(B)/flags | $(B)/headers
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -258,6 +268,11 @@ $(B)/libhyprof.a: $(CLIENT_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(CC) -r -nostdlib $^ -o $(B)/libhyprof.o && objcopy --localize-hidden $(B)/libhyprof.o && \
 	        $(AR) rcs $@ $(B)/libhyprof.o
+
+# Whole: what IREE is configured with is one path.
+$(B)/libhyprof_iree.a: $(IREE_OBJ) $(CLIENT_A)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(IREE_OBJ) $(B)/libhyprof.o
 
 # The same with its internal names, for the client's unit tests.
 $(B)/libhyprof_open.a: $(CLIENT_OBJ)
@@ -305,8 +320,18 @@ $(B)/workloads/w_tracy_c $(B)/workloads/w_tracy_foreign: $(B)/workloads/%: $(B)/
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
 
+$(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
+
 # This one makes the allocator fail, call by call.
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
+
+$(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(IREE_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) -o $@
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
@@ -331,7 +356,7 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $(INTERNAL) $(CLIENT_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 
-ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
+ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC)
 .SECONDARY: $(call objects,$(ALL_SRC))
 -include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))
