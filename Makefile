@@ -88,7 +88,9 @@ LIB_FOLDERS := base format instrument symbolize sampler analyze
 LIB_SRC     := $(wildcard $(LIB_FOLDERS:%=%/*.c)) $(filter-out cli/main.c,$(wildcard cli/*.c))
 MAIN_SRC    := $(wildcard cli/main.c)
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
-CLIENT_HDR  := $(wildcard instrument/client/include/hyprof/*)
+CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
+TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
+IREE_SRC    := $(wildcard instrument/compat/iree/*.c)
 EXAMPLE_SRC := $(wildcard examples/*/*.c) # each folder is a program
 WORK_SRC    := $(wildcard tests/workloads/w_*.c)
 WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
@@ -103,11 +105,15 @@ objects_in = $(call objects,$(filter $(1)/%,$(EXAMPLE_SRC)))
 
 LIB_OBJ     := $(call objects,$(LIB_SRC))
 CLIENT_OBJ  := $(call objects,$(CLIENT_SRC))
+IREE_OBJ    := $(call objects,$(IREE_SRC))
 
 HYPROF      := $(if $(MAIN_SRC),$(B)/hyprof)
 INTERNAL    := $(B)/libhyprof_internal.a
 CLIENT_A    := $(if $(CLIENT_SRC),$(B)/libhyprof.a)
 CLIENT_SO   := $(if $(CLIENT_SRC),$(B)/libhyprof.so)
+TRACY_NAMES := hyprof_tracy hyprof_tracy_0.13 hyprof_tracy_ondemand
+TRACY_LIBS  := $(foreach n,$(TRACY_NAMES),$(B)/lib$(n).a $(B)/lib$(n).so)
+IREE_A      := $(B)/libhyprof_iree.a
 EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
 WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
@@ -131,7 +137,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
+all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -175,22 +181,28 @@ packages: ## install every Debian package that any target needs
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
 
 install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/include/hyprof'
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
 	install -m 644 $(B)/libhyprof.a '$(DESTDIR)$(PREFIX)/lib/libhyprof.a'
+	install -m 644 $(IREE_A) '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a'
 	install -m 755 $(B)/libhyprof.so '$(DESTDIR)$(PREFIX)/lib/$(SONAME)'
 	ln -sf $(SONAME) '$(DESTDIR)$(PREFIX)/lib/libhyprof.so'
-	install -m 644 $(CLIENT_HDR) '$(DESTDIR)$(PREFIX)/include/hyprof/'
+	$(foreach n,$(TRACY_NAMES),install -m 644 $(B)/lib$(n).a '$(DESTDIR)$(PREFIX)/lib/' && \
+	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(PREFIX)/lib/lib$(n).so.0' && \
+	        ln -sf lib$(n).so.0 '$(DESTDIR)$(PREFIX)/lib/lib$(n).so' &&) true
+	$(foreach h,$(CLIENT_HDR),install -D -m 644 $(h) '$(h:instrument/client/%=$(DESTDIR)$(PREFIX)/%)' &&) true
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \
+	        '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a' \
 	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
 	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
+	        $(foreach n,$(TRACY_NAMES),$(foreach e,.a .so .so.0,'$(DESTDIR)$(PREFIX)/lib/lib$(n)$(e)')) \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
-	-rmdir '$(DESTDIR)$(PREFIX)/include/hyprof'
+	-find '$(DESTDIR)$(PREFIX)/include/hyprof' -depth -type d -empty -delete
 
 clean: ## remove build/
 	rm -rf build
@@ -199,7 +211,7 @@ help: ## print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
 	@printf '\nV=1 shows commands; WERROR=1 makes warnings errors; VARIANT=release|debug|asan|tsan|clang\n'
 
-test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(CLIENT_SO)
+test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(CLIENT_SO) $(TRACY_LIBS)
 fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES) $(WORKLOADS)
 
@@ -227,6 +239,11 @@ $(B)/obj/instrument/client/%.o: instrument/client/%.c $(B)/flags | $(B)/headers
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) -fPIC -MMD -MP -c $< -o $@
 
+$(B)/obj/instrument/compat/%.o: instrument/compat/%.c $(B)/flags | $(B)/headers
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) -fPIC -MMD -MP -c $< -o $@
+
 $(B)/obj/%.o: %.c $(B)/flags | $(B)/headers
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -239,6 +256,7 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
+$(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.
 $(INTERNAL): $(LIB_OBJ) $(B)/flags
@@ -251,6 +269,11 @@ $(B)/libhyprof.a: $(CLIENT_OBJ)
 	$(Q)rm -f $@ && $(CC) -r -nostdlib $^ -o $(B)/libhyprof.o && objcopy --localize-hidden $(B)/libhyprof.o && \
 	        $(AR) rcs $@ $(B)/libhyprof.o
 
+# Whole: what IREE is configured with is one path.
+$(B)/libhyprof_iree.a: $(IREE_OBJ) $(CLIENT_A)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(IREE_OBJ) $(B)/libhyprof.o
+
 # The same with its internal names, for the client's unit tests.
 $(B)/libhyprof_open.a: $(CLIENT_OBJ)
 	$(call say,AR,$@)
@@ -260,6 +283,22 @@ $(B)/libhyprof.so: $(CLIENT_OBJ)
 	$(call say,LD,$@)
 	# nodelete: a thread's end calls into the library, whenever that is
 	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete $(LINK_FLAGS) $^ -o $@
+
+# Tracy's C functions, once for each revision of them: see docs/tracy-compat.md.
+$(B)/libhyprof_tracy_0.13.o:     TRACY_REVISION := -DTRACY_COMPAT_API=1103
+$(B)/libhyprof_tracy_ondemand.o: TRACY_REVISION := -DHYPROF_TRACY_ON_DEMAND_ABI
+$(TRACY_NAMES:%=$(B)/lib%.o): $(TRACY_SRC) $(wildcard instrument/compat/tracy/*.h) $(CLIENT_HDR) $(B)/flags
+	$(call say,CC,$@)
+	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) $(TRACY_REVISION) -fPIC -r -nostdlib $(TRACY_SRC) -o $@ && \
+	        objcopy --localize-hidden $@
+
+$(TRACY_NAMES:%=$(B)/lib%.a): %.a: %.o
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $<
+
+$(TRACY_NAMES:%=$(B)/lib%.so): %.so: %.o $(CLIENT_SO)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F).0 $(LINK_FLAGS) $^ -o $@
 
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)
@@ -276,8 +315,23 @@ $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(CLIENT_A)
 	@mkdir -p $(@D)
 	$(Q)$(if $(wildcard tests/workloads/$*.cpp),$(CXX),$(CC)) $(LINK_FLAGS) $^ -lm -o $@
 
+$(B)/workloads/w_tracy_c $(B)/workloads/w_tracy_foreign: $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(B)/libhyprof_tracy.a $(CLIENT_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
+
+$(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
+
 # This one makes the allocator fail, call by call.
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
+
+$(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(IREE_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) -o $@
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
@@ -302,7 +356,7 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $(INTERNAL) $(CLIENT_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 
-ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
+ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC)
 .SECONDARY: $(call objects,$(ALL_SRC))
 -include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))

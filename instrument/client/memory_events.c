@@ -24,6 +24,7 @@ WORD_EVENT_INLINE void put(struct thread_ring *t, const struct callstack *c, enu
                              });
 }
 
+HYPROF_NOT_FOLLOWED_(2)
 WORD_EVENT_RARE bool alloc_with_callstack(struct hyprof_location *pool, const void *address, size_t bytes,
                                           struct callstack_origin from, uint32_t depth)
 {
@@ -39,6 +40,7 @@ WORD_EVENT_RARE bool alloc_with_callstack(struct hyprof_location *pool, const vo
         return true;
 }
 
+HYPROF_NOT_FOLLOWED_(2)
 WORD_EVENT_RARE bool free_with_callstack(struct hyprof_location *pool, const void *address,
                                          struct callstack_origin from, uint32_t depth)
 {

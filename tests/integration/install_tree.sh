@@ -25,7 +25,7 @@ install_it() { make VARIANT="$VARIANT" PREFIX=$prefix DESTDIR="$root" install; }
 
 files_are_there() {
         (cd "$root$prefix" && ls -L bin/hyprof lib/libhyprof.a lib/libhyprof.so include/hyprof/hyprof.h \
-                lib/pkgconfig/hyprof.pc)
+                lib/pkgconfig/hyprof.pc lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h)
 }
 
 flags() {

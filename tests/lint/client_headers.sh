@@ -212,4 +212,10 @@ check_compiler gcc c c99 c11 c17
 check_compiler clang c c99 c11 c17
 check_compiler g++ cpp c++11 c++20
 check_compiler clang++ cpp c++11 c++20
+# By any path to it, with no -I: build systems that take one file as a setting include it like that.
+echo "#include \"$PWD/$include/hyprof/hyprof.h\"" >"$work/path.c"
+(cd "$work" && "${CC:-cc}" -std=c99 -c path.c -o path.o) || {
+        echo "$include/hyprof/hyprof.h: cannot be included by its path alone" >&2
+        bad=1
+}
 exit $bad

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The client library shows programs hyprof_* alone, and needs nothing but libc.  It is built here, from its sources.
+# That with Tracy's functions shows ___tracy_* alone, and needs the client and less of libc.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -37,5 +38,19 @@ for library in $needed; do
         libc.so.* | libpthread.so.* | ld-linux*) ;;
         *) bad=1; echo "libhyprof.so links with $library" >&2 ;;
         esac
+done
+
+# What names of locks and texts of printf need, beside the client.
+tracy_allowed='__stack_chk_fail|clock_gettime|free|malloc|memcpy|memset|prctl|snprintf|strlen|vsnprintf|hyprof_.*'
+${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include -O2 -fPIC -fvisibility=hidden -shared \
+        instrument/compat/tracy/*.c "$work/libhyprof.so" -o "$work/libhyprof_tracy.so"
+for symbol in $(nm -D --defined-only "$work/libhyprof_tracy.so" | awk '{ print $3 }'); do
+        case $symbol in
+        ___tracy_*) ;;
+        *) bad=1; echo "libhyprof_tracy.so exports $symbol" >&2 ;;
+        esac
+done
+for symbol in $(nm -D --undefined-only "$work/libhyprof_tracy.so" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }'); do
+        printf '%s\n' "$symbol" | grep -Eqx "$tracy_allowed" || { bad=1; echo "libhyprof_tracy.so needs $symbol" >&2; }
 done
 exit $bad

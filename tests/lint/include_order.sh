@@ -10,6 +10,7 @@ allowed() { # folder -> the folders and single files that it may include
         format)            echo base format ;;
         symbolize)         echo base format symbolize ;;
         instrument/client) echo instrument/client instrument/client_abi.h hyprof ;;
+        instrument/compat) echo instrument/compat ;; # and the public header, like programs
         instrument)        echo base format instrument ;;
         sampler)           echo base format symbolize instrument sampler ;;
         analyze)           echo base format symbolize analyze ;;
@@ -20,6 +21,7 @@ allowed() { # folder -> the folders and single files that it may include
 folder_of() { # path -> its folder in the table above
         case $1 in
         instrument/client/*) echo instrument/client ;;
+        instrument/compat/*) echo instrument/compat ;;
         */*)                 echo "${1%%/*}" ;;
         *)                   echo "no folder" ;;
         esac
@@ -30,6 +32,10 @@ for file in $(find base format symbolize instrument sampler analyze cli -name '*
         from=$(folder_of "$file")
         # shellcheck disable=SC2013 # file names without spaces
         for inc in $(sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]+)".*/\1/p' "$file"); do
+                # Public headers include each other by relative paths, so that they work from wherever they lie.
+                case $file in
+                instrument/client/include/*) [ ! -f "${file%/*}/$inc" ] || continue ;;
+                esac
                 to=$(folder_of "$inc")
                 case " $(allowed "$from") " in
                 *" $to "* | *" $inc "*) ;;
@@ -39,8 +45,9 @@ for file in $(find base format symbolize instrument sampler analyze cli -name '*
                         ;;
                 esac
         done
-        # The public header in <> is for programs, and for the client that implements it.
-        if [ "$from" != instrument/client ] && grep -nE '^[ \t]*#[ \t]*include[ \t]*<hyprof/' "$file" >&2; then
+        # The public header in <> is for programs, for the client that implements it and for what is built on it.
+        if [ "$from" != instrument/client ] && [ "$from" != instrument/compat ] &&
+                grep -nE '^[ \t]*#[ \t]*include[ \t]*<hyprof/' "$file" >&2; then
                 bad=1
                 echo "$file: only the client itself may include its public header" >&2
         fi

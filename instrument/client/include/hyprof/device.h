@@ -25,7 +25,7 @@
 #ifndef HYPROF_DEVICE_H
 #define HYPROF_DEVICE_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,7 +16,7 @@
 #ifndef HYPROF_FIBER_H
 #define HYPROF_FIBER_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {

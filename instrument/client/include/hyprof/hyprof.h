@@ -36,17 +36,20 @@
  *
  * C99 and later, C++11 and later; gcc and clang.  <hyprof/hyprof.hpp> adds
  * classes for C++.
+ *
+ * The headers include each other by relative paths: this one works by any path
+ * to it, with no -I.
  */
 #ifndef HYPROF_HYPROF_H
 #define HYPROF_HYPROF_H
 
-#include <hyprof/device.h>
-#include <hyprof/fiber.h>
-#include <hyprof/location.h>
-#include <hyprof/lock.h>
-#include <hyprof/memory.h>
-#include <hyprof/moment.h>
-#include <hyprof/program.h>
-#include <hyprof/zone.h>
+#include "device.h"
+#include "fiber.h"
+#include "location.h"
+#include "lock.h"
+#include "memory.h"
+#include "moment.h"
+#include "program.h"
+#include "zone.h"
 
 #endif /* HYPROF_HYPROF_H */

@@ -48,6 +48,13 @@ struct hyprof_location {
 #define HYPROF_API_         __attribute__((visibility("default")))
 #define HYPROF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 
+/* The argument of this number is an address that is not followed: gcc must not demand that something is there. */
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
+#define HYPROF_NOT_FOLLOWED_(argument) __attribute__((access(none, argument)))
+#else
+#define HYPROF_NOT_FOLLOWED_(argument)
+#endif
+
 /* What a recorder asks for; numbers of the shared memory. */
 #define HYPROF_FAMILY_ZONES_    UINT32_C(0x01)
 #define HYPROF_FAMILY_FRAMES_   UINT32_C(0x02)

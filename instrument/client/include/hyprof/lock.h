@@ -25,7 +25,7 @@
 #ifndef HYPROF_LOCK_H
 #define HYPROF_LOCK_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {

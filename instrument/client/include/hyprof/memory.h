@@ -15,25 +15,29 @@
 #ifndef HYPROF_MEMORY_H
 #define HYPROF_MEMORY_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* The slow halves of the functions below; call those instead. */
+HYPROF_NOT_FOLLOWED_(2)
 HYPROF_API_ void hyprof_emit_memory_alloc(struct hyprof_location *pool, const void *address, size_t bytes,
                                           uint32_t depth);
+HYPROF_NOT_FOLLOWED_(2)
 HYPROF_API_ void hyprof_emit_memory_free(struct hyprof_location *pool, const void *address, uint32_t depth);
 HYPROF_API_ void hyprof_emit_memory_discard(struct hyprof_location *pool);
 
 /* @address: any number that names the memory, never followed; say it after the allocation, and before the free. */
+HYPROF_NOT_FOLLOWED_(2)
 static inline void hyprof_memory_alloc(struct hyprof_location *pool, const void *address, size_t bytes)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MEMORY_)))
                 hyprof_emit_memory_alloc(pool, address, bytes, 0);
 }
 
+HYPROF_NOT_FOLLOWED_(2)
 static inline void hyprof_memory_free(struct hyprof_location *pool, const void *address)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MEMORY_)))
@@ -41,6 +45,7 @@ static inline void hyprof_memory_free(struct hyprof_location *pool, const void *
 }
 
 /* The same with the callstack that led here, of @depth frames at most; see hyprof_zone_begin_callstack(). */
+HYPROF_NOT_FOLLOWED_(2)
 static inline void hyprof_memory_alloc_callstack(struct hyprof_location *pool, const void *address,
                                                  size_t bytes, uint32_t depth)
 {
@@ -48,6 +53,7 @@ static inline void hyprof_memory_alloc_callstack(struct hyprof_location *pool, c
                 hyprof_emit_memory_alloc(pool, address, bytes, depth);
 }
 
+HYPROF_NOT_FOLLOWED_(2)
 static inline void hyprof_memory_free_callstack(struct hyprof_location *pool, const void *address,
                                                 uint32_t depth)
 {

@@ -12,7 +12,7 @@
 #ifndef HYPROF_MOMENT_H
 #define HYPROF_MOMENT_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,7 +11,7 @@
 #ifndef HYPROF_PROGRAM_H
 #define HYPROF_PROGRAM_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,7 +16,7 @@
 #ifndef HYPROF_ZONE_H
 #define HYPROF_ZONE_H
 
-#include <hyprof/location.h>
+#include "location.h"
 
 #ifdef __cplusplus
 extern "C" {

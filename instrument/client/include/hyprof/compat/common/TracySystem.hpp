@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hyprof/compat/common/TracySystem.hpp - names of threads, as tracy::SetThreadName("worker")
+ *
+ * Way of the data:  program -> [TracySystem.hpp] -> hyprof.h -> libhyprof
+ *
+ * As Tracy does, these also name the thread for the system (the first 15 bytes;
+ * in top, in gdb), with TRACY_ENABLE and without.
+ */
+#ifndef HYPROF_COMPAT_TRACY_SYSTEM_HPP
+#define HYPROF_COMPAT_TRACY_SYSTEM_HPP
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined TRACY_ENABLE && !defined HYPROF_DISABLE
+#include "../../program.h"
+#endif
+
+namespace tracy
+{
+
+/* A name of its own where nothing is recorded: files with and without TRACY_ENABLE can be linked together. */
+#if defined TRACY_ENABLE && !defined HYPROF_DISABLE
+inline namespace enabled
+{
+inline void SetThreadName(const char *name)
+{
+        prctl(PR_SET_NAME, name);
+        hyprof_thread_name(name);
+}
+inline void SetThreadNameWithHint(const char *name, int32_t groupHint)
+{
+        SetThreadName(name);
+        hyprof_thread_group(groupHint);
+}
+} // namespace enabled
+#else
+inline namespace disabled
+{
+inline void SetThreadName(const char *name)
+{
+        prctl(PR_SET_NAME, name);
+}
+inline void SetThreadNameWithHint(const char *name, int32_t)
+{
+        SetThreadName(name);
+}
+} // namespace disabled
+#endif
+
+inline uint32_t GetThreadHandle()
+{
+        return static_cast<uint32_t>(syscall(SYS_gettid));
+}
+inline const char *GetEnvVar(const char *name)
+{
+        return getenv(name);
+}
+
+} // namespace tracy
+
+#endif // HYPROF_COMPAT_TRACY_SYSTEM_HPP

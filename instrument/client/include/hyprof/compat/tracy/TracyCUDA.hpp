@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hyprof/compat/tracy/TracyCUDA.hpp - the macros of Tracy for CUDA: nothing
+ *
+ * Way of the data:  program -> [TracyCUDA.hpp]
+ *
+ * They record what a GPU does by asking its driver, which is not done here.
+ * Programs that use them compile and run, without zones of that GPU; a program
+ * that reads the time stamps itself can tell of them: <hyprof/device.h>, or the
+ * functions ___tracy_emit_gpu_*.
+ */
+#ifndef HYPROF_COMPAT_TRACY_CUDA_HPP
+#define HYPROF_COMPAT_TRACY_CUDA_HPP
+
+namespace tracy
+{
+using CUDACtx = decltype(nullptr);
+} // namespace tracy
+
+#define TracyCUDAContext() nullptr
+#define TracyCUDAContextDestroy(...)
+#define TracyCUDAContextName(...)
+#define TracyCUDAStartProfiling(...)
+#define TracyCUDAStopProfiling(...)
+#define TracyCUDACollect(...)
+
+#endif // HYPROF_COMPAT_TRACY_CUDA_HPP

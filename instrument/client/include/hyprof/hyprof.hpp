@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hyprof/hyprof.hpp - classes for C++ around <hyprof/hyprof.h>
+ *
+ * Way of the data:  program -> [hyprof.hpp] -> hyprof.h -> libhyprof -> shared memory -> hyprof record
+ *
+ *      #include <hyprof/hyprof.hpp>
+ *
+ *      class queue {
+ *              hyprof::lockable<std::mutex> mutex{ HYPROF_HERE("queue") };
+ *              std::condition_variable_any filled;
+ *              ...
+ *              job take()
+ *              {
+ *                      HYPROF_SCOPE(zone, "take");
+ *                      std::unique_lock<hyprof::lockable<std::mutex>> guard(mutex);
+ *                      filled.wait(guard, [this] { return !jobs.empty(); });
+ *                      zone.value(jobs.size());
+ *                      ...
+ *              }
+ *      };
+ *
+ * Everything is in this file; link with -lhyprof.  Nothing throws but the
+ * program's own locks.  The objects belong to the thread that made them, but for
+ * locks and devices, which any thread may use.
+ *
+ * Cost.  While nobody records: a load and a branch for a zone, a frame, a fiber
+ * and for each operation of a lock.  While somebody does: what hyprof.h says of
+ * the events; a lock that is free costs two of them, obtain and release, and
+ * three if a thread had to wait.  An object of a lock is 40 bytes larger than
+ * the lock alone.
+ *
+ * With HYPROF_DISABLE a lock is as large and its machine code the same as the
+ * lock's alone, and the rest is nothing.  Files that are compiled with and
+ * without it can be linked together, but what they share must not contain
+ * these classes: the linker then says that it is missing.
+ *
+ * C++11 and later.
+ */
+#ifndef HYPROF_HYPROF_HPP
+#define HYPROF_HYPROF_HPP
+
+#include "hyprof.h"
+
+/*
+ * HYPROF_HERE("name") - a name and this place in the source, for a lock
+ * HYPROF_SCOPE(var, "name") - the rest of the enclosing block is a zone, and `var` a hyprof::zone to say more about it
+ * HYPROF_SCOPE_CALLSTACK(var, "name", depth) - the same with the callstack that led here, of `depth` frames at most
+ */
+#define HYPROF_HERE(name)                                                   \
+        hyprof_location                                                     \
+        {                                                                   \
+                (name), HYPROF_NULL_, __FILE__, (uint32_t)__LINE__, 0, 0, 0 \
+        }
+#define HYPROF_SCOPE(var, name)                                                                 \
+        static struct hyprof_location HYPROF_JOIN_(var, _location_) = HYPROF_LOCATION(name, 0); \
+        const hyprof::zone var(&HYPROF_JOIN_(var, _location_))
+#define HYPROF_SCOPE_CALLSTACK(var, name, depth)                                                \
+        static struct hyprof_location HYPROF_JOIN_(var, _location_) = HYPROF_LOCATION(name, 0); \
+        const hyprof::zone var(&HYPROF_JOIN_(var, _location_), (depth))
+
+namespace hyprof
+{
+
+#ifndef HYPROF_DISABLE
+inline namespace enabled
+{
+
+/* A zone: begins in the constructor and ends in the destructor. */
+class zone
+{
+      public:
+        /* @location: static, or from hyprof_location_of(); NULL is nothing */
+        explicit zone(struct hyprof_location *location) noexcept : handle_(hyprof_zone_begin(location))
+        {
+        }
+        /* With the callstack that led here, of @depth frames at most; 0 = without. */
+        zone(struct hyprof_location *location, uint32_t depth) noexcept
+            : handle_(depth > 0 ? hyprof_zone_begin_callstack(location, depth) : hyprof_zone_begin(location))
+        {
+        }
+        ~zone() noexcept
+        {
+                hyprof_zone_end(handle_);
+        }
+        zone(const zone &) = delete;
+        zone &operator=(const zone &) = delete;
+
+        /* Is it recorded?  Guards work that is only done to say something about it. */
+        explicit operator bool() const noexcept
+        {
+                return handle_ != 0;
+        }
+        /* For the functions of <hyprof/zone.h>. */
+        hyprof_zone handle() const noexcept
+        {
+                return handle_;
+        }
+
+        /* Adds a line of text; copied. */
+        void text(const char *line) const noexcept
+        {
+                if (handle_ != 0 && line)
+                        hyprof_zone_text(handle_, line, __builtin_strlen(line));
+        }
+        void text(const char *line, size_t line_bytes) const noexcept
+        {
+                hyprof_zone_text(handle_, line, line_bytes);
+        }
+        /* std::string, std::string_view, std::vector<char> */
+        template <class Text>
+        auto text(const Text &line) const noexcept -> decltype(line.data(), line.size(), void())
+        {
+                hyprof_zone_text(handle_, line.data(), line.size());
+        }
+
+        /* Calls this one instance something else; copied. */
+        void name(const char *words) const noexcept
+        {
+                if (handle_ != 0 && words)
+                        hyprof_zone_name(handle_, words, __builtin_strlen(words));
+        }
+        void name(const char *words, size_t words_bytes) const noexcept
+        {
+                hyprof_zone_name(handle_, words, words_bytes);
+        }
+        template <class Text>
+        auto name(const Text &words) const noexcept -> decltype(words.data(), words.size(), void())
+        {
+                hyprof_zone_name(handle_, words.data(), words.size());
+        }
+
+        /* Adds a number. */
+        template <class Number> void value(Number number) const noexcept
+        {
+                hyprof_zone_value(handle_, static_cast<int64_t>(number));
+        }
+        /* 0xRRGGBB */
+        void color(uint32_t rgb) const noexcept
+        {
+                hyprof_zone_color(handle_, rgb);
+        }
+
+      private:
+        const hyprof_zone handle_;
+};
+
+/*
+ * A lock that tells who waits for it and who holds it, and is otherwise as Mutex: for std::lock_guard,
+ * std::unique_lock, std::scoped_lock, std::condition_variable_any.
+ *
+ * While it is recorded, lock() tries first, so that a wait is only told where there is one.  A Mutex without try_lock()
+ * is told to be waited for each time.  What try_lock_for() and try_lock_until() wait for is told when they obtain it.
+ *
+ * The release is told before the lock is given up: from then on it may belong to somebody else, who may destroy it.
+ */
+template <class Mutex> class lockable
+{
+      public:
+        typedef Mutex mutex_type;
+
+        constexpr lockable() : mutex_(), lock_{ { "lock", nullptr, nullptr, 0, 0, 0, 0 } }
+        {
+        }
+        /* @name: lives as long as the lock */
+        constexpr explicit lockable(const char *name)
+            : mutex_(), lock_{ { name, nullptr, nullptr, 0, 0, 0, 0 } }
+        {
+        }
+        /* @where: HYPROF_HERE("name"); its strings live as long as the lock */
+        constexpr explicit lockable(const struct hyprof_location &where)
+            : mutex_(), lock_{ { where.name, where.function, where.file, where.line, where.color, 0, 0 } }
+        {
+        }
+        ~lockable()
+        {
+                hyprof_lock_gone(&lock_);
+        }
+        lockable(const lockable &) = delete;
+        lockable &operator=(const lockable &) = delete;
+
+        void lock()
+        {
+                if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_LOCKS_)))
+                        lock_recorded(mutex_, 0);
+                else
+                        mutex_.lock();
+        }
+        bool try_lock()
+        {
+                bool obtained = mutex_.try_lock();
+
+                hyprof_lock_try(&lock_, obtained);
+                return obtained;
+        }
+        template <class Duration> bool try_lock_for(const Duration &duration)
+        {
+                bool obtained = mutex_.try_lock_for(duration);
+
+                hyprof_lock_try(&lock_, obtained);
+                return obtained;
+        }
+        template <class TimePoint> bool try_lock_until(const TimePoint &time)
+        {
+                bool obtained = mutex_.try_lock_until(time);
+
+                hyprof_lock_try(&lock_, obtained);
+                return obtained;
+        }
+        void unlock()
+        {
+                hyprof_lock_release(&lock_);
+                mutex_.unlock();
+        }
+
+        /* The lock itself.  What is done with it directly is not recorded. */
+        Mutex &base() noexcept
+        {
+                return mutex_;
+        }
+        /* This place holds it; said after lock(). */
+        void mark(struct hyprof_location *location) noexcept
+        {
+                hyprof_lock_mark(&lock_, location);
+        }
+        /* Calls this one instance something else; copied. */
+        void name(const char *words) noexcept
+        {
+                hyprof_lock_name(&lock_, words, words ? __builtin_strlen(words) : 0);
+        }
+        void name(const char *words, size_t words_bytes) noexcept
+        {
+                hyprof_lock_name(&lock_, words, words_bytes);
+        }
+
+      protected:
+        template <class Any> auto lock_recorded(Any &mutex, int) -> decltype(!mutex.try_lock(), void())
+        {
+                if (!mutex.try_lock()) {
+                        hyprof_lock_wait(&lock_);
+                        mutex.lock();
+                }
+                hyprof_lock_obtain(&lock_);
+        }
+        template <class Any> void lock_recorded(Any &mutex, long)
+        {
+                hyprof_lock_wait(&lock_);
+                mutex.lock();
+                hyprof_lock_obtain(&lock_);
+        }
+
+        Mutex mutex_;
+        struct hyprof_lock lock_;
+};
+
+/* The same for a lock that several threads can hold at once, to read: also for std::shared_lock. */
+template <class Mutex> class shared_lockable : public lockable<Mutex>
+{
+      public:
+        using lockable<Mutex>::lockable;
+        constexpr shared_lockable() : lockable<Mutex>()
+        {
+        }
+
+        void lock_shared()
+        {
+                if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_LOCKS_)))
+                        lock_shared_recorded(this->mutex_, 0);
+                else
+                        this->mutex_.lock_shared();
+        }
+        bool try_lock_shared()
+        {
+                bool obtained = this->mutex_.try_lock_shared();
+
+                hyprof_lock_try_shared(&this->lock_, obtained);
+                return obtained;
+        }
+        template <class Duration> bool try_lock_shared_for(const Duration &duration)
+        {
+                bool obtained = this->mutex_.try_lock_shared_for(duration);
+
+                hyprof_lock_try_shared(&this->lock_, obtained);
+                return obtained;
+        }
+        template <class TimePoint> bool try_lock_shared_until(const TimePoint &time)
+        {
+                bool obtained = this->mutex_.try_lock_shared_until(time);
+
+                hyprof_lock_try_shared(&this->lock_, obtained);
+                return obtained;
+        }
+        void unlock_shared()
+        {
+                hyprof_lock_release_shared(&this->lock_);
+                this->mutex_.unlock_shared();
+        }
+
+      private:
+        template <class Any>
+        auto lock_shared_recorded(Any &mutex, int) -> decltype(!mutex.try_lock_shared(), void())
+        {
+                if (!mutex.try_lock_shared()) {
+                        hyprof_lock_wait_shared(&this->lock_);
+                        mutex.lock_shared();
+                }
+                hyprof_lock_obtain_shared(&this->lock_);
+        }
+        template <class Any> void lock_shared_recorded(Any &mutex, long)
+        {
+                hyprof_lock_wait_shared(&this->lock_);
+                mutex.lock_shared();
+                hyprof_lock_obtain_shared(&this->lock_);
+        }
+};
+
+/* The thread is a fiber from here to the end of the block, and then itself again. */
+class fiber
+{
+      public:
+        /* @name: copied; address and content together tell one fiber from another */
+        explicit fiber(const char *name) noexcept
+        {
+                hyprof_fiber_enter(name);
+        }
+        ~fiber() noexcept
+        {
+                hyprof_fiber_leave();
+        }
+        fiber(const fiber &) = delete;
+        fiber &operator=(const fiber &) = delete;
+};
+
+/* The rest of the block is one of those frames that have gaps between them. */
+class frame
+{
+      public:
+        /* @name: static, as of HYPROF_NAME("name"), or from hyprof_name_of() */
+        explicit frame(struct hyprof_location *name) noexcept : name_(name)
+        {
+                hyprof_frame_begin(name_);
+        }
+        ~frame() noexcept
+        {
+                hyprof_frame_end(name_);
+        }
+        frame(const frame &) = delete;
+        frame &operator=(const frame &) = delete;
+
+      private:
+        struct hyprof_location *const name_;
+};
+
+/* A queue with a clock of its own: see <hyprof/device.h>. */
+class device
+{
+      public:
+        /* @name: lives as long as the device; @period_ns: of a tick, 0 = two calibrations tell */
+        constexpr explicit device(const char *name, double period_ns = 0, uint32_t kind = 0)
+            : device_{ { name, nullptr, nullptr, 0, 0, 0, 0 }, period_ns, kind, 0 }
+        {
+        }
+        device(const device &) = delete;
+        device &operator=(const device &) = delete;
+
+        void calibrate(uint64_t ticks, uint64_t host_ns = 0) noexcept
+        {
+                hyprof_device_calibrate(&device_, ticks, host_ns);
+        }
+        void span(struct hyprof_location *location, uint64_t begin_ticks, uint64_t end_ticks,
+                  uint32_t lane = 0, uint32_t key = 0) noexcept
+        {
+                hyprof_device_span(&device_, location, begin_ticks, end_ticks, lane, key);
+        }
+        void zone_begin(struct hyprof_location *location, uint64_t query) noexcept
+        {
+                hyprof_device_zone_begin(&device_, location, query);
+        }
+        void zone_end(uint64_t query) noexcept
+        {
+                hyprof_device_zone_end(&device_, query);
+        }
+        void time(uint64_t query, uint64_t ticks) noexcept
+        {
+                hyprof_device_time(&device_, query, ticks);
+        }
+        /* For the functions of <hyprof/device.h>. */
+        struct hyprof_device *base() noexcept
+        {
+                return &device_;
+        }
+
+      private:
+        struct hyprof_device device_;
+};
+
+} // namespace enabled
+#else /* HYPROF_DISABLE: the same names, with nothing in them but the program's own locks */
+inline namespace disabled
+{
+
+class zone
+{
+      public:
+        template <class... Anything> explicit zone(const Anything &...) noexcept
+        {
+        }
+        zone(const zone &) = delete;
+        zone &operator=(const zone &) = delete;
+
+        explicit operator bool() const noexcept
+        {
+                return false;
+        }
+        hyprof_zone handle() const noexcept
+        {
+                return 0;
+        }
+        template <class... Anything> void text(const Anything &...) const noexcept
+        {
+        }
+        template <class... Anything> void name(const Anything &...) const noexcept
+        {
+        }
+        template <class Number> void value(const Number &) const noexcept
+        {
+        }
+        void color(uint32_t) const noexcept
+        {
+        }
+};
+
+template <class Mutex> class lockable
+{
+      public:
+        typedef Mutex mutex_type;
+
+        constexpr lockable() : mutex_()
+        {
+        }
+        constexpr explicit lockable(const char *) : mutex_()
+        {
+        }
+        constexpr explicit lockable(const struct hyprof_location &) : mutex_()
+        {
+        }
+        lockable(const lockable &) = delete;
+        lockable &operator=(const lockable &) = delete;
+
+        void lock()
+        {
+                mutex_.lock();
+        }
+        bool try_lock()
+        {
+                return mutex_.try_lock();
+        }
+        template <class Duration> bool try_lock_for(const Duration &duration)
+        {
+                return mutex_.try_lock_for(duration);
+        }
+        template <class TimePoint> bool try_lock_until(const TimePoint &time)
+        {
+                return mutex_.try_lock_until(time);
+        }
+        void unlock()
+        {
+                mutex_.unlock();
+        }
+
+        Mutex &base() noexcept
+        {
+                return mutex_;
+        }
+        void mark(struct hyprof_location *) noexcept
+        {
+        }
+        void name(const char *, size_t = 0) noexcept
+        {
+        }
+
+      protected:
+        Mutex mutex_;
+};
+
+template <class Mutex> class shared_lockable : public lockable<Mutex>
+{
+      public:
+        using lockable<Mutex>::lockable;
+        constexpr shared_lockable() : lockable<Mutex>()
+        {
+        }
+
+        void lock_shared()
+        {
+                this->mutex_.lock_shared();
+        }
+        bool try_lock_shared()
+        {
+                return this->mutex_.try_lock_shared();
+        }
+        template <class Duration> bool try_lock_shared_for(const Duration &duration)
+        {
+                return this->mutex_.try_lock_shared_for(duration);
+        }
+        template <class TimePoint> bool try_lock_shared_until(const TimePoint &time)
+        {
+                return this->mutex_.try_lock_shared_until(time);
+        }
+        void unlock_shared()
+        {
+                this->mutex_.unlock_shared();
+        }
+};
+
+class fiber
+{
+      public:
+        explicit fiber(const char *) noexcept
+        {
+        }
+        fiber(const fiber &) = delete;
+        fiber &operator=(const fiber &) = delete;
+};
+
+class frame
+{
+      public:
+        explicit frame(struct hyprof_location *) noexcept
+        {
+        }
+        frame(const frame &) = delete;
+        frame &operator=(const frame &) = delete;
+};
+
+class device
+{
+      public:
+        constexpr explicit device(const char *, double = 0, uint32_t = 0)
+        {
+        }
+        device(const device &) = delete;
+        device &operator=(const device &) = delete;
+
+        void calibrate(uint64_t, uint64_t = 0) noexcept
+        {
+        }
+        void span(struct hyprof_location *, uint64_t, uint64_t, uint32_t = 0, uint32_t = 0) noexcept
+        {
+        }
+        void zone_begin(struct hyprof_location *, uint64_t) noexcept
+        {
+        }
+        void zone_end(uint64_t) noexcept
+        {
+        }
+        void time(uint64_t, uint64_t) noexcept
+        {
+        }
+        struct hyprof_device *base() noexcept
+        {
+                return nullptr;
+        }
+};
+
+} // namespace disabled
+#endif
+
+} // namespace hyprof
+
+#endif // HYPROF_HYPROF_HPP

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# w_locks: what hyprof.hpp's locks tell, with a wait only where there was one, and its zones
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+
+holds "the program is recorded" record locks "$WORKLOADS/w_locks" 50
+read_trace locks
+awk -v pattern='^locks main$' -f tests/trace_words.awk "$TMPDIR/locks.dump" "$TMPDIR/locks.dump" >"$TMPDIR/main"
+awk -v pattern='^locks helper$' -f tests/trace_words.awk "$TMPDIR/locks.dump" "$TMPDIR/locks.dump" >"$TMPDIR/helper"
+
+counts_of() { # lock: what was told of it on the main thread, in order of the names
+        sed -nE "s/^(lock_[a-z]+) $1( shared)?\$/\1\2/p" "$TMPDIR/main" | sort | uniq -c | awk '{ $1 = $1; print }'
+}
+
+holds "a lock that is free: obtained and released" same "50 lock_obtain
+50 lock_release
+1 lock_gone" "$(counts_of free | sort -k 1,1nr -k 2,2)"
+holds "one that cannot be tried: waited for each time" same "50 lock_obtain
+50 lock_release
+50 lock_wait
+1 lock_gone" "$(counts_of blind | sort -k 1,1nr -k 2,2)"
+holds "one that is shared, and then not" same "50 lock_obtain
+50 lock_release
+2 lock_obtain shared
+2 lock_release shared
+1 lock_gone" "$(counts_of shared | sort -k 1,1nr -k 2)"
+holds "one that is made and gone each time" same "50 lock_gone
+50 lock_obtain
+50 lock_release" "$(counts_of local)"
+holds "one that is tried in vain: nothing of that" same "1 lock_gone
+1 lock_obtain
+1 lock_release" "$(counts_of timed)"
+holds "one that is never used: nothing" same "" "$(counts_of nobody)"
+holds "one that is waited for, within a zone" same "zone_begin take 000000
+lock_wait queue
+lock_obtain queue
+lock_mark queue use_helper
+lock_name queue the queue
+zone_text 0 from w_locks
+zone_value 0 50
+lock_release queue
+zone_end" "$(sed -n '/^zone_begin take/,/^zone_end/p' "$TMPDIR/main")"
+holds "and the thread that held it" same "lock_obtain timed
+lock_obtain queue
+lock_release timed
+lock_release queue" "$(cat "$TMPDIR/helper")"
+place_of() { # lock: the file that it is defined in
+        awk -F '[ =]' -v name="\"$1\"" '
+        $1 == "string" && $5 == name { wanted = $3 }
+        $1 == "string"               { text[$3] = $5 }
+        $1 == "location"             { named[$3] = $5; file[$3] = $9 }
+        $1 == "lock" && named[$7] == wanted { print text[file[$7]] }' "$TMPDIR/locks.dump" "$TMPDIR/locks.dump" | uniq
+}
+holds "a lock says where it is defined" same '"tests/workloads/w_locks.cpp"' "$(place_of queue)"
+holds "one with a name alone does not" same "" "$(place_of timed)"
+holds "nothing is lost" same "" "$(lost locks)"
