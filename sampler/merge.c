@@ -228,10 +228,13 @@ static int merge_zones(struct merge *m, uint64_t until_ns, bool final)
 /* A thread whose exit was written; with the last one its process ends. */
 static void forget_thread(struct merge *m, struct thread_track *thread)
 {
+        struct process_track *process = thread->process;
         uint32_t ended_pid;
 
-        if (thread->process->n_threads == 1)
-                zone_merge_end_fibers(&m->zone_merge, thread->process, thread->last_ns);
+        if (thread->last_ns > process->last_exit_ns)
+                process->last_exit_ns = thread->last_ns;
+        if (process->n_threads == 1)
+                zone_merge_end_fibers(&m->zone_merge, process, process->last_exit_ns);
         thread_sink_switch(&m->sink, NULL);
         ended_pid = process_table_forget_thread(&m->processes, thread);
         if (ended_pid != 0)
