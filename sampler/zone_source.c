@@ -295,7 +295,6 @@ int zone_source_begin_cycle(struct zone_source *s)
 
         s->now_ns = clock_raw_ns();
         s->n_lookups_left = LOOKUPS_A_CYCLE;
-        s->busiest_bytes = 0;
         drain_pace_begin(&s->pace, s->now_ns);
         mark_waiting(s, false);
         r = admit_waiting(s, false);
@@ -370,8 +369,6 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
         struct client_stream *stream = &slot->stream;
 
         drain_pace_add(&s->pace, client_region_ring_bytes(region->region), slot->filled_bytes);
-        if (slot->filled_bytes > s->busiest_bytes)
-                s->busiest_bytes = slot->filled_bytes;
         slot->filled_bytes = 0;
         account(s, slot, client_stream_count_bytes(stream));
         /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */

@@ -65,7 +65,6 @@ struct zone_source {
         uint64_t n_attached;     /* regions of programs that ran before they were recorded */
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
         unsigned n_lookups_left; /* of thread numbers, in this cycle */
-        uint64_t busiest_bytes;  /* what came out of the busiest ring in this cycle */
         struct drain_pace pace;
         uint64_t held_bytes; /* copied out and not merged yet, in all streams */
 };
