@@ -115,6 +115,8 @@ static void find_thread(const struct zone_merge *m, struct lane *lane)
         struct thread_track *thread = process_table_find_thread(m->parts.processes, lane->slot->tid);
 
         lane->thread = thread && thread->process->pid == lane->region->pid ? thread : NULL;
+        if (lane->thread)
+                lane->slot->thread = thread->thread;
 }
 
 /* Whose stream the thread's events go to. */
@@ -129,6 +131,7 @@ static int hand_over(struct zone_merge *m, struct lane *lane, const struct clien
 {
         int r;
 
+        lane->slot->thread = 0;
         lane->slot->tid = zone_region_tid(lane->region, from->argument, &m->parts.zones->n_lookups_left);
         find_thread(m, lane);
         if (!lane->thread)
