@@ -60,7 +60,8 @@ MODE_release := -O2 $(HARD)
 MODE_clang   := -O2 $(HARD)
 MODE_debug   := -O0 -fvisibility=hidden
 MODE_asan    := -O1 -fvisibility=hidden $(ASAN)
-MODE_tsan    := -O1 -fvisibility=hidden -fsanitize=thread
+# It knows no fences, and gcc says so at each.
+MODE_tsan    := -O1 -fvisibility=hidden -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
 MODE_fuzz    := -O1 -fvisibility=hidden -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
 LINK_release := -Wl,-z,relro,-z,now
