@@ -84,7 +84,7 @@ CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
-LIB_FOLDERS := base format instrument symbolize sampler analyze
+LIB_FOLDERS := base format instrument symbolize unwind sampler analyze
 LIB_SRC     := $(wildcard $(LIB_FOLDERS:%=%/*.c)) $(filter-out cli/main.c,$(wildcard cli/*.c))
 MAIN_SRC    := $(wildcard cli/main.c)
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
@@ -239,6 +239,9 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
+
+# Code whose callers can only be found by tables.
+$(B)/obj/tests/unit/deep_calls.o: private C_FLAGS += -O2 -fomit-frame-pointer
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.
 $(INTERNAL): $(LIB_OBJ) $(B)/flags
