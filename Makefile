@@ -164,12 +164,12 @@ fuzz: ## fuzz every decoder for FUZZ_SECONDS each (30), from the corpora in test
 	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
 bench: ## measure: what a zone costs, how fast records are merged and read
-	$(Q)tests/install_packages.sh build
+	$(Q)tests/install_packages.sh build bench
 	$(SUBMAKE) all bench-programs
 	$(Q)tests/bench/run_bench.sh $(B)
 
 packages: ## install every Debian package that any target needs
-	$(Q)tests/install_packages.sh build test lint fuzz
+	$(Q)tests/install_packages.sh build test lint fuzz bench
 
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
@@ -300,7 +300,11 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(INTERNA
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 endif
 
-$(B)/bench/%: $(B)/obj/tests/bench/%.o $(INTERNAL) $(CLIENT_A)
+# Unwinding has the recorder of its test, and a peer where that is installed.
+BENCH_AID = $(if $(filter bench_unwind,$(1)),$(B)/obj/tests/unit/live_stacks.o)
+$(B)/bench/bench_unwind: private LIBS += $(shell pkg-config --libs libunwind-generic 2>/dev/null)
+
+$(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIENT_A)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
