@@ -25,10 +25,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CACHE_BITS     12 /* entries of 32 bytes */
-#define CACHE_SIZE     (1U << CACHE_BITS)
-#define ROOT_BYTES_MAX 128 /* of code at a file's entry that has no rule: the dynamic loader's _start */
-#define SEARCH_MAX     64  /* frames that are searched for one saved register */
+#define CACHE_BITS       12 /* entries of 32 bytes */
+#define CACHE_SIZE       (1U << CACHE_BITS)
+#define ROOT_BYTES_MAX   128 /* of code at a file's entry that has no rule: the dynamic loader's _start */
+#define CACHE_LINE_BYTES 64
+#define PREFETCH_BYTES   1024 /* of the stack: some frames */
+#define SEARCH_MAX       64   /* frames that are searched for one saved register */
 
 #define SIGNAL_BYTES_MAX \
         (1U << 16) /* what the kernel puts onto the stack for a signal, with the widest registers */
@@ -83,6 +85,21 @@ static bool is_copied(const struct walk *w, uint64_t avma)
                 if (avma - w->input->pieces[i].start_avma < w->input->pieces[i].n_bytes)
                         return true;
         return false;
+}
+
+/*
+ * The copy has just come from the kernel, and each frame is another line of the cache that is not there
+ * yet.  What will be looked at next is some frames further up.
+ */
+static void prefetch(const struct walk *w, uint64_t from_avma, uint64_t to_avma)
+{
+        const struct stack_walk_piece *p = &w->input->pieces[0];
+        uint64_t from = from_avma - p->start_avma;
+
+        if (to_avma - from_avma > PREFETCH_BYTES)
+                return; /* the stack is left, or shrinks */
+        for (uint64_t at = from; at < p->n_bytes && at - from < to_avma - from_avma; at += CACHE_LINE_BYTES)
+                __builtin_prefetch(p->bytes + at);
 }
 
 /* Why an address could not be read. */
@@ -543,6 +560,7 @@ static void walk(struct walk *w)
 
         for (;;) {
                 struct stack_walk_frame *frame;
+                uint64_t from_avma;
 
                 out->sp_avma = w->sp;
                 out->fp_avma = w->fp;
@@ -553,8 +571,11 @@ static void walk(struct walk *w)
                 }
                 frame = &out->frames[out->n_frames++];
                 *frame = (struct stack_walk_frame){ .pc_avma = w->pc, .is_exact = w->is_exact };
+                from_avma = w->sp;
                 if (!step(w, frame))
                         return;
+                from_avma += PREFETCH_BYTES; /* up to there it was done before */
+                prefetch(w, w->sp > from_avma ? w->sp : from_avma, w->sp + PREFETCH_BYTES);
         }
 }
 
@@ -575,6 +596,7 @@ void stack_walk_run(struct stack_walker *walker, const struct stack_walk_space *
                           .is_fp_known = registers->known >> m->fp & 1 };
 
         ret_walk->n_frames = 0;
+        prefetch(&w, w.sp, w.sp + PREFETCH_BYTES);
         walk(&w);
 }
 

@@ -4,7 +4,7 @@
  * samples of real programs, recorded here, unwound by stack_walk, by libunwind's remote
  * interface (with its global cache) and by libdwfl, one after the other in this process.
  * "identical" is the share of stacks with the same frames among those where both reach
- * the root.  Usage: bench_unwind [samples of each program]
+ * the root (libdwfl's root is any end without an error).  Usage: bench_unwind [samples of each program]
  */
 #include "base/clock.h"
 #include "base/error.h"
