@@ -19,7 +19,7 @@ void event_translator_init(struct event_translator *t, struct trace_dictionary *
                            struct loss_counter *losses)
 {
         *t = (struct event_translator){ .dictionary = dictionary, .losses = losses };
-        attachment_store_init(&t->attachments);
+        attachment_store_init(&t->attachments, dictionary, losses);
 }
 
 void event_translator_deinit(struct event_translator *t)
@@ -304,8 +304,8 @@ static int attach(struct event_translator *t, struct byte_reader *rest, uint32_t
 {
         struct trace_attachment row = { .kind = kind, .name = name };
 
-        return attachment_store_add(&t->attachments, t->dictionary, t->losses, &row, &t->payload,
-                                    t->payload.used_bytes - rest->left, ret_id);
+        return attachment_store_add(&t->attachments, &row, &t->payload, t->payload.used_bytes - rest->left,
+                                    ret_id);
 }
 
 static int take_source_text(struct event_translator *t, struct zone_region *region,
