@@ -60,7 +60,8 @@ MODE_release := -O2 $(HARD)
 MODE_clang   := -O2 $(HARD)
 MODE_debug   := -O0 -fvisibility=hidden
 MODE_asan    := -O1 -fvisibility=hidden $(ASAN)
-MODE_tsan    := -O1 -fvisibility=hidden -fsanitize=thread
+# It knows no fences, and gcc says so at each.
+MODE_tsan    := -O1 -fvisibility=hidden -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
 MODE_fuzz    := -O1 -fvisibility=hidden -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
 LINK_release := -Wl,-z,relro,-z,now
@@ -84,7 +85,7 @@ CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
-LIB_FOLDERS := base format instrument symbolize sampler analyze
+LIB_FOLDERS := base format instrument symbolize unwind sampler analyze
 LIB_SRC     := $(wildcard $(LIB_FOLDERS:%=%/*.c)) $(filter-out cli/main.c,$(wildcard cli/*.c))
 MAIN_SRC    := $(wildcard cli/main.c)
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
@@ -170,12 +171,12 @@ fuzz: ## fuzz every decoder for FUZZ_SECONDS each (30), from the corpora in test
 	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
 bench: ## measure: what a zone costs, how fast records are merged and read
-	$(Q)tests/install_packages.sh build
+	$(Q)tests/install_packages.sh build bench
 	$(SUBMAKE) all bench-programs
 	$(Q)tests/bench/run_bench.sh $(B)
 
 packages: ## install every Debian package that any target needs
-	$(Q)tests/install_packages.sh build test lint fuzz
+	$(Q)tests/install_packages.sh build test lint fuzz bench
 
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
@@ -257,6 +258,9 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
+
+# Code whose callers can only be found by tables.
+$(B)/obj/tests/unit/deep_calls.o: private C_FLAGS += -O2 -fomit-frame-pointer
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.
 $(INTERNAL): $(LIB_OBJ) $(B)/flags
@@ -351,7 +355,11 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(INTERNA
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 endif
 
-$(B)/bench/%: $(B)/obj/tests/bench/%.o $(INTERNAL) $(CLIENT_A)
+# Unwinding has the recorder of its test, and a peer where that is installed.
+BENCH_AID = $(if $(filter bench_unwind,$(1)),$(B)/obj/tests/unit/live_stacks.o)
+$(B)/bench/bench_unwind: private LIBS += $(shell pkg-config --libs libunwind-generic 2>/dev/null)
+
+$(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIENT_A)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@

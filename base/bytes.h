@@ -96,6 +96,30 @@ static inline uint64_t bytes_varint(struct byte_reader *r)
         return 0;
 }
 
+/* A signed LEB128 number of at most 64 bits, as DWARF has it; sticky if it is longer or cut off. */
+static inline int64_t bytes_sleb128(struct byte_reader *r)
+{
+        uint64_t v = 0;
+
+        for (unsigned shift = 0; shift < 64; shift += 7) {
+                uint8_t byte;
+
+                if (r->left == 0 || r->short_read)
+                        break;
+                byte = *r->at;
+                r->at++;
+                r->left--;
+                v |= (uint64_t)(byte & 0x7f) << shift;
+                if (byte & 0x80)
+                        continue;
+                if (byte & 0x40 && shift < 57)
+                        v |= UINT64_MAX << (shift + 7);
+                return (int64_t)v;
+        }
+        r->short_read = true;
+        return 0;
+}
+
 /* Signed numbers travel as varints of their zigzag form: 0, -1, 1, -2 ... -> 0, 1, 2, 3 ... */
 static inline uint64_t zigzag_encode(int64_t v)
 {

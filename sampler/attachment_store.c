@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-void attachment_store_init(struct attachment_store *s)
+void attachment_store_init(struct attachment_store *s, struct trace_dictionary *dictionary,
+                           struct loss_counter *losses)
 {
-        *s = (struct attachment_store){ .n_bytes = 0 };
+        *s = (struct attachment_store){ .dictionary = dictionary, .losses = losses };
 }
 
 void attachment_store_deinit(struct attachment_store *s)
@@ -21,7 +22,7 @@ void attachment_store_deinit(struct attachment_store *s)
         for (size_t i = s->n_done; i < s->n_waiting; i++)
                 byte_buffer_deinit(&s->waiting[i].payload);
         free(s->waiting);
-        attachment_store_init(s);
+        attachment_store_init(s, NULL, NULL);
 }
 
 static bool is_known(const struct trace_dictionary *dictionary, const struct trace_attachment *row)
@@ -30,18 +31,17 @@ static bool is_known(const struct trace_dictionary *dictionary, const struct tra
                            sizeof(*row)) != 0;
 }
 
-static int leave_out(struct loss_counter *losses, uint32_t *ret_id)
+static int leave_out(struct attachment_store *s, uint32_t *ret_id)
 {
         *ret_id = 0;
-        loss_counter_add(losses, TRACE_LOSS_ATTACHMENTS_FULL, 1);
+        loss_counter_add(s->losses, TRACE_LOSS_ATTACHMENTS_FULL, 1);
         return 0;
 }
 
-int attachment_store_add(struct attachment_store *s, struct trace_dictionary *dictionary,
-                         struct loss_counter *losses, struct trace_attachment *row,
+int attachment_store_add(struct attachment_store *s, struct trace_attachment *row,
                          struct byte_buffer *payload, size_t at_bytes, uint32_t *ret_id)
 {
-        uint32_t n_known = trace_dictionary_count(dictionary, TRACE_TABLE_ATTACHMENTS);
+        uint32_t n_known = trace_dictionary_count(s->dictionary, TRACE_TABLE_ATTACHMENTS);
         int r = array_reserve(&s->waiting, &s->capacity, s->n_waiting + 1, sizeof(*s->waiting));
 
         if (r < 0)
@@ -49,13 +49,13 @@ int attachment_store_add(struct attachment_store *s, struct trace_dictionary *di
         row->size_bytes = payload->used_bytes - at_bytes;
         /* A program that goes on and on with new ones is not read any more, but it may name those that we have. */
         if (row->size_bytes > ATTACHMENT_STORE_BYTES_MAX)
-                return leave_out(losses, ret_id);
+                return leave_out(s, ret_id);
         row->hash = content_hash(row->size_bytes > 0 ? payload->data + at_bytes : NULL, row->size_bytes);
-        if (s->n_bytes + row->size_bytes > ATTACHMENT_STORE_BYTES_MAX && !is_known(dictionary, row))
-                return leave_out(losses, ret_id);
-        r = trace_dictionary_add(dictionary, TRACE_TABLE_ATTACHMENTS, row, ret_id);
+        if (s->n_bytes + row->size_bytes > ATTACHMENT_STORE_BYTES_MAX && !is_known(s->dictionary, row))
+                return leave_out(s, ret_id);
+        r = trace_dictionary_add(s->dictionary, TRACE_TABLE_ATTACHMENTS, row, ret_id);
         if (r == -EOVERFLOW)
-                return leave_out(losses, ret_id);
+                return leave_out(s, ret_id);
         if (r < 0 || *ret_id <= n_known || row->size_bytes == 0)
                 return r;
         s->waiting[s->n_waiting++] = (struct waiting_attachment){ .payload = *payload,

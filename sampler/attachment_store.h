@@ -30,6 +30,8 @@ struct waiting_attachment {
 };
 
 struct attachment_store {
+        struct trace_dictionary *dictionary; /* borrowed, like the next */
+        struct loss_counter *losses;
         struct waiting_attachment *waiting; /* heap, owned; the first one goes first */
         size_t n_waiting, capacity;
         size_t n_done; /* of these are in their chunks already */
@@ -37,7 +39,8 @@ struct attachment_store {
         uint64_t n_bytes; /* of all that were ever kept */
 };
 
-void attachment_store_init(struct attachment_store *s); /* zeroes */
+void attachment_store_init(struct attachment_store *s, struct trace_dictionary *dictionary,
+                           struct loss_counter *losses);
 void attachment_store_deinit(struct attachment_store *s);
 
 /*
@@ -47,8 +50,7 @@ void attachment_store_deinit(struct attachment_store *s);
  * @ret_id:   of its row; 0 if it was left out, which is counted
  * Returns 0 or -ENOMEM.
  */
-int attachment_store_add(struct attachment_store *s, struct trace_dictionary *dictionary,
-                         struct loss_counter *losses, struct trace_attachment *row,
+int attachment_store_add(struct attachment_store *s, struct trace_attachment *row,
                          struct byte_buffer *payload, size_t at_bytes, uint32_t *ret_id);
 
 /*

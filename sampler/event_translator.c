@@ -19,7 +19,7 @@ void event_translator_init(struct event_translator *t, struct trace_dictionary *
                            struct loss_counter *losses)
 {
         *t = (struct event_translator){ .dictionary = dictionary, .losses = losses };
-        attachment_store_init(&t->attachments);
+        attachment_store_init(&t->attachments, dictionary, losses);
         latest_rows_init(&t->plots, dictionary, TRACE_TABLE_PLOTS, sizeof(struct trace_plot));
         latest_rows_init(&t->program_info, dictionary, TRACE_TABLE_PROGRAM_INFO,
                          sizeof(struct trace_program_info));
@@ -312,8 +312,8 @@ static int attach(struct event_translator *t, struct byte_reader *rest, uint32_t
 {
         struct trace_attachment row = { .kind = kind, .name = name };
 
-        return attachment_store_add(&t->attachments, t->dictionary, t->losses, &row, &t->payload,
-                                    t->payload.used_bytes - rest->left, ret_id);
+        return attachment_store_add(&t->attachments, &row, &t->payload, t->payload.used_bytes - rest->left,
+                                    ret_id);
 }
 
 static int take_source_text(struct event_translator *t, struct zone_region *region,

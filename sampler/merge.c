@@ -17,6 +17,7 @@
 /* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
 #define CHUNK_AGE_NS (NS_PER_S / 2)
+#define ACCOUNTS_NS  (NS_PER_S / 2) /* of losses and clocks */
 
 #define HANDED_IN_MAX     4096 /* as many as the socket keeps */
 #define ANNOUNCED_AT_ONCE 64
@@ -53,6 +54,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                              .writer = options->writer,
                              .inbox = options->inbox };
         m->flushed_ns = clock_raw_ns();
+        m->accounted_ns = m->flushed_ns;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
                                         .dictionary = m->dictionary,
                                         .losses = &m->losses };
@@ -107,14 +109,6 @@ int merge_open_regions(struct merge *m, struct error *err)
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
-static uint32_t row_of_tid(void *context, uint32_t tid)
-{
-        struct merge *m = context;
-        const struct thread_track *thread = process_table_find_thread(&m->processes, tid);
-
-        return thread ? thread->thread : 0;
-}
-
 /* The kernel tells of its losses in records, but the last ones only to who asks. */
 static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
 {
@@ -129,7 +123,7 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         }
         loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
                          n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
-        r = zone_source_count_drops(&m->zones, row_of_tid, m);
+        r = zone_source_count_drops(&m->zones);
         if (r == 0)
                 r = zone_source_add_clocks(&m->zones);
         return r < 0 ? r : loss_counter_flush(&m->losses, m->dictionary, now_ns);
@@ -228,10 +222,13 @@ static int merge_zones(struct merge *m, uint64_t until_ns, bool final)
 /* A thread whose exit was written; with the last one its process ends. */
 static void forget_thread(struct merge *m, struct thread_track *thread)
 {
+        struct process_track *process = thread->process;
         uint32_t ended_pid;
 
-        if (thread->process->n_threads == 1)
-                zone_merge_end_fibers(&m->zone_merge, thread->process, thread->last_ns);
+        if (thread->last_ns > process->last_exit_ns)
+                process->last_exit_ns = thread->last_ns;
+        if (process->n_threads == 1)
+                zone_merge_end_fibers(&m->zone_merge, process, process->last_exit_ns);
         thread_sink_switch(&m->sink, NULL);
         ended_pid = process_table_forget_thread(&m->processes, thread);
         if (ended_pid != 0)
@@ -282,11 +279,13 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         if (r == 0)
                 r = merge_pending(m, until_ns);
         thread_sink_switch(&m->sink, NULL);
-        if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS)) {
+        /* Chunks that are full come faster than accounts have to be settled. */
+        if (r == 0 && (final || now_ns - m->accounted_ns >= ACCOUNTS_NS)) {
                 r = add_accounts(m, final, now_ns);
-                if (r == 0)
-                        r = flush(m, now_ns);
+                m->accounted_ns = now_ns;
         }
+        if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS))
+                r = flush(m, now_ns);
         if (r < 0)
                 return error_set(err, r,
                                  r == -ENOMEM ? "no memory to merge events"

@@ -43,6 +43,7 @@ struct merge {
         uint64_t n_zones;           /* beginnings written */
         uint64_t cycled_ns;         /* when the last cycle began */
         uint64_t flushed_ns;        /* when chunks were last handed to the writer */
+        uint64_t accounted_ns;      /* when losses and clocks last became rows */
 };
 
 struct merge_options {

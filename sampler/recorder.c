@@ -26,6 +26,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,6 +42,8 @@
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
 #define GRACE_NS (NS_PER_S / 5)
+
+#define COLLECTOR_PRIORITY (-10) /* as of nice(1) */
 
 enum wake_reason { WAKE_SAMPLES, WAKE_TRACKER, WAKE_SIGNAL, WAKE_COMMAND, WAKE_WRITER, WAKE_REGION };
 
@@ -405,7 +408,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
         return now_ns >= r->stop_ns || (r->deadline_ns != 0 && now_ns >= r->deadline_ns);
 }
 
-static int record(struct recorder *r, struct error *err)
+static int collect(struct recorder *r, struct error *err)
 {
         const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION;
 
@@ -433,6 +436,26 @@ static int record(struct recorder *r, struct error *err)
                 if (is_over(r, now_ns))
                         return 0;
         }
+}
+
+/*
+ * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
+ * little.  Without the privilege it goes without; the writer has a queue and stays as it is.
+ */
+static void set_own_priority(int priority)
+{
+        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
+}
+
+static int record(struct recorder *r, struct error *err)
+{
+        int before = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
+        int code;
+
+        set_own_priority(COLLECTOR_PRIORITY);
+        code = collect(r, err);
+        set_own_priority(before);
+        return code;
 }
 
 /* The words for how it ended: a program that runs on has no exit status, nor has one that we did not start. */

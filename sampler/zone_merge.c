@@ -93,29 +93,25 @@ static int begin_anew(struct zone_merge *m, const struct process_track *process,
         return exec_ns != 0 ? zone_merge_write_pending(m, thread, exec_ns) : 0;
 }
 
-/* A fiber that comes for the first time, with its name. */
+/* A fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or -EOVERFLOW if there can be none. */
 static int make_fiber(struct zone_merge *m, const struct lane *lane, uint32_t number, uint64_t now_ns,
                       struct thread_track **ret_fiber)
 {
         struct zone_source *zones = m->parts.zones;
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
-        struct thread_track *fiber;
-        uint32_t location;
+        uint32_t location = 0, name = 0;
         int r = zone_region_location(lane->region, zones->dictionary, number, &location);
 
-        if (r == 0 && location == 0)
-                r = -EOVERFLOW; /* there is no such location, or no room for it */
         if (r == 0)
-                r = process_table_add_fiber(m->parts.processes, lane->thread->process, number, now_ns,
-                                            &fiber);
-        if (r == 0)
-                r = zone_region_name(lane->region, zones->dictionary, number, &fiber->name);
+                r = zone_region_name(lane->region, zones->dictionary, number, &name);
+        if (r < 0 || location == 0)
+                return r < 0 ? r : -EOVERFLOW;
+        r = process_table_add_fiber(m->parts.processes, lane->thread->process, number, now_ns, ret_fiber);
         if (r < 0)
                 return r;
-        *ret_fiber = fiber;
-        event.thread_name.name = fiber->name;
-        thread_sink_switch(m->parts.sink, fiber);
-        return thread_track_write(fiber, m->parts.sink, &event, 0);
+        (*ret_fiber)->name = name;
+        event.thread_name.name = name;
+        return thread_track_write(*ret_fiber, m->parts.sink, &event, 0);
 }
 
 static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct client_event *from,
@@ -152,6 +148,8 @@ static void find_thread(const struct zone_merge *m, struct lane *lane)
         struct thread_track *thread = process_table_find_thread(m->parts.processes, lane->slot->tid);
 
         lane->thread = thread && thread->process->pid == lane->region->pid ? thread : NULL;
+        if (lane->thread)
+                lane->slot->thread = thread->thread;
 }
 
 /* Whose stream the thread's events go to. */
@@ -166,6 +164,7 @@ static int hand_over(struct zone_merge *m, struct lane *lane, const struct clien
 {
         int r;
 
+        lane->slot->thread = 0;
         lane->slot->tid = zone_region_tid(lane->region, from->argument, &m->parts.zones->n_lookups_left);
         find_thread(m, lane);
         if (!lane->thread)

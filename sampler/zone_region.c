@@ -229,12 +229,13 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
 
 static int add_plot(struct latest_rows *plots, const struct client_location *from)
 {
-        struct trace_plot row = { .format = from->format,
-                                  .flags = (from->flags & CLIENT_ABI_PLOT_STEP ? TRACE_PLOT_STEP : 0) |
-                                           (from->flags & CLIENT_ABI_PLOT_FILL ? TRACE_PLOT_FILL : 0),
-                                  .color = from->color };
+        struct trace_plot row = { .format = from->format, .color = from->color };
         int code = trace_dictionary_add_string(plots->dictionary, from->name, from->name_bytes, &row.name);
 
+        if (from->flags & CLIENT_ABI_PLOT_STEP)
+                row.flags |= TRACE_PLOT_STEP;
+        if (from->flags & CLIENT_ABI_PLOT_FILL)
+                row.flags |= TRACE_PLOT_FILL;
         if (code == 0 && from->unit_bytes > 0)
                 code = trace_dictionary_add_string(plots->dictionary, from->unit, from->unit_bytes,
                                                    &row.unit);

@@ -28,6 +28,7 @@ struct zone_slot {
         struct client_stream stream;
         struct client_drops seen; /* drops that were counted already */
         uint32_t tid;             /* whose events come now, in our PID namespace; 0 = unknown */
+        uint32_t thread;          /* its row in THREADS, also when it has ended; 0 = unknown */
         size_t held_bytes;        /* of `stream`, as zone_source has them in its account */
         uint64_t filled_bytes;    /* copied out of the ring in this cycle */
 };

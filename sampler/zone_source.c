@@ -295,7 +295,6 @@ int zone_source_begin_cycle(struct zone_source *s)
 
         s->now_ns = clock_raw_ns();
         s->n_lookups_left = LOOKUPS_A_CYCLE;
-        s->busiest_bytes = 0;
         drain_pace_begin(&s->pace, s->now_ns);
         mark_waiting(s, false);
         r = admit_waiting(s, false);
@@ -370,8 +369,6 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
         struct client_stream *stream = &slot->stream;
 
         drain_pace_add(&s->pace, client_region_ring_bytes(region->region), slot->filled_bytes);
-        if (slot->filled_bytes > s->busiest_bytes)
-                s->busiest_bytes = slot->filled_bytes;
         slot->filled_bytes = 0;
         account(s, slot, client_stream_count_bytes(stream));
         /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */
@@ -387,8 +384,9 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
 }
 
 /* What a slot's threads dropped, by kind; the thread that has the slot now stands for all of them. */
-static int count_slot_drops(struct zone_source *s, struct zone_region *region, uint32_t slot, uint32_t thread)
+static int count_slot_drops(struct zone_source *s, struct zone_region *region, uint32_t slot)
 {
+        uint32_t thread = region->slots[slot].thread;
         struct client_drops n = zone_region_count_drops(region, slot);
         const struct {
                 enum trace_loss_reason reason;
@@ -421,7 +419,7 @@ static void close_region(struct zone_source *s, struct zone_region *region)
 
                 stream->n_garbage_bytes += client_stream_count_bytes(stream);
                 account(s, &region->slots[slot], 0);
-                (void)count_slot_drops(s, region, slot, 0);
+                (void)count_slot_drops(s, region, slot);
         }
         zone_region_count_losses(region, s->losses);
         zone_region_deinit(region);
@@ -445,7 +443,7 @@ void zone_source_end_cycle(struct zone_source *s)
         s->n_regions = n_kept;
 }
 
-int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context)
+int zone_source_count_drops(struct zone_source *s)
 {
         int r = count_missed(s);
 
@@ -453,7 +451,7 @@ int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread
                 struct zone_region *region = &s->regions[i];
 
                 for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
-                        r = count_slot_drops(s, region, slot, thread_of(context, region->slots[slot].tid));
+                        r = count_slot_drops(s, region, slot);
                 zone_region_count_losses(region, s->losses);
         }
         return r;

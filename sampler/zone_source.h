@@ -65,7 +65,6 @@ struct zone_source {
         uint64_t n_attached;     /* regions of programs that ran before they were recorded */
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
         unsigned n_lookups_left; /* of thread numbers, in this cycle */
-        uint64_t busiest_bytes;  /* what came out of the busiest ring in this cycle */
         struct drain_pace pace;
         uint64_t held_bytes; /* copied out and not merged yet, in all streams */
 };
@@ -140,9 +139,8 @@ static inline struct tick_clock *zone_source_clock(struct zone_source *s, const 
 /* Closes the regions of processes that have ended. */
 void zone_source_end_cycle(struct zone_source *s);
 
-/* Counts what the programs dropped since the last call; @thread_of finds the row of a tid.  Returns 0 or -errno. */
-typedef uint32_t zone_source_thread_of(void *context, uint32_t tid);
-int zone_source_count_drops(struct zone_source *s, zone_source_thread_of *thread_of, void *context);
+/* Counts what the programs dropped since the last call.  Returns 0 or -ENOMEM. */
+int zone_source_count_drops(struct zone_source *s);
 
 /* Puts the last reading of each clock in use into the table CLOCKS.  Returns 0 or -errno of the table. */
 int zone_source_add_clocks(struct zone_source *s);

@@ -153,7 +153,7 @@ static struct elf_image *image_new(void)
         return image;
 }
 
-int elf_image_open(int fd, struct elf_image **ret_image, struct error *err)
+static int open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, struct error *err)
 {
         struct elf_image *image = image_new();
         struct stat status;
@@ -166,7 +166,7 @@ int elf_image_open(int fd, struct elf_image **ret_image, struct error *err)
                 goto fail;
         }
         image->fd = fd;
-        image->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+        image->elf = elf_begin(fd, command, NULL);
         r = read_image(image, (uint64_t)status.st_size, err);
         if (r < 0)
                 goto fail;
@@ -176,6 +176,16 @@ int elf_image_open(int fd, struct elf_image **ret_image, struct error *err)
 fail:
         elf_image_close(image);
         return r;
+}
+
+int elf_image_open(int fd, struct elf_image **ret_image, struct error *err)
+{
+        return open_file(fd, ELF_C_READ_MMAP, ret_image, err);
+}
+
+int elf_image_open_unmapped(int fd, struct elf_image **ret_image, struct error *err)
+{
+        return open_file(fd, ELF_C_READ, ret_image, err);
 }
 
 int elf_image_open_memory(const void *bytes, size_t n_bytes, struct elf_image **ret_image, struct error *err)

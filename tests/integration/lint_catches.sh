@@ -7,7 +7,7 @@ bad=$TMPDIR/bad
 n=0
 
 licence='/* SPDX-License-Identifier: MIT */'
-mkdir -p "$good"/{base,format,instrument,symbolize,sampler,analyze,cli,docs}
+mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler,analyze,cli,docs}
 printf '%s\n/*\n * base/x.h - x\n *\n * Way of the data:  a -> [x] -> b\n */\n' "$licence" >"$good/base/x.h"
 printf '%s\n#include "base/x.h"\n' "$licence" >"$good/format/y.c"
 printf '%s\n#define KINDS(X) \\\n        X(1, FILE)  \\\n        X(2, EVENTS)\n' "$licence" >"$good/format/trace_spec.h"

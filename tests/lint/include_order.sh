@@ -12,9 +12,10 @@ allowed() { # folder -> the folders and single files that it may include
         instrument/client) echo instrument/client instrument/client_abi.h hyprof ;;
         instrument/compat) echo instrument/compat ;; # and the public header, like programs
         instrument)        echo base format instrument ;;
-        sampler)           echo base format symbolize instrument sampler ;;
+        unwind)            echo base symbolize/elf_image.h unwind ;;
+        sampler)           echo base format symbolize unwind instrument sampler ;;
         analyze)           echo base format symbolize analyze ;;
-        cli)               echo base format symbolize instrument sampler analyze cli ;;
+        cli)               echo base format symbolize unwind instrument sampler analyze cli ;;
         esac
 }
 
@@ -28,7 +29,7 @@ folder_of() { # path -> its folder in the table above
 }
 
 bad=0
-for file in $(find base format symbolize instrument sampler analyze cli -name '*.[ch]' | sort); do
+for file in $(find base format symbolize unwind instrument sampler analyze cli -name '*.[ch]' | sort); do
         from=$(folder_of "$file")
         # shellcheck disable=SC2013 # file names without spaces
         for inc in $(sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]+)".*/\1/p' "$file"); do

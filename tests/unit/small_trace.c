@@ -226,7 +226,7 @@ void small_trace_build(struct trace_builder *b)
         add_third_events(b);
         trace_builder_flush(b);
         trace_builder_attachment_part(b, SOURCE, 0, SOURCE_TEXT, 5);
-        trace_builder_attachment_part(b, SOURCE, 5, SOURCE_TEXT + 5, strlen(SOURCE_TEXT) - 5);
+        trace_builder_attachment_part(b, SOURCE, 5, &SOURCE_TEXT[5], strlen(SOURCE_TEXT) - 5);
 
         add_second_events(b);
         trace_builder_symbol(b, 1, "load_level", TRACE_SYMBOL_INLINED);

@@ -20,7 +20,7 @@ struct fixture {
 static void set_up(struct fixture *f, uint32_t n_rows_max)
 {
         memset(f, 0, sizeof(*f));
-        attachment_store_init(&f->store);
+        attachment_store_init(&f->store, &f->dictionary, &f->losses);
         trace_dictionary_init(&f->dictionary, n_rows_max);
 }
 
@@ -42,8 +42,7 @@ static uint32_t add(struct fixture *f, uint32_t kind, uint8_t byte, size_t n_byt
         memset(at, 0xee, 3);
         memset(at + 3, byte, n_bytes);
         payload.used_bytes = n_bytes + 3;
-        ck_assert_int_eq(attachment_store_add(&f->store, &f->dictionary, &f->losses, &row, &payload, 3, &id),
-                         0);
+        ck_assert_int_eq(attachment_store_add(&f->store, &row, &payload, 3, &id), 0);
         byte_buffer_deinit(&payload);
         return id;
 }

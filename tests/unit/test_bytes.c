@@ -106,6 +106,39 @@ START_TEST(test_varint_over_64_bits_is_refused)
 }
 END_TEST
 
+START_TEST(test_sleb128)
+{
+        static const struct {
+                uint8_t bytes[10];
+                size_t n_bytes;
+                int64_t value;
+        } cases[] = {
+                { { 0x00 }, 1, 0 },
+                { { 0x3f }, 1, 63 },
+                { { 0x40 }, 1, -64 },
+                { { 0x7f }, 1, -1 },
+                { { 0xc0, 0x00 }, 2, 64 },
+                { { 0xff, 0x7f }, 2, -1 },
+                { { 0x80, 0x80, 0x01 }, 3, 1 << 14 },
+                { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00 }, 10, INT64_MAX },
+                { { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f }, 10, INT64_MIN },
+        };
+        static const uint8_t too_long[11] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0 };
+        struct byte_reader in = byte_reader_of(too_long, sizeof(too_long));
+
+        ck_assert_int_eq(bytes_sleb128(&in), 0);
+        ck_assert(in.short_read);
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                in = byte_reader_of(cases[i].bytes, cases[i].n_bytes);
+                ck_assert_int_eq(bytes_sleb128(&in), cases[i].value);
+                ck_assert(bytes_all_used(&in));
+                in = byte_reader_of(cases[i].bytes, cases[i].n_bytes - 1);
+                ck_assert_int_eq(bytes_sleb128(&in), 0);
+                ck_assert(in.short_read);
+        }
+}
+END_TEST
+
 START_TEST(test_zigzag)
 {
         uint64_t state = 7;
@@ -136,6 +169,7 @@ int main(void)
         tcase_add_test(tc, test_take_of_all_ones_is_refused);
         tcase_add_loop_test(tc, test_varint_of_every_length, 0, 65);
         tcase_add_test(tc, test_varint_over_64_bits_is_refused);
+        tcase_add_test(tc, test_sleb128);
         tcase_add_test(tc, test_zigzag);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

@@ -461,7 +461,7 @@ END_TEST
 #define HAS_LIMITS 1
 
 static const struct {
-        int resource;
+        enum __rlimit_resource resource;
         rlim_t bytes;
         int is_recording;
 } limits[] = {

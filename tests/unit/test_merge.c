@@ -528,13 +528,16 @@ static void attach_source(struct fake_program *program, uint64_t time_ns, char l
 START_TEST(test_whole_trace)
 {
         uint64_t early_ns = clock_raw_ns() - NS_PER_S;
-        struct kernel_record_identity self = at(PID, PID, early_ns), end = at(PID, PID, early_ns + 100);
+        struct kernel_record_identity self = at(PID, PID, early_ns), end = at(PID, PID, early_ns + 100),
+                                      other = at(PID, PID + 1, early_ns),
+                                      other_end = at(PID, PID + 1, early_ns + 50);
         static struct fake_program program;
         static struct fixture f;
         uint32_t fiber;
 
         set_up(&f);
         put_comm(&f, &self, "self");
+        put_comm(&f, &other, "other");
         cycle(&f, false);
         fake_program_start(&program, PID);
         ck_assert_int_eq(zone_source_receive(&f.merge.zones, PID, fake_program_fd(&program)), 0);
@@ -545,16 +548,18 @@ START_TEST(test_whole_trace)
         attach_source(&program, early_ns + 4, 'a');
         kernel_record_add_exit(&f.record, &end);
         into(&f, FAKE_TRACKER_0);
+        kernel_record_add_exit(&f.record, &other_end); /* ends before, and is looked at after */
+        into(&f, FAKE_TRACKER_1);
         cycle(&f, false);
         finish(&f); /* the reader checks every id as it comes */
 
         ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_ATTACHMENTS), 1);
-        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_THREADS), 2);
-        ck_assert_uint_eq(get(&f, 2, 2, TRACE_OP_ZONE_BEGIN)->time_ns, early_ns + 3);
-        (void)get(&f, 2, 3, TRACE_OP_SWITCH_OUT);
-        ck_assert_uint_eq(get(&f, 2, 4, TRACE_OP_THREAD_EXIT)->time_ns,
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_THREADS), 3);
+        ck_assert_uint_eq(get(&f, 3, 2, TRACE_OP_ZONE_BEGIN)->time_ns, early_ns + 3);
+        (void)get(&f, 3, 3, TRACE_OP_SWITCH_OUT);
+        ck_assert_uint_eq(get(&f, 3, 4, TRACE_OP_THREAD_EXIT)->time_ns,
                           early_ns + 100); /* with its program */
-        ck_assert_ptr_null(event_list_get(&f.list, 2, 5));
+        ck_assert_ptr_null(event_list_get(&f.list, 3, 5));
         (void)get(&f, 1, 2, TRACE_OP_FIBER_LEAVE);
         ck_assert_uint_eq(get(&f, 1, 3, TRACE_OP_THREAD_EXIT)->time_ns, early_ns + 100);
         ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_LOSSES), 0);

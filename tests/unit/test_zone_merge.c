@@ -109,13 +109,6 @@ END_TEST
 
 /* ---- losses -------------------------------------------------------------------------------------------- */
 
-static uint32_t row_of_tid(void *context, uint32_t tid)
-{
-        const struct thread_track *thread = process_table_find_thread(context, tid);
-
-        return thread ? thread->thread : 0;
-}
-
 START_TEST(test_drops_by_kind)
 {
         static const enum trace_loss_reason reasons[] = {
@@ -126,21 +119,31 @@ START_TEST(test_drops_by_kind)
         const struct trace_loss *loss;
         struct client_abi_slot *slot;
         static struct merged_program f;
+        uint32_t id;
 
         merged_program_set_up(&f);
+        id = merged_program_thread_row(&f, 1);
         slot = fake_region_slot(&f.program.region, 1);
         for (uint64_t i = 0; i < 8; i++)
                 (&slot->n_dropped_zones)[i] = i + 1;
         for (int i = 0; i < 2; i++) /* each once */
-                ck_assert_int_eq(zone_source_count_drops(&f.zones, row_of_tid, &f.processes), 0);
+                ck_assert_int_eq(zone_source_count_drops(&f.zones), 0);
         for (uint64_t i = 0; i < 8; i++)
                 ck_assert_uint_eq(f.losses.totals[reasons[i]], i + 1);
         ck_assert_uint_eq(loss_counter_total(&f.losses), 36);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOSSES), 8);
         for (uint32_t i = 1; i <= 8; i++) {
                 loss = merged_program_row(&f, TRACE_TABLE_LOSSES, i);
-                ck_assert_uint_eq(loss->thread, merged_program_thread_row(&f, 1));
+                ck_assert_uint_eq(loss->thread, id);
         }
+        slot->n_dropped_zones++; /* counted when its thread has ended: it is still that thread's */
+        ck_assert_uint_eq(process_table_forget_thread(&f.processes, f.threads[1]), 0);
+        merged_program_cycle(&f, UINT64_MAX, false);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones), 0);
+        loss = merged_program_row(&f, TRACE_TABLE_LOSSES, 9);
+        ck_assert_uint_eq(loss->reason, TRACE_LOSS_DROPPED_ZONES);
+        ck_assert_uint_eq(loss->thread, id);
+        ck_assert_uint_eq(loss->count, 1);
         merged_program_tear_down(&f);
 }
 END_TEST

@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind/stack_walk.c: every kind of frame leads to its caller; what cannot be known ends a walk and says why */
+#include "tests/unit/cfi_builder.h"
+#include "tests/unit/fixed_random.h"
+#include "unwind/stack_walk.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIAS      UINT64_C(0x7f0000000000) /* of the file that has the table */
+#define STACK     UINT64_C(0x7ffd00000000) /* where the copy begins */
+#define WORDS     256
+#define JIT       UINT64_C(0x7e0000000000) /* code without a table */
+#define JIT_END   UINT64_C(0x7e0000100000)
+#define PLAIN     0x2000 /* CFA = sp + 16 */
+#define ROOT      0x2100 /* nobody calls it */
+#define FRAMED    0x2200 /* CFA = fp + 16, the caller's at CFA - 16 */
+#define EPILOGUE  0x2300 /* CFA = sp + 8, though the caller's fp is said to be at CFA - 16 */
+#define PLT       0x2400
+#define SIGNAL    0x2500
+#define BY_RBX    0x2600 /* CFA = rbx + 8 */
+#define SAVES     0x2700 /* CFA = sp + 24, rbx at CFA - 16 */
+#define BY_RDI    0x2800 /* the return address is in rdi, nothing is on the stack */
+#define BY_MEMORY 0x2900 /* CFA = what is at sp + 8, plus 8 */
+#define ENDLESS   0x2a00 /* CFA = sp */
+#define FP_LOST   0x2b00 /* the caller's fp is undefined */
+#define SAME_RA   0x2c00 /* RA unchanged, CFA = sp + 16 */
+#define FAR_RA    0x2d00 /* return address at CFA - 40000, by the list of registers */
+#define GAP       0x3000
+#define ENTRY     0x3800 /* of the file, without a rule */
+
+struct scene {
+        struct cfi_builder builder;
+        struct unwind_table *table;
+        uint64_t words[WORDS];
+        struct stack_walker *walker;
+        struct stack_walk_space space;
+        struct stack_walk_input input;
+        struct stack_walk walk;
+};
+
+static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
+{
+        const struct scene *s = context;
+
+        *ret_code = (struct stack_walk_code){ .table = NULL };
+        if (avma - BIAS < 0x100000) {
+                ret_code->table = s->table;
+                ret_code->bias = BIAS;
+                return true;
+        }
+        return avma >= JIT && avma < JIT_END;
+}
+
+static void add(struct scene *s, uint64_t svma, const uint8_t *instructions, size_t n_bytes)
+{
+        cfi_builder_add_fde(&s->builder, svma, 0x40, instructions, n_bytes);
+}
+
+static void begin(struct scene *s, const struct unwind_machine *machine)
+{
+        memset(s, 0, sizeof(*s));
+        cfi_builder_init(&s->builder);
+        s->walker = stack_walker_new(machine);
+        ck_assert_ptr_nonnull(s->walker);
+        s->space = (struct stack_walk_space){ .find = find_code, .context = s, .generation = 1 };
+        s->input.pieces[0] = (struct stack_walk_piece){ .bytes = (const uint8_t *)s->words,
+                                                        .start_avma = STACK,
+                                                        .n_bytes = sizeof(s->words) };
+        s->input.n_pieces = 1;
+        s->input.registers.values[machine->sp] = STACK;
+        s->input.registers.known = UINT32_MAX;
+}
+
+static void begin_x86_64(struct scene *s)
+{
+        static const struct cfi_builder_cie plain = { .version = 1 };
+        static const struct cfi_builder_cie signal_frame = { .augmentation = "zRS" };
+
+        begin(s, &unwind_machine_x86_64);
+        cfi_builder_add_cie(&s->builder, &plain, CFI_BYTES(0x0c, 7, 8, 0x90, 1));
+        add(s, PLAIN, CFI_BYTES(0x0e, 16));
+        add(s, ROOT, CFI_BYTES(0x07, 16));
+        add(s, FRAMED, CFI_BYTES(0x0c, 6, 16, 0x86, 2));
+        add(s, EPILOGUE, CFI_BYTES(0x86, 2));
+        add(s, PLT, CFI_BYTES(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22));
+        add(s, BY_RBX, CFI_BYTES(0x0c, 3, 8));
+        add(s, SAVES, CFI_BYTES(0x0e, 24, 0x83, 2));
+        add(s, BY_RDI, CFI_BYTES(0x0e, 0, 0x09, 16, 5));
+        add(s, BY_MEMORY, CFI_BYTES(0x0f, 5, 0x77, 8, 0x06, 0x23, 8));
+        add(s, ENDLESS, CFI_BYTES(0x0e, 0));
+        add(s, FP_LOST, CFI_BYTES(0x07, 6));
+        add(s, SAME_RA, CFI_BYTES(0x0e, 16, 0x08, 16));
+        add(s, FAR_RA, CFI_BYTES(0x0e, 8, 0x05, 16, 0x88, 0x27)); /* 5000 words down */
+        cfi_builder_add_cie(&s->builder, &signal_frame, CFI_BYTES(0x0c, 7, 8, 0x90, 1));
+        /* One byte early, as the C library does, for those who look up return addresses. */
+        cfi_builder_add_fde(&s->builder, SIGNAL - 1, 0x10, CFI_BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06));
+        s->table = cfi_builder_table(&s->builder, &unwind_machine_x86_64);
+        s->table->entry_svma = ENTRY;
+}
+
+static void end(struct scene *s)
+{
+        stack_walker_free(s->walker);
+        unwind_table_free(s->table);
+        cfi_builder_deinit(&s->builder);
+}
+
+static void run(struct scene *s, uint64_t pc)
+{
+        s->input.registers.pc = pc;
+        stack_walk_run(s->walker, &s->space, &s->input, &s->walk);
+}
+
+/* Walks, and compares all frames with a list that ends in 0. */
+static void expect(struct scene *s, uint64_t pc, enum stack_walk_end end_wanted, const uint64_t *pcs)
+{
+        run(s, pc);
+        for (uint32_t i = 0; i < s->walk.n_frames; i++)
+                ck_assert_msg(pcs[i] == s->walk.frames[i].pc_avma, "frame %u is %#lx, not %#lx", i,
+                              (unsigned long)s->walk.frames[i].pc_avma, (unsigned long)pcs[i]);
+        ck_assert_uint_eq(pcs[s->walk.n_frames], 0);
+        ck_assert_msg(s->walk.end == end_wanted, "%s", stack_walk_end_text(s->walk.end));
+}
+
+#define PCS(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
+
+START_TEST(test_plain_calls)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = BIAS + PLAIN + 5;
+        s.words[3] = BIAS + ROOT + 9;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + PLAIN + 5, BIAS + ROOT + 9));
+        ck_assert(s.walk.frames[0].is_exact && !s.walk.frames[1].is_exact);
+        ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + 16);
+        ck_assert_uint_eq(s.walk.frames[1].cfa_avma, STACK + 32);
+        ck_assert_uint_eq(s.walk.frames[1].way, STACK_WALK_WAY_TABLE);
+        end(&s);
+}
+END_TEST
+
+/* A call as a function's last instruction: the return address belongs to what comes behind. */
+START_TEST(test_call_at_the_end_of_a_function)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = BIAS + PLAIN + 0x40;
+        s.words[3] = BIAS + ROOT + 9;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+               PCS(BIAS + PLAIN, BIAS + PLAIN + 0x40, BIAS + ROOT + 9));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_frame_pointer_by_rule)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.input.registers.values[6] = STACK + 64;
+        s.words[8] = STACK + 128; /* the caller's */
+        s.words[9] = BIAS + FRAMED + 3;
+        s.words[16] = 77;
+        s.words[17] = BIAS + ROOT + 1;
+        expect(&s, BIAS + FRAMED, STACK_WALK_END_ROOT,
+               PCS(BIAS + FRAMED, BIAS + FRAMED + 3, BIAS + ROOT + 1));
+        end(&s);
+}
+END_TEST
+
+/* The slot is below the stack pointer: the register has been restored already. */
+START_TEST(test_epilogue)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.input.registers.values[6] = STACK + 64;
+        s.words[0] = BIAS + FRAMED + 3;
+        s.words[9] = BIAS + ROOT + 1;
+        expect(&s, BIAS + EPILOGUE, STACK_WALK_END_ROOT,
+               PCS(BIAS + EPILOGUE, BIAS + FRAMED + 3, BIAS + ROOT + 1));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_lost_frame_pointer)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[0] = BIAS + PLAIN + 1; /* which needs none */
+        s.words[2] = BIAS + FRAMED + 1;
+        expect(&s, BIAS + FP_LOST, STACK_WALK_END_NO_REGISTER,
+               PCS(BIAS + FP_LOST, BIAS + PLAIN + 1, BIAS + FRAMED + 1));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_plt)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[0] = BIAS + ROOT + 1;
+        expect(&s, BIAS + PLT + 0x16, STACK_WALK_END_ROOT, PCS(BIAS + PLT + 0x16, BIAS + ROOT + 1));
+        s.words[0] = 3;
+        s.words[1] = BIAS + ROOT + 2;
+        expect(&s, BIAS + PLT + 0x1b, STACK_WALK_END_ROOT, PCS(BIAS + PLT + 0x1b, BIAS + ROOT + 2));
+        end(&s);
+}
+END_TEST
+
+/* The handler, the trampoline, and what was interrupted: at its very first byte, so nothing may be taken off. */
+START_TEST(test_signal_frame)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = BIAS + SIGNAL;
+        s.words[2 + 160 / 8] = STACK + 100 * 8; /* rsp */
+        s.words[2 + 168 / 8] = BIAS + PLAIN;    /* rip */
+        s.words[2 + 120 / 8] = STACK + 110 * 8; /* rbp */
+        s.words[2 + 128 / 8] = STACK + 112 * 8; /* rbx */
+        s.words[101] = BIAS + BY_RBX + 4;
+        s.words[112] = BIAS + FRAMED + 1;
+        s.words[111] = 5;
+        s.input.registers.values[3] = 0; /* rbx in the handler is of no interest */
+        run(&s, BIAS + PLAIN + 1);
+        ck_assert_uint_eq(s.walk.n_frames, 5);
+        ck_assert_uint_eq(s.walk.frames[1].pc_avma, BIAS + SIGNAL);
+        ck_assert(s.walk.frames[1].is_exact && s.walk.frames[2].is_exact && !s.walk.frames[3].is_exact);
+        ck_assert_uint_eq(s.walk.frames[2].pc_avma, BIAS + PLAIN);
+        ck_assert_uint_eq(s.walk.frames[3].pc_avma, BIAS + BY_RBX + 4);
+        ck_assert_uint_eq(s.walk.frames[4].pc_avma, BIAS + FRAMED + 1);
+        end(&s);
+}
+END_TEST
+
+/* The handler ran on a stack of its own: the interrupted stack is read later. */
+START_TEST(test_alternate_stack)
+{
+        const uint64_t other = UINT64_C(0x7f5500000000);
+        uint64_t words[4] = { 0, BIAS + ROOT + 7, 0, 0 };
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = BIAS + SIGNAL;
+        s.words[2 + 160 / 8] = other;
+        s.words[2 + 168 / 8] = BIAS + PLAIN;
+        expect(&s, BIAS + PLAIN + 1, STACK_WALK_END_OTHER_STACK,
+               PCS(BIAS + PLAIN + 1, BIAS + SIGNAL, BIAS + PLAIN));
+        ck_assert_uint_eq(s.walk.sp_avma, other);
+        s.input.pieces[1] = (struct stack_walk_piece){ .bytes = (const uint8_t *)words,
+                                                       .start_avma = other,
+                                                       .n_bytes = sizeof(words) };
+        s.input.n_pieces = 2;
+        stack_walk_resume(s.walker, &s.space, &s.input, &s.walk);
+        ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
+        ck_assert_uint_eq(s.walk.n_frames, 4);
+        ck_assert_uint_eq(s.walk.frames[3].pc_avma, BIAS + ROOT + 7);
+        end(&s);
+}
+END_TEST
+
+/* loop test: a stack whose copy ends at each byte; the rest is handed in later */
+START_TEST(test_cut_and_resumed)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = BIAS + PLAIN + 5;
+        s.words[3] = BIAS + ROOT + 9;
+        s.input.pieces[0].n_bytes = (uint64_t)_i;
+        run(&s, BIAS + PLAIN);
+        if (_i >= 32) {
+                ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
+        } else {
+                ck_assert_int_eq(s.walk.end, STACK_WALK_END_CUT);
+                ck_assert_uint_eq(s.walk.n_frames, _i < 16 ? 1 : 2);
+                /* What a stack is recognised by is known all the same. */
+                ck_assert_uint_eq(s.walk.frames[s.walk.n_frames - 1].cfa_avma, STACK + (_i < 16 ? 16 : 32));
+                s.input.pieces[1] = (struct stack_walk_piece){ .bytes = (const uint8_t *)s.words,
+                                                               .start_avma = STACK,
+                                                               .n_bytes = sizeof(s.words) };
+                s.input.n_pieces = 2;
+                stack_walk_resume(s.walker, &s.space, &s.input, &s.walk);
+        }
+        ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
+        ck_assert_uint_eq(s.walk.n_frames, 3);
+        ck_assert(s.walk.frames[0].is_exact && !s.walk.frames[1].is_exact);
+        end(&s);
+}
+END_TEST
+
+/* A register that was saved two frames further in, and one that nobody has touched. */
+START_TEST(test_register_of_a_frame_further_in)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = STACK + 20 * 8; /* rbx, saved by SAVES at CFA - 16 */
+        s.words[2] = BIAS + PLAIN + 1;
+        s.words[4] = BIAS + BY_RBX + 1;
+        s.words[20] = BIAS + ROOT + 1;
+        s.input.registers.values[3] = 12345;
+        expect(&s, BIAS + SAVES, STACK_WALK_END_ROOT,
+               PCS(BIAS + SAVES, BIAS + PLAIN + 1, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
+        s.input.registers.values[3] = STACK + 20 * 8;
+        s.words[1] = BIAS + BY_RBX + 1;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + BY_RBX + 1, BIAS + ROOT + 1));
+        s.input.registers.known = UINT64_C(1) << 7;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_REGISTER, PCS(BIAS + PLAIN, BIAS + BY_RBX + 1));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_return_address_in_a_register)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.input.registers.values[5] = BIAS + PLAIN + 1;
+        s.words[1] = BIAS + ROOT + 1;
+        expect(&s, BIAS + BY_RDI, STACK_WALK_END_ROOT, PCS(BIAS + BY_RDI, BIAS + PLAIN + 1, BIAS + ROOT + 1));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_expression)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = STACK + 10 * 8;
+        s.words[10] = BIAS + ROOT + 1; /* at CFA - 8 */
+        expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_ROOT, PCS(BIAS + BY_MEMORY, BIAS + ROOT + 1));
+        s.input.pieces[0].n_bytes = 12; /* half of what it reads */
+        expect(&s, BIAS + BY_MEMORY, STACK_WALK_END_CUT, PCS(BIAS + BY_MEMORY));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_nonsense_ends)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        /* Once the stack pointer may stay, where the thread stood; not a second time. */
+        s.words[1] = BIAS + ENDLESS + 1;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + ENDLESS + 1));
+        s.words[1] = 0x1234;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_NOT_CODE, PCS(BIAS + PLAIN));
+        s.words[1] = 0;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN));
+        s.words[1] = BIAS + FRAMED + 1;
+        s.input.registers.values[6] = UINT64_MAX - 15;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + FRAMED + 1));
+        s.input.registers.values[6] = STACK - 64;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_BROKEN, PCS(BIAS + PLAIN, BIAS + FRAMED + 1));
+        /* The return address far below the stack pointer is not on the stack. */
+        expect(&s, BIAS + FAR_RA, STACK_WALK_END_CUT, PCS(BIAS + FAR_RA));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_too_deep)
+{
+        static uint64_t words[2 * STACK_WALK_FRAMES_MAX + 4];
+        struct scene s;
+
+        begin_x86_64(&s);
+        for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i += 2)
+                words[i] = BIAS + PLAIN + 1;
+        s.input.pieces[0].bytes = (const uint8_t *)words;
+        s.input.pieces[0].n_bytes = sizeof(words);
+        run(&s, BIAS + PLAIN);
+        ck_assert_int_eq(s.walk.end, STACK_WALK_END_TOO_DEEP);
+        ck_assert_uint_eq(s.walk.n_frames, STACK_WALK_FRAMES_MAX);
+        end(&s);
+}
+END_TEST
+
+/* Code made at run time: by frame pointers, and back to tables. */
+START_TEST(test_code_without_a_table)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.input.registers.values[6] = STACK + 4 * 8;
+        s.words[4] = STACK + 20 * 8;
+        s.words[5] = JIT + 0x200;
+        s.words[20] = STACK + 40 * 8;
+        s.words[21] = BIAS + FRAMED + 4;
+        s.words[40] = 0;
+        s.words[41] = BIAS + ROOT + 1;
+        expect(&s, JIT + 0x100, STACK_WALK_END_ROOT,
+               PCS(JIT + 0x100, JIT + 0x200, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        ck_assert_uint_eq(s.walk.frames[0].way, STACK_WALK_WAY_FRAME_POINTER);
+        ck_assert_uint_eq(s.walk.frames[2].way, STACK_WALK_WAY_TABLE);
+        /* The same in a gap of the table. */
+        expect(&s, BIAS + GAP, STACK_WALK_END_ROOT,
+               PCS(BIAS + GAP, JIT + 0x200, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        /* The first function of a thread: no more frames. */
+        s.words[20] = 0;
+        s.words[21] = JIT + 0x300;
+        expect(&s, JIT + 0x100, STACK_WALK_END_ROOT, PCS(JIT + 0x100, JIT + 0x200, JIT + 0x300));
+        /* What it points to is no return address. */
+        s.words[21] = 0x100;
+        expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100, JIT + 0x200));
+        s.input.registers.values[6] = 0;
+        expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100));
+        s.input.registers.values[6] = STACK + 4 * 8 + 1;
+        expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100));
+        s.input.registers.values[6] = STACK + WORDS * 8 + 64;
+        expect(&s, JIT + 0x100, STACK_WALK_END_CUT, PCS(JIT + 0x100));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_entry_without_a_rule)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = BIAS + ENTRY + 8;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ENTRY + 8));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_call_into_nowhere)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[0] = BIAS + PLAIN + 1;
+        s.words[2] = BIAS + ROOT + 1;
+        run(&s, 0);
+        ck_assert_int_eq(s.walk.end, STACK_WALK_END_ROOT);
+        ck_assert_uint_eq(s.walk.n_frames, 3);
+        ck_assert_uint_eq(s.walk.frames[0].way, STACK_WALK_WAY_GUESS);
+        ck_assert_uint_eq(s.walk.frames[1].pc_avma, BIAS + PLAIN + 1);
+        s.words[0] = 17;
+        run(&s, 0);
+        ck_assert_int_eq(s.walk.end, STACK_WALK_END_NOT_CODE);
+        ck_assert_uint_eq(s.walk.n_frames, 1);
+        end(&s);
+}
+END_TEST
+
+/* What is remembered of an address is forgotten when the mappings are others. */
+START_TEST(test_generation)
+{
+        struct unwind_table *table;
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[1] = BIAS + ROOT + 1;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, BIAS + ROOT + 1));
+        table = s.table;
+        s.table = NULL;
+        s.space.generation++;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
+        s.table = table;
+        end(&s);
+}
+END_TEST
+
+#define SIGNATURE (UINT64_C(0x5a) << 48) /* of a return address */
+
+/* A leaf, a function with a frame record, and the thread's first function; return addresses are signed. */
+START_TEST(test_aarch64)
+{
+        const struct unwind_machine *m = &unwind_machine_aarch64;
+        static const struct cfi_builder_cie cie = { .ra = 30, .version = 3, .augmentation = "zRB" };
+        struct scene s;
+
+        begin(&s, m);
+        cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 31, 0));
+        add(&s, 0x2000, CFI_BYTES(0x2d)); /* a leaf: all is in registers */
+        add(&s, 0x2100, CFI_BYTES(0x50, 0x0c, 29, 32, 0x9e, 3, 0x9d, 4, 0x93, 2)); /* as compilers write it */
+        add(&s, 0x2200, CFI_BYTES(0x07, 30));
+        s.table = cfi_builder_table(&s.builder, m);
+        s.input.registers.values[30] = SIGNATURE | (BIAS + 0x2120);
+        s.input.registers.values[29] = STACK + 8 * 8;
+        s.words[8] = STACK + 100 * 8;             /* x29 at CFA - 32 */
+        s.words[9] = SIGNATURE | (BIAS + 0x2204); /* x30 at CFA - 24 */
+        expect(&s, BIAS + 0x2004, STACK_WALK_END_ROOT, PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2204));
+        ck_assert_uint_eq(s.walk.frames[1].cfa_avma, STACK + 8 * 8 + 32);
+        /* A leaf cannot have called anybody. */
+        s.words[9] = BIAS + 0x2004;
+        expect(&s, BIAS + 0x2004, STACK_WALK_END_BROKEN, PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2004));
+        /* By frame pointers. */
+        s.words[9] = SIGNATURE | (BIAS + 0x2204);
+        expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_aarch64_signal)
+{
+        const struct unwind_machine *m = &unwind_machine_aarch64;
+        static const struct cfi_builder_cie plain = { .ra = 30 };
+        static const struct cfi_builder_cie signal_frame = { .ra = 30, .augmentation = "zRS" };
+        struct scene s;
+
+        begin(&s, m);
+        cfi_builder_add_cie(&s.builder, &plain, CFI_BYTES(0x0c, 31, 0));
+        add(&s, 0x2000, CFI_BYTES(0));
+        add(&s, 0x2200, CFI_BYTES(0x07, 30));
+        cfi_builder_add_cie(&s.builder, &signal_frame, CFI_BYTES(0x0c, 29, 0, 0x9d, 0, 0x9e, 1));
+        cfi_builder_add_fde(&s.builder, 0x2500 - 4, 16, CFI_BYTES(0));
+        s.table = cfi_builder_table(&s.builder, m);
+        s.input.registers.values[30] = BIAS + 0x2500; /* the handler is a leaf */
+        s.words[568 / 8] = BIAS + 0x2000;             /* pc */
+        s.words[560 / 8] = STACK + 100 * 8;           /* sp */
+        s.words[552 / 8] = BIAS + 0x2204;             /* x30 */
+        expect(&s, BIAS + 0x2008, STACK_WALK_END_ROOT,
+               PCS(BIAS + 0x2008, BIAS + 0x2500, BIAS + 0x2000, BIAS + 0x2204));
+        ck_assert(s.walk.frames[1].is_exact && s.walk.frames[2].is_exact);
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_riscv64)
+{
+        const struct unwind_machine *m = &unwind_machine_riscv64;
+        static const struct cfi_builder_cie cie = { .ra = 1, .version = 3 };
+        struct scene s;
+
+        begin(&s, m);
+        cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 2, 0));
+        add(&s, 0x2000, CFI_BYTES(0));
+        add(&s, 0x2100, CFI_BYTES(0x42, 0x0e, 64, 0x44, 0x81, 1, 0x88, 2)); /* as compilers write it */
+        add(&s, 0x2200, CFI_BYTES(0x07, 1));
+        s.table = cfi_builder_table(&s.builder, m);
+        s.input.registers.values[1] = BIAS + 0x2120;
+        s.words[7] = BIAS + 0x2204; /* ra at CFA - 8 */
+        s.words[6] = STACK + 90 * 8;
+        expect(&s, BIAS + 0x2004, STACK_WALK_END_ROOT, PCS(BIAS + 0x2004, BIAS + 0x2120, BIAS + 0x2204));
+        /* By frame pointers: the record lies below what it points to. */
+        s.input.registers.values[8] = STACK + 8 * 8;
+        expect(&s, JIT + 4, STACK_WALK_END_ROOT, PCS(JIT + 4, BIAS + 0x2204));
+        ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + 8 * 8);
+        end(&s);
+}
+END_TEST
+
+/* A table of another machine is no table. */
+START_TEST(test_table_of_another_machine)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.table->machine = &unwind_machine_aarch64;
+        s.words[1] = BIAS + ROOT + 1;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN));
+        end(&s);
+}
+END_TEST
+
+/* Whatever is in the registers and on the stack, a walk ends, and every frame but the last goes up. */
+START_TEST(test_random_stacks)
+{
+        uint64_t state = 99;
+        struct scene s;
+
+        begin_x86_64(&s);
+        for (int i = 0; i < 20000; i++) {
+                for (size_t k = 0; k < WORDS; k++) {
+                        uint64_t kind = fixed_random_next(&state) >> 62;
+                        uint64_t low = fixed_random_next(&state) >> 32;
+
+                        s.words[k] = kind == 0   ? fixed_random_magnitude(&state)
+                                     : kind == 1 ? STACK + low % (WORDS * 9)
+                                                 : BIAS + 0x2000 + low % 0x1000;
+                }
+                for (size_t k = 0; k < 17; k++)
+                        if (k != 7)
+                                s.input.registers.values[k] = s.words[k];
+                s.input.registers.known = fixed_random_next(&state) | 1U << 7;
+                s.input.pieces[0].n_bytes = (fixed_random_next(&state) >> 32) % sizeof(s.words);
+                run(&s, s.words[20]);
+                ck_assert_uint_ge(s.walk.n_frames, 1);
+                ck_assert_int_lt(s.walk.end, STACK_WALK_N_ENDS);
+        }
+        end(&s);
+}
+END_TEST
+
+START_TEST(test_registers_of_a_sample)
+{
+        const struct unwind_machine *m = &unwind_machine_x86_64;
+        uint64_t bytes[17];
+        struct unwind_registers r;
+
+        for (uint64_t i = 0; i < 17; i++)
+                bytes[i] = i + 1;
+        ck_assert(unwind_registers_decode(m, m->perf_registers, bytes, sizeof(bytes), &r));
+        ck_assert_uint_eq(r.values[0], 1); /* ax */
+        ck_assert_uint_eq(r.values[3], 2); /* bx */
+        ck_assert_uint_eq(r.values[6], 7); /* bp */
+        ck_assert_uint_eq(r.values[7], 8); /* sp */
+        ck_assert_uint_eq(r.pc, 9);
+        ck_assert_uint_eq(r.values[8], 10); /* r8 */
+        ck_assert_uint_eq(r.values[15], 17);
+        ck_assert_uint_eq(r.known, 0xffff);
+        ck_assert(!unwind_registers_decode(m, m->perf_registers, bytes, sizeof(bytes) - 1, &r));
+        ck_assert(!unwind_registers_decode(m, 0xff, bytes, sizeof(bytes), &r));             /* no pc */
+        ck_assert(!unwind_registers_decode(m, UINT64_C(1) << 8, bytes, sizeof(bytes), &r)); /* no sp */
+        for (uint64_t i = 0; i < 17; i++)
+                bytes[i] = i;
+        ck_assert(unwind_registers_decode(&unwind_machine_riscv64, 7, bytes, sizeof(bytes), &r));
+        ck_assert_uint_eq(r.pc, 0);
+        ck_assert_uint_eq(r.values[2], 2);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("unwind/stack_walk");
+        TCase *tc = tcase_create("walk");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_plain_calls);
+        tcase_add_test(tc, test_call_at_the_end_of_a_function);
+        tcase_add_test(tc, test_frame_pointer_by_rule);
+        tcase_add_test(tc, test_epilogue);
+        tcase_add_test(tc, test_lost_frame_pointer);
+        tcase_add_test(tc, test_plt);
+        tcase_add_test(tc, test_signal_frame);
+        tcase_add_test(tc, test_alternate_stack);
+        tcase_add_loop_test(tc, test_cut_and_resumed, 0, 40);
+        tcase_add_test(tc, test_register_of_a_frame_further_in);
+        tcase_add_test(tc, test_return_address_in_a_register);
+        tcase_add_test(tc, test_expression);
+        tcase_add_test(tc, test_nonsense_ends);
+        tcase_add_test(tc, test_too_deep);
+        tcase_add_test(tc, test_code_without_a_table);
+        tcase_add_test(tc, test_entry_without_a_rule);
+        tcase_add_test(tc, test_call_into_nowhere);
+        tcase_add_test(tc, test_generation);
+        tcase_add_test(tc, test_aarch64);
+        tcase_add_test(tc, test_aarch64_signal);
+        tcase_add_test(tc, test_riscv64);
+        tcase_add_test(tc, test_table_of_another_machine);
+        tcase_add_test(tc, test_random_stacks);
+        tcase_add_test(tc, test_registers_of_a_sample);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

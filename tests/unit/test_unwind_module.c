@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind/unwind_module.c, unwind_cache.c: real files give tables however they are stripped or packed, each once */
+#include "base/error.h"
+#include "base/io.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/regular_file.h"
+#include "tests/unit/own_code.h"
+#include "unwind/unwind_cache.h"
+#include "unwind/unwind_machine.h"
+#include "unwind/unwind_module.h"
+#include "unwind/unwind_table.h"
+
+#include <check.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint8_t *own_bytes;
+static size_t n_own_bytes;
+
+static void read_own_file(void)
+{
+        char *path = own_code_path();
+        struct stat status;
+        int fd = -1;
+
+        ck_assert_int_eq(regular_file_open(path, &fd, NULL), 0);
+        ck_assert_int_eq(fstat(fd, &status), 0);
+        own_bytes = malloc((size_t)status.st_size);
+        ck_assert_ptr_nonnull(own_bytes);
+        ck_assert_int_eq(io_read_full(fd, own_bytes, (size_t)status.st_size, &n_own_bytes, NULL), 0);
+        io_close(&fd);
+        free(path);
+}
+
+static void setup(void)
+{
+        read_own_file();
+}
+
+static void teardown(void)
+{
+        free(own_bytes);
+}
+
+static int build(struct unwind_module **ret_module)
+{
+        struct elf_image *image = NULL;
+        int r = elf_image_open_memory(own_bytes, n_own_bytes, &image, NULL);
+
+        if (r == 0)
+                r = unwind_module_build(image, ret_module, NULL);
+        elf_image_close(image);
+        return r;
+}
+
+/* This function's code is in the table: the byte of the file that is mapped where it is. */
+static void expect_own_code(const struct unwind_module *module, bool is_there)
+{
+        uint64_t avma = (uint64_t)(uintptr_t)expect_own_code;
+        uint64_t file_off = own_code_file_offset(avma);
+        uint64_t page = 4096, bias;
+
+        ck_assert(unwind_module_find_bias(module, avma & ~(page - 1), file_off & ~(page - 1), page, &bias));
+        ck_assert_int_eq(module->table && unwind_table_find(module->table, avma - bias), is_there);
+        ck_assert(!unwind_module_find_bias(module, avma & ~(page - 1), UINT64_C(1) << 40, page, &bias));
+}
+
+static Elf64_Shdr *find_section(const char *name)
+{
+        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
+        Elf64_Shdr *sections = (Elf64_Shdr *)(void *)(own_bytes + header->e_shoff);
+        const char *names = (const char *)own_bytes + sections[header->e_shstrndx].sh_offset;
+
+        for (size_t i = 0; i < header->e_shnum; i++)
+                if (strcmp(names + sections[i].sh_name, name) == 0)
+                        return &sections[i];
+        ck_abort_msg("there is no section %s", name);
+        return NULL;
+}
+
+START_TEST(test_own_file)
+{
+        struct unwind_module *module = NULL;
+
+        ck_assert_int_eq(build(&module), 0);
+        ck_assert_ptr_nonnull(module->table);
+        ck_assert_uint_gt(module->table->n_fdes, 10);
+        ck_assert_uint_eq(module->table->n_damaged, 0);
+        ck_assert_uint_ge(module->n_bytes, module->table->n_bytes);
+        expect_own_code(module, true);
+        unwind_module_free(module);
+}
+END_TEST
+
+/* By descriptor, as the sampler does it. */
+START_TEST(test_unmapped_file)
+{
+        char *path = own_code_path();
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+        int fd = -1;
+
+        ck_assert_int_eq(regular_file_open(path, &fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open_unmapped(fd, &image, NULL), 0);
+        ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
+        expect_own_code(module, true);
+        unwind_module_free(module);
+        elf_image_close(image);
+        io_close(&fd);
+        free(path);
+}
+END_TEST
+
+/* A file that is cut while it is open is read no further: nobody dies of it. */
+START_TEST(test_file_cut_while_open)
+{
+        int fd = memfd_create("cut", MFD_CLOEXEC);
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+        int r;
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(io_write_all(fd, own_bytes, n_own_bytes, NULL), 0);
+        ck_assert_int_eq(elf_image_open_unmapped(fd, &image, NULL), 0);
+        ck_assert_int_eq(ftruncate(fd, 4096), 0);
+        r = unwind_module_build(image, &module, NULL);
+        ck_assert(r == -EBADMSG || (r == 0 && !module->table));
+        unwind_module_free(module);
+        elf_image_close(image);
+        io_close(&fd);
+}
+END_TEST
+
+START_TEST(test_file_without_section_headers)
+{
+        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
+        struct unwind_module *module = NULL;
+
+        header->e_shoff = 0;
+        header->e_shnum = 0;
+        header->e_shstrndx = 0;
+        ck_assert_int_eq(build(&module), 0);
+        expect_own_code(module, true);
+        unwind_module_free(module);
+}
+END_TEST
+
+START_TEST(test_file_without_unwind_information)
+{
+        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
+        Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(own_bytes + header->e_phoff);
+        struct unwind_module *module = NULL;
+
+        find_section(".eh_frame")->sh_type = SHT_NOBITS; /* as in a file with debug information only */
+        for (size_t i = 0; i < header->e_phnum; i++)
+                if (segments[i].p_type == PT_GNU_EH_FRAME)
+                        segments[i].p_type = PT_NULL;
+        ck_assert_int_eq(build(&module), 0);
+        expect_own_code(module, false);
+        unwind_module_free(module);
+}
+END_TEST
+
+START_TEST(test_other_machines)
+{
+        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
+        struct unwind_module *module = NULL;
+
+        header->e_machine = EM_S390;
+        ck_assert_int_eq(build(&module), -ENOTSUP);
+        header->e_machine =
+                EM_AARCH64; /* what its unwind information says is nonsense then, but well-formed */
+        ck_assert_int_eq(build(&module), 0);
+        unwind_module_free(module);
+        ck_assert_ptr_null(unwind_machine_find(EM_386));
+}
+END_TEST
+
+/* loop test: .debug_frame instead of .eh_frame, and packed in each way */
+START_TEST(test_debug_frame)
+{
+        static const char *const ways[] = { "-gz=none", "-gz=zlib", "-gz=zlib-gnu" };
+        char folder[] = "/tmp/hyprof-unwind-XXXXXX", command[512], path[64];
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+        int fd = -1;
+
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        (void)snprintf(path, sizeof(path), "%s/a.so", folder);
+        (void)snprintf(
+                command, sizeof(command),
+                "printf 'int g(int); int f(int a) { return g(a) + 1; }' | gcc -x c - -nostdlib -shared -fPIC -O1 -g %s "
+                "-fno-asynchronous-unwind-tables -fno-unwind-tables -o %s 2>/dev/null",
+                ways[_i], path);
+        /* NOLINTNEXTLINE(cert-env33-c) */
+        if (system(command) != 0) {
+                printf("skipped: this compiler does not make a file with %s\n", ways[_i]);
+                (void)rmdir(folder);
+                return;
+        }
+        ck_assert_int_eq(regular_file_open(path, &fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open_unmapped(fd, &image, NULL), 0);
+        ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
+        ck_assert_ptr_nonnull(module->table);
+        ck_assert_uint_ge(module->table->n_fdes, 1);
+        unwind_module_free(module);
+        elf_image_close(image);
+        io_close(&fd);
+        ck_assert_int_eq(unlink(path), 0);
+        ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+START_TEST(test_vdso)
+{
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+
+        if (elf_image_open_vdso(&image, NULL) < 0)
+                return;
+        ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
+        ck_assert_ptr_nonnull(module->table);
+        ck_assert_uint_gt(module->table->n_fdes, 0);
+        unwind_module_free(module);
+        elf_image_close(image);
+}
+END_TEST
+
+/* The code of a signal trampoline, in a file that tells nothing of it. */
+START_TEST(test_trampoline_by_its_code)
+{
+        struct {
+                Elf64_Ehdr header;
+                Elf64_Phdr segment;
+                uint8_t code[64];
+        } file = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+                               .e_type = ET_EXEC,
+                               .e_machine = EM_X86_64,
+                               .e_version = EV_CURRENT,
+                               .e_phoff = sizeof(Elf64_Ehdr),
+                               .e_ehsize = sizeof(Elf64_Ehdr),
+                               .e_phentsize = sizeof(Elf64_Phdr),
+                               .e_phnum = 1 },
+                   .segment = { .p_type = PT_LOAD,
+                                .p_flags = PF_R | PF_X,
+                                .p_vaddr = 0x400000,
+                                .p_filesz = sizeof(file),
+                                .p_memsz = sizeof(file) } };
+        const struct unwind_machine *m = &unwind_machine_x86_64;
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+        uint64_t svma = 0x400000 + sizeof(file.header) + sizeof(file.segment) + 20;
+
+        memcpy(file.code + 20, m->sigreturn_code, m->n_sigreturn_code_bytes);
+        ck_assert_int_eq(elf_image_open_memory(&file, sizeof(file), &image, NULL), 0);
+        ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
+        ck_assert_ptr_nonnull(module->table);
+        ck_assert_uint_eq(unwind_table_find(module->table, svma)->cfa, UNWIND_CFA_SIGNAL);
+        ck_assert_uint_eq(unwind_table_find(module->table, svma - 1)->cfa, UNWIND_CFA_SIGNAL);
+        ck_assert_ptr_null(unwind_table_find(module->table, svma - 2));
+        unwind_module_free(module);
+        elf_image_close(image);
+}
+END_TEST
+
+START_TEST(test_cache)
+{
+        struct unwind_cache_key a = unwind_cache_key_of_build_id("abc", 3),
+                                b = unwind_cache_key_of_build_id("abcd", 4);
+        struct unwind_cache_key file = unwind_cache_key_of_file(1, 2, 3, 4);
+        struct unwind_cache_key later = unwind_cache_key_of_file(1, 2, 3, 5);
+        const struct unwind_module *first = NULL, *second = NULL;
+        struct elf_image *image = NULL;
+        struct unwind_cache cache;
+
+        ck_assert_int_eq(elf_image_open_memory(own_bytes, n_own_bytes, &image, NULL), 0);
+        unwind_cache_init(&cache, 0);
+        ck_assert_int_eq(unwind_cache_find(&cache, &a, &first), 0);
+        ck_assert_int_eq(unwind_cache_add(&cache, &a, image, &first, NULL), 0);
+        ck_assert_ptr_nonnull(first);
+        ck_assert_uint_eq(cache.n_bytes, first->n_bytes);
+        ck_assert_int_eq(unwind_cache_add(&cache, &a, image, &second, NULL), 0);
+        ck_assert_ptr_eq(first, second);
+        ck_assert_uint_eq(cache.n_bytes, first->n_bytes);
+        ck_assert_int_eq(unwind_cache_find(&cache, &b, &second), 0);
+        ck_assert_int_eq(unwind_cache_add(&cache, &file, NULL, &second, NULL), 0);
+        ck_assert_ptr_null(second);
+        ck_assert_int_eq(unwind_cache_find(&cache, &file, &second), 1);
+        ck_assert_int_eq(unwind_cache_find(&cache, &later, &second), 0);
+        unwind_cache_deinit(&cache);
+
+        /* No room: remembered as a file that tells nothing, and counted. */
+        unwind_cache_init(&cache, 1000);
+        ck_assert_int_eq(unwind_cache_add(&cache, &a, image, &first, NULL), 0);
+        ck_assert_ptr_null(first);
+        ck_assert_int_eq(unwind_cache_find(&cache, &a, &first), 1);
+        ck_assert_uint_eq(cache.n_too_large, 1);
+        ck_assert_uint_eq(cache.n_bytes, 0);
+        unwind_cache_deinit(&cache);
+        elf_image_close(image);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("unwind/unwind_module");
+        TCase *tc = tcase_create("module");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_own_file);
+        tcase_add_test(tc, test_unmapped_file);
+        tcase_add_test(tc, test_file_cut_while_open);
+        tcase_add_test(tc, test_file_without_section_headers);
+        tcase_add_test(tc, test_file_without_unwind_information);
+        tcase_add_test(tc, test_other_machines);
+        tcase_add_loop_test(tc, test_debug_frame, 0, 3);
+        tcase_add_test(tc, test_vdso);
+        tcase_add_test(tc, test_trampoline_by_its_code);
+        tcase_add_test(tc, test_cache);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a frame to its caller.
+ *
+ * Of a frame three registers are kept: program counter, stack pointer, frame
+ * pointer.  Nearly every rule needs no more.  For the rare rule that does, the
+ * value is looked for where it must be: in the frames further in, from the one
+ * next to it inwards, until one has saved the register, else among the registers
+ * of the sample.
+ *
+ * Where the thread stood, or was interrupted by a signal, is an exact address.
+ * All others are return addresses, and the call is what lies before them: it may
+ * be the last instruction of its function, so one byte less is looked up.
+ *
+ * gcc does not say in its rules when an epilogue has restored a register.  The
+ * slot that the rule names is then below the stack pointer, and the register is
+ * back: this can only be where the address is exact.
+ */
+#include "unwind/stack_walk.h"
+
+#include "base/bytes.h"
+#include "unwind/cfi_expression.h"
+#include "unwind/unwind_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CACHE_BITS       12 /* entries of 32 bytes */
+#define CACHE_SIZE       (1U << CACHE_BITS)
+#define ROOT_BYTES_MAX   128 /* of code at a file's entry that has no rule: the dynamic loader's _start */
+#define CACHE_LINE_BYTES 64
+#define PREFETCH_BYTES   1024 /* of the stack: some frames */
+#define SEARCH_MAX       64   /* frames that are searched for one saved register */
+
+#define SIGNAL_BYTES_MAX \
+        (1U << 16) /* what the kernel puts onto the stack for a signal, with the widest registers */
+
+/* Copies end somewhere above the stack pointer.  What is further above it than this was never on this stack. */
+#define STACK_BYTES_MAX (UINT64_C(1) << 28)
+
+struct cache_entry {
+        uint64_t avma;
+        uint64_t generation;
+        struct unwind_rule rule;
+};
+
+struct stack_walker {
+        const struct unwind_machine *machine;
+        struct cache_entry cache[CACHE_SIZE];
+};
+
+/* One walk while it runs: the last frame's registers, and where things are. */
+struct walk {
+        struct stack_walker *walker;
+        const struct unwind_machine *machine;
+        const struct stack_walk_space *space;
+        const struct stack_walk_input *input;
+        struct stack_walk *out;
+        uint64_t pc, sp, fp;
+        bool is_exact;
+        bool is_fp_known;
+        bool is_on_other_stack; /* a signal frame led off the copy */
+};
+
+/* ------------------------------------------------------------------- memory */
+
+static bool read_u64(const struct walk *w, uint64_t avma, uint64_t *ret_value)
+{
+        for (size_t i = 0; i < w->input->n_pieces; i++) {
+                const struct stack_walk_piece *p = &w->input->pieces[i];
+                struct byte_reader in;
+
+                if (p->n_bytes < sizeof(uint64_t) || avma - p->start_avma > p->n_bytes - sizeof(uint64_t))
+                        continue;
+                in = byte_reader_of(p->bytes + (avma - p->start_avma), sizeof(uint64_t));
+                *ret_value = bytes_u64(&in);
+                return true;
+        }
+        return false;
+}
+
+static bool is_copied(const struct walk *w, uint64_t avma)
+{
+        for (size_t i = 0; i < w->input->n_pieces; i++)
+                if (avma - w->input->pieces[i].start_avma < w->input->pieces[i].n_bytes)
+                        return true;
+        return false;
+}
+
+/*
+ * The copy has just come from the kernel, and each frame is another line of the cache that is not there
+ * yet.  What will be looked at next is some frames further up.
+ */
+static void prefetch(const struct walk *w, uint64_t from_avma, uint64_t to_avma)
+{
+        const struct stack_walk_piece *p = &w->input->pieces[0];
+        uint64_t from = from_avma - p->start_avma;
+
+        if (to_avma - from_avma > PREFETCH_BYTES)
+                return; /* the stack is left, or shrinks */
+        for (uint64_t at = from; at < p->n_bytes && at - from < to_avma - from_avma; at += CACHE_LINE_BYTES)
+                __builtin_prefetch(p->bytes + at);
+}
+
+/* Why an address could not be read. */
+static enum stack_walk_end why_unread(const struct walk *w, uint64_t avma)
+{
+        if (w->is_on_other_stack)
+                return STACK_WALK_END_OTHER_STACK;
+        return avma >= w->sp && avma - w->sp < STACK_BYTES_MAX ? STACK_WALK_END_CUT : STACK_WALK_END_BROKEN;
+}
+
+/* -------------------------------------------------------------------- rules */
+
+static struct cache_entry *cache_entry_of(struct stack_walker *walker, uint64_t avma)
+{
+        return &walker->cache[(avma * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
+}
+
+/* What is known of an address outside of the cache's care; a rule of UNWIND_CFA_NONE if there is none. */
+static bool find_rule(const struct walk *w, uint64_t avma, struct stack_walk_code *ret_code,
+                      struct unwind_rule *ret_rule)
+{
+        const struct unwind_rule *rule;
+
+        if (!w->space->find(w->space->context, avma, ret_code))
+                return false;
+        if (ret_code->table && ret_code->table->machine != w->machine)
+                ret_code->table = NULL;
+        rule = ret_code->table ? unwind_table_find(ret_code->table, avma - ret_code->bias) : NULL;
+        *ret_rule = rule ? *rule : (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+        return true;
+}
+
+/* The rule for a frame, mostly remembered.  Returns false if no code is there. */
+static bool look_up(struct walk *w, uint64_t avma, struct unwind_rule *ret_rule)
+{
+        struct cache_entry *entry = cache_entry_of(w->walker, avma);
+        struct stack_walk_code code;
+
+        if (entry->avma == avma && entry->generation == w->space->generation) {
+                *ret_rule = entry->rule;
+                return true;
+        }
+        if (!find_rule(w, avma, &code, ret_rule))
+                return false;
+        *entry = (struct cache_entry){ .avma = avma, .generation = w->space->generation, .rule = *ret_rule };
+        return true;
+}
+
+/* --------------------------------------------------------- registers further in */
+
+/* The stack pointer of a frame that has been left or is being left. */
+static uint64_t sp_of(const struct walk *w, uint32_t frame)
+{
+        return frame == 0 ? w->input->registers.values[w->machine->sp] : w->out->frames[frame - 1].cfa_avma;
+}
+
+/*
+ * One step inwards for the value of a register: what @frame has done with it.  Returns 1 if the
+ * value was found, 0 if it is to be looked for further in under @number, or a negative number.
+ */
+static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, uint64_t *ret_value)
+{
+        const struct stack_walk_frame *f = &w->out->frames[frame];
+        const struct unwind_saved *saved;
+        struct stack_walk_code code;
+        struct unwind_rule rule;
+
+        if (f->way != STACK_WALK_WAY_TABLE || !find_rule(w, f->pc_avma - !f->is_exact, &code, &rule))
+                return -ENOENT;
+        if (rule.cfa == UNWIND_CFA_NONE) /* an exact signal frame, which was looked up as a return address */
+                (void)find_rule(w, f->pc_avma - 1, &code, &rule);
+        if (rule.cfa == UNWIND_CFA_SIGNAL) {
+                uint16_t offset = w->machine->signal_registers[*number];
+
+                return offset != 0 && read_u64(w, sp_of(w, frame) + offset, ret_value) ? 1 : -ENOENT;
+        }
+        saved = code.table ? unwind_table_saved(code.table, &rule, *number) : NULL;
+        if (!saved)
+                return 0;
+        switch ((enum unwind_saved_kind)saved->kind) {
+        case UNWIND_SAVED_SAME:
+                return 0;
+        case UNWIND_SAVED_AT_CFA:
+                if (f->is_exact &&
+                    (int64_t)(f->cfa_avma + (uint64_t)(int64_t)saved->value - sp_of(w, frame)) < 0)
+                        return 0; /* an epilogue has restored it */
+                return read_u64(w, f->cfa_avma + (uint64_t)(int64_t)saved->value, ret_value) ? 1 : -ENOENT;
+        case UNWIND_SAVED_CFA_PLUS:
+                *ret_value = f->cfa_avma + (uint64_t)(int64_t)saved->value;
+                return 1;
+        case UNWIND_SAVED_IN_REGISTER:
+                if (saved->value < 0 || saved->value >= UNWIND_REGISTERS_MAX)
+                        return -ENOENT;
+                *number = (uint8_t)saved->value;
+                return 0;
+        case UNWIND_SAVED_UNDEFINED:
+        case UNWIND_SAVED_AT_EXPRESSION: /* an expression in an expression: not met anywhere */
+        case UNWIND_SAVED_BY_EXPRESSION:
+        case UNWIND_SAVED_ELSEWHERE:
+        default:
+                return -ENOENT;
+        }
+}
+
+/* The value of a register in the last frame.  Returns 0 or -ENOENT. */
+static int read_register(const struct walk *w, uint64_t number, uint64_t *ret_value)
+{
+        uint32_t frame = w->out->n_frames - 1; /* the one being left */
+        uint8_t n = (uint8_t)number;
+
+        if (number >= UNWIND_REGISTERS_MAX)
+                return -ENOENT;
+        if (n == w->machine->sp) {
+                *ret_value = w->sp;
+                return 0;
+        }
+        if (n == w->machine->ra && w->machine->is_return_address_saved) {
+                *ret_value = w->pc;
+                return 0;
+        }
+        if (n == w->machine->fp && w->is_fp_known) {
+                *ret_value = w->fp;
+                return 0;
+        }
+        for (unsigned i = 0; frame > 0 && i < SEARCH_MAX; i++) {
+                int r = look_in_frame(w, --frame, &n, ret_value);
+
+                if (r != 0)
+                        return r > 0 ? 0 : -ENOENT;
+        }
+        if (frame > 0 || !(w->input->registers.known >> n & 1))
+                return -ENOENT;
+        *ret_value = w->input->registers.values[n];
+        return 0;
+}
+
+static int view_register(void *context, uint64_t number, uint64_t *ret_value)
+{
+        return read_register(context, number, ret_value);
+}
+
+static int view_memory(void *context, uint64_t avma, size_t n_bytes, uint64_t *ret_value)
+{
+        const struct walk *w = context;
+        uint64_t value = 0;
+
+        /* Eight bytes are there wherever fewer are, but at the very end. */
+        if (!read_u64(w, avma, &value))
+                return -EFAULT;
+        *ret_value = n_bytes >= sizeof(value) ? value : value & ((UINT64_C(1) << 8 * n_bytes) - 1);
+        return 0;
+}
+
+static enum stack_walk_end end_of(const struct walk *w, int code)
+{
+        switch (code) {
+        case -ENOENT:
+                return STACK_WALK_END_NO_REGISTER;
+        case -EFAULT:
+                return w->is_on_other_stack ? STACK_WALK_END_OTHER_STACK : STACK_WALK_END_CUT;
+        default:
+                return STACK_WALK_END_BROKEN;
+        }
+}
+
+/* The expression at a place of the table that the last frame's rule is in.  Returns 0 or -errno. */
+static int evaluate(struct walk *w, int32_t place, const uint64_t *initial, uint64_t *ret_value)
+{
+        const struct cfi_expression_view view = { .read_register = view_register,
+                                                  .read_memory = view_memory,
+                                                  .context = w };
+        struct stack_walk_code code;
+        struct unwind_rule rule;
+        const uint8_t *bytes;
+        size_t n_bytes;
+
+        if (!find_rule(w, w->pc - !w->is_exact, &code, &rule) || !code.table)
+                return -EBADMSG;
+        bytes = unwind_table_expression(code.table, place, &n_bytes);
+        return bytes ? cfi_expression_evaluate(bytes, n_bytes, &view, initial, ret_value) : -EBADMSG;
+}
+
+/* -------------------------------------------------------------------- a step */
+
+/* All steps return true with the caller's registers in @w, or false with the reason in `end`. */
+static bool stop(struct walk *w, enum stack_walk_end end)
+{
+        w->out->end = end;
+        return false;
+}
+
+static bool find_cfa(struct walk *w, const struct unwind_rule *rule, uint64_t *ret_cfa)
+{
+        uint64_t offset = (uint64_t)(int64_t)rule->cfa_offset;
+        uint64_t value = 0;
+        int r = 0;
+
+        switch ((enum unwind_cfa)rule->cfa) {
+        case UNWIND_CFA_SP:
+                *ret_cfa = w->sp + offset;
+                return true;
+        case UNWIND_CFA_FP:
+                *ret_cfa = w->fp + offset;
+                return w->is_fp_known || stop(w, STACK_WALK_END_NO_REGISTER);
+        case UNWIND_CFA_PLT:
+                *ret_cfa = w->sp + offset + ((w->pc & 15) >= rule->cfa_register ? 8 : 0);
+                return true;
+        case UNWIND_CFA_REGISTER:
+        case UNWIND_CFA_DEREF:
+                r = read_register(w, rule->cfa_register, &value);
+                value += offset;
+                if (r == 0 && rule->cfa == UNWIND_CFA_DEREF && !read_u64(w, value, &value))
+                        return stop(w, why_unread(w, value));
+                break;
+        case UNWIND_CFA_EXPRESSION:
+                r = evaluate(w, rule->cfa_offset, NULL, &value);
+                break;
+        case UNWIND_CFA_NONE:
+        case UNWIND_CFA_SIGNAL:
+        default:
+                r = -EBADMSG;
+        }
+        if (r < 0)
+                return stop(w, end_of(w, r));
+        *ret_cfa = value;
+        return true;
+}
+
+/* A saved register that does not fit into the rule. */
+static int find_saved(struct walk *w, const struct unwind_rule *rule, uint8_t number, uint64_t cfa,
+                      uint64_t *ret_value)
+{
+        const struct unwind_saved *saved;
+        struct stack_walk_code code;
+        struct unwind_rule same;
+        uint64_t at = 0;
+        int r;
+
+        if (!find_rule(w, w->pc - !w->is_exact, &code, &same) || !code.table)
+                return -EBADMSG;
+        saved = unwind_table_saved(code.table, rule, number);
+        if (!saved)
+                return -EBADMSG;
+        switch ((enum unwind_saved_kind)saved->kind) {
+        case UNWIND_SAVED_AT_CFA:
+                return read_u64(w, cfa + (uint64_t)(int64_t)saved->value, ret_value) ? 0 : -EFAULT;
+        case UNWIND_SAVED_CFA_PLUS:
+                *ret_value = cfa + (uint64_t)(int64_t)saved->value;
+                return 0;
+        case UNWIND_SAVED_IN_REGISTER:
+                return saved->value < 0 ? -EBADMSG : read_register(w, (uint64_t)saved->value, ret_value);
+        case UNWIND_SAVED_AT_EXPRESSION:
+                r = evaluate(w, saved->value, &cfa, &at);
+                return r < 0 ? r : read_u64(w, at, ret_value) ? 0 : -EFAULT;
+        case UNWIND_SAVED_BY_EXPRESSION:
+                return evaluate(w, saved->value, &cfa, ret_value);
+        case UNWIND_SAVED_SAME:
+        case UNWIND_SAVED_UNDEFINED:
+        case UNWIND_SAVED_ELSEWHERE:
+        default:
+                return -ENOENT;
+        }
+}
+
+static bool find_return_address(struct walk *w, const struct unwind_rule *rule, uint64_t cfa,
+                                uint64_t *ret_ra)
+{
+        uint64_t at = cfa + (uint64_t)(int64_t)rule->ra_value;
+        int r;
+
+        switch ((enum unwind_saved_kind)rule->ra) {
+        case UNWIND_SAVED_AT_CFA:
+                return read_u64(w, at, ret_ra) || stop(w, why_unread(w, at));
+        case UNWIND_SAVED_IN_REGISTER:
+                /* Whoever has called somebody has overwritten its own return address there. */
+                if (!w->is_exact && rule->ra_value == w->machine->ra)
+                        return stop(w, STACK_WALK_END_BROKEN);
+                r = rule->ra_value < 0 ? -EBADMSG : read_register(w, (uint64_t)rule->ra_value, ret_ra);
+                break;
+        case UNWIND_SAVED_SAME:
+        case UNWIND_SAVED_UNDEFINED:
+        case UNWIND_SAVED_CFA_PLUS:
+        case UNWIND_SAVED_AT_EXPRESSION:
+        case UNWIND_SAVED_BY_EXPRESSION:
+        case UNWIND_SAVED_ELSEWHERE:
+        default:
+                r = find_saved(w, rule, w->machine->ra, cfa, ret_ra);
+        }
+        return r == 0 || stop(w, end_of(w, r));
+}
+
+/* The caller's frame pointer.  That it is lost matters only if a rule asks for it. */
+static void find_frame_pointer(struct walk *w, const struct unwind_rule *rule, uint64_t cfa)
+{
+        uint64_t at = cfa + (uint64_t)(int64_t)rule->fp_value;
+
+        switch ((enum unwind_saved_kind)rule->fp) {
+        case UNWIND_SAVED_SAME:
+                return;
+        case UNWIND_SAVED_AT_CFA:
+                if (w->is_exact && (int64_t)(at - w->sp) < 0)
+                        return; /* an epilogue has restored it */
+                w->is_fp_known = read_u64(w, at, &w->fp);
+                return;
+        case UNWIND_SAVED_UNDEFINED:
+                w->is_fp_known = false;
+                return;
+        case UNWIND_SAVED_IN_REGISTER:
+                w->is_fp_known = rule->fp_value >= 0 &&
+                                 read_register(w, (uint64_t)rule->fp_value, &w->fp) == 0;
+                return;
+        case UNWIND_SAVED_CFA_PLUS:
+        case UNWIND_SAVED_AT_EXPRESSION:
+        case UNWIND_SAVED_BY_EXPRESSION:
+        case UNWIND_SAVED_ELSEWHERE:
+        default:
+                w->is_fp_known = find_saved(w, rule, w->machine->fp, cfa, &w->fp) == 0;
+        }
+}
+
+/* Out of a signal trampoline: the kernel has put all registers onto the stack, at a fixed place. */
+static bool step_signal(struct walk *w, struct stack_walk_frame *frame)
+{
+        const struct unwind_machine *m = w->machine;
+        uint64_t pc, sp, fp;
+
+        /* The trampoline is never called, so its address is exact, though it was found as a return address. */
+        frame->is_exact = true;
+        frame->way = STACK_WALK_WAY_TABLE;
+        if (!read_u64(w, w->sp + m->signal_pc, &pc) ||
+            !read_u64(w, w->sp + m->signal_registers[m->sp], &sp) ||
+            !read_u64(w, w->sp + m->signal_registers[m->fp], &fp))
+                return stop(w, why_unread(w, w->sp + m->signal_pc));
+        /* On the same stack the interrupted function is right above. */
+        w->is_on_other_stack = sp - w->sp >= SIGNAL_BYTES_MAX && !is_copied(w, sp);
+        frame->cfa_avma = sp;
+        w->pc = pc & m->pc_mask;
+        w->sp = sp;
+        w->fp = fp;
+        w->is_fp_known = true;
+        w->is_exact = true;
+        return true;
+}
+
+static bool step_rule(struct walk *w, const struct unwind_rule *rule, struct stack_walk_frame *frame)
+{
+        uint64_t cfa, ra;
+
+        if (!find_cfa(w, rule, &cfa))
+                return false;
+        if (rule->ra == UNWIND_SAVED_UNDEFINED) {
+                frame->cfa_avma = cfa;
+                return stop(w, STACK_WALK_END_ROOT);
+        }
+        /* A stack that does not get shorter would be walked for ever. */
+        if (cfa < w->sp || (cfa == w->sp && !w->is_exact))
+                return stop(w, STACK_WALK_END_BROKEN);
+        frame->cfa_avma = cfa;
+        if (!find_return_address(w, rule, cfa, &ra))
+                return false;
+        find_frame_pointer(w, rule, cfa);
+        frame->way = STACK_WALK_WAY_TABLE;
+        w->pc = ra & w->machine->pc_mask;
+        w->sp = cfa;
+        w->is_exact = false;
+        return w->pc != 0 || stop(w, STACK_WALK_END_ROOT);
+}
+
+/* The code at a file's entry, if nothing else is known of it: nobody has called it. */
+static bool is_entry(const struct walk *w)
+{
+        struct stack_walk_code code;
+        uint64_t svma;
+
+        if (!w->space->find(w->space->context, w->pc, &code) || !code.table || code.table->entry_svma == 0)
+                return false;
+        svma = w->pc - code.bias;
+        return svma >= code.table->entry_svma && svma - code.table->entry_svma < ROOT_BYTES_MAX;
+}
+
+/* Code without a rule: what a compiler makes at run time mostly keeps a frame pointer. */
+static bool step_frame_pointer(struct walk *w, struct stack_walk_frame *frame)
+{
+        const struct unwind_machine *m = w->machine;
+        uint64_t at_fp = w->fp + (uint64_t)(int64_t)m->record_fp;
+        uint64_t at_ra = w->fp + (uint64_t)(int64_t)m->record_ra;
+        uint64_t cfa = w->fp + (uint64_t)(int64_t)m->record_cfa;
+        struct stack_walk_code code;
+        uint64_t fp, ra;
+
+        if (is_entry(w))
+                return stop(w, STACK_WALK_END_ROOT);
+        if (!w->is_fp_known)
+                return stop(w, STACK_WALK_END_NO_TABLE);
+        if (w->fp == 0) /* how the first function of a thread is told where there is no rule */
+                return stop(w, w->is_exact ? STACK_WALK_END_NO_TABLE : STACK_WALK_END_ROOT);
+        if (w->fp & 7 || at_fp < w->sp || cfa <= w->sp || w->fp - w->sp >= STACK_BYTES_MAX)
+                return stop(w, STACK_WALK_END_NO_TABLE);
+        if (!read_u64(w, at_fp, &fp) || !read_u64(w, at_ra, &ra)) {
+                enum stack_walk_end end = why_unread(w, at_ra);
+
+                return stop(w, end == STACK_WALK_END_BROKEN ? STACK_WALK_END_NO_TABLE : end);
+        }
+        ra &= m->pc_mask;
+        if (ra == 0)
+                return stop(w, STACK_WALK_END_ROOT);
+        if (!w->space->find(w->space->context, ra - 1, &code))
+                return stop(w, STACK_WALK_END_NO_TABLE);
+        frame->cfa_avma = cfa;
+        frame->way = STACK_WALK_WAY_FRAME_POINTER;
+        w->pc = ra;
+        w->sp = cfa;
+        w->fp = fp;
+        w->is_exact = false;
+        return true;
+}
+
+/* A thread that stands where no code is has called a wrong address: who called is known. */
+static bool step_from_nowhere(struct walk *w, struct stack_walk_frame *frame)
+{
+        const struct unwind_machine *m = w->machine;
+        struct stack_walk_code code;
+        uint64_t ra = 0;
+
+        if (m->is_return_address_saved ? !read_u64(w, w->sp, &ra) : read_register(w, m->ra, &ra) < 0)
+                return stop(w, STACK_WALK_END_NOT_CODE);
+        ra &= m->pc_mask;
+        if (!w->space->find(w->space->context, ra - 1, &code))
+                return stop(w, STACK_WALK_END_NOT_CODE);
+        w->sp += m->is_return_address_saved ? sizeof(uint64_t) : 0;
+        frame->cfa_avma = w->sp;
+        frame->way = STACK_WALK_WAY_GUESS;
+        w->pc = ra;
+        w->is_exact = false;
+        return true;
+}
+
+static bool step(struct walk *w, struct stack_walk_frame *frame)
+{
+        struct unwind_rule rule;
+
+        if (!look_up(w, w->pc - !w->is_exact, &rule)) {
+                if (w->is_exact)
+                        return step_from_nowhere(w, frame);
+                w->out->n_frames--; /* no frame at all */
+                return stop(w, STACK_WALK_END_NOT_CODE);
+        }
+        if (rule.cfa == UNWIND_CFA_NONE)
+                return step_frame_pointer(w, frame);
+        if (rule.cfa == UNWIND_CFA_SIGNAL)
+                return step_signal(w, frame);
+        return step_rule(w, &rule, frame);
+}
+
+static void walk(struct walk *w)
+{
+        struct stack_walk *out = w->out;
+
+        for (;;) {
+                struct stack_walk_frame *frame;
+                uint64_t from_avma;
+
+                out->sp_avma = w->sp;
+                out->fp_avma = w->fp;
+                out->is_fp_known = w->is_fp_known;
+                if (out->n_frames == STACK_WALK_FRAMES_MAX) {
+                        out->end = STACK_WALK_END_TOO_DEEP;
+                        return;
+                }
+                frame = &out->frames[out->n_frames++];
+                *frame = (struct stack_walk_frame){ .pc_avma = w->pc, .is_exact = w->is_exact };
+                from_avma = w->sp;
+                if (!step(w, frame))
+                        return;
+                from_avma += PREFETCH_BYTES; /* up to there it was done before */
+                prefetch(w, w->sp > from_avma ? w->sp : from_avma, w->sp + PREFETCH_BYTES);
+        }
+}
+
+void stack_walk_run(struct stack_walker *walker, const struct stack_walk_space *space,
+                    const struct stack_walk_input *input, struct stack_walk *ret_walk)
+{
+        const struct unwind_machine *m = walker->machine;
+        const struct unwind_registers *registers = &input->registers;
+        struct walk w = { .walker = walker,
+                          .machine = m,
+                          .space = space,
+                          .input = input,
+                          .out = ret_walk,
+                          .pc = registers->pc,
+                          .sp = registers->values[m->sp],
+                          .fp = registers->values[m->fp],
+                          .is_exact = true,
+                          .is_fp_known = registers->known >> m->fp & 1 };
+
+        ret_walk->n_frames = 0;
+        prefetch(&w, w.sp, w.sp + PREFETCH_BYTES);
+        walk(&w);
+}
+
+void stack_walk_resume(struct stack_walker *walker, const struct stack_walk_space *space,
+                       const struct stack_walk_input *input, struct stack_walk *walk_of)
+{
+        struct walk w = { .walker = walker,
+                          .machine = walker->machine,
+                          .space = space,
+                          .input = input,
+                          .out = walk_of,
+                          .sp = walk_of->sp_avma,
+                          .fp = walk_of->fp_avma,
+                          .is_fp_known = walk_of->is_fp_known };
+
+        if (walk_of->n_frames == 0 || walk_of->n_frames == STACK_WALK_FRAMES_MAX)
+                return;
+        w.pc = walk_of->frames[walk_of->n_frames - 1].pc_avma;
+        w.is_exact = walk_of->frames[walk_of->n_frames - 1].is_exact;
+        walk_of->n_frames--;
+        walk(&w);
+}
+
+struct stack_walker *stack_walker_new(const struct unwind_machine *machine)
+{
+        struct stack_walker *walker = calloc(1, sizeof(*walker));
+
+        if (walker)
+                walker->machine = machine;
+        return walker;
+}
+
+void stack_walker_free(struct stack_walker *walker)
+{
+        free(walker);
+}
+
+const char *stack_walk_end_text(enum stack_walk_end end)
+{
+        static const char *const texts[STACK_WALK_N_ENDS] = {
+                [STACK_WALK_END_ROOT] = "complete",
+                [STACK_WALK_END_TOO_DEEP] = "too deep",
+                [STACK_WALK_END_CUT] = "the copy of the stack is too short",
+                [STACK_WALK_END_OTHER_STACK] = "interrupted on another stack",
+                [STACK_WALK_END_NO_TABLE] = "no unwind information",
+                [STACK_WALK_END_NOT_CODE] = "a return address is not in code",
+                [STACK_WALK_END_NO_REGISTER] = "a register is unknown",
+                [STACK_WALK_END_BROKEN] = "the stack or a rule makes no sense",
+        };
+
+        return texts[end];
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind/unwind_machine.h - what unwinding has to know of a processor: its registers and its signal frames
+ *
+ * Way of the data:  perf_record (registers) -> [unwind_machine] -> stack_walk
+ *
+ * Registers go by their DWARF numbers.  A machine is chosen by the ELF file or by
+ * the sample, not by the compiler: a table of any machine can be built and walked
+ * on any other.  64 bit and little endian only.
+ */
+#ifndef UNWIND_UNWIND_MACHINE_H
+#define UNWIND_UNWIND_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UNWIND_REGISTERS_MAX 33   /* DWARF numbers that count; floating-point registers are beyond */
+#define UNWIND_REGISTER_PC   0xfe /* in perf_to_dwarf: the program counter has no DWARF number everywhere */
+#define UNWIND_REGISTER_NONE 0xff
+
+struct unwind_machine {
+        const char *name;
+        uint16_t elf_machine;         /* EM_* */
+        uint8_t sp, fp, ra;           /* DWARF numbers; @ra is the column of the return address */
+        bool is_return_address_saved; /* the call itself puts it onto the stack; else it is in the register @ra */
+        uint64_t pc_mask;             /* bits of a return address that are address, not a signature */
+
+        uint64_t perf_registers;      /* for perf_event_attr.sample_regs_user */
+        const uint8_t *perf_to_dwarf; /* by the number of the bit in perf_registers */
+        uint8_t n_perf;
+
+        /* What a frame pointer points to, in bytes from it. */
+        int8_t record_fp, record_ra, record_cfa;
+
+        /* Where the kernel put the interrupted registers, in bytes from sp at the return from a handler; 0 = nowhere. */
+        uint16_t signal_pc;
+        uint16_t signal_registers[UNWIND_REGISTERS_MAX];
+        const uint8_t *sigreturn_code; /* the instructions that a handler returns to */
+        uint8_t n_sigreturn_code_bytes;
+};
+
+extern const struct unwind_machine unwind_machine_x86_64;
+extern const struct unwind_machine unwind_machine_aarch64;
+extern const struct unwind_machine unwind_machine_riscv64;
+
+/* By EM_*; NULL for a machine that there are no rules for. */
+const struct unwind_machine *unwind_machine_find(uint16_t elf_machine);
+
+/* The machine that this program was compiled for, or NULL. */
+const struct unwind_machine *unwind_machine_own(void);
+
+struct unwind_registers {
+        uint64_t values[UNWIND_REGISTERS_MAX]; /* by DWARF number */
+        uint64_t known;                        /* a bit a number */
+        uint64_t pc;
+};
+
+/*
+ * unwind_registers_decode() - the registers of a sample
+ * @mask:   attr.sample_regs_user of its event
+ * @bytes:  a number of 8 bytes for each bit of @mask, lowest bit first
+ * Returns false if these are too few, or the program counter or the stack pointer is not among them.
+ */
+bool unwind_registers_decode(const struct unwind_machine *machine, uint64_t mask, const void *bytes,
+                             size_t n_bytes, struct unwind_registers *ret_registers);
+
+#endif /* UNWIND_UNWIND_MACHINE_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind/unwind_module.h - an ELF file as unwinding sees it: its table, and where its code lies
+ *
+ * Way of the data:  elf_image -> [unwind_module] -> unwind_cache -> stack_walk
+ *
+ * Takes .eh_frame and .debug_frame, also compressed; .eh_frame of a file whose
+ * sections are stripped through PT_GNU_EH_FRAME.  Read-only once it is built: any
+ * number of threads may use one.
+ */
+#ifndef UNWIND_UNWIND_MODULE_H
+#define UNWIND_UNWIND_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UNWIND_MODULE_SCAN_BYTES_MAX (UINT32_C(1) << 24) /* of code that is searched for signal trampolines */
+
+struct elf_image;
+struct error;
+struct unwind_table;
+
+struct unwind_module_segment {
+        uint64_t file_off, file_bytes;
+        uint64_t svma;
+};
+
+struct unwind_module {
+        struct unwind_table *table;             /* owned; NULL = the file tells nothing */
+        struct unwind_module_segment *segments; /* heap, owned: the executable ones */
+        size_t n_segments;
+        size_t n_bytes; /* all of it in memory */
+};
+
+/*
+ * unwind_module_build() - reads an ELF file's unwind information
+ * @image:  needed during the call only
+ * Returns 0, also for a file without such information; -ENOTSUP for a machine that there are no rules for,
+ * -EBADMSG, -ENOMEM.
+ */
+int unwind_module_build(const struct elf_image *image, struct unwind_module **ret_module, struct error *err);
+
+/* NULL is fine. */
+void unwind_module_free(struct unwind_module *module);
+
+/*
+ * unwind_module_find_bias() - address as mapped - address of the file
+ * @start_avma:   of a mapping of the file,
+ * @file_off:     of the byte that is mapped there, and
+ * @length_bytes: of the mapping
+ * Returns false if the mapping holds none of the executable segments.
+ */
+bool unwind_module_find_bias(const struct unwind_module *module, uint64_t start_avma, uint64_t file_off,
+                             uint64_t length_bytes, uint64_t *ret_bias);
+
+#endif /* UNWIND_UNWIND_MODULE_H */

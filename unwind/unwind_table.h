@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind/unwind_table.h - from any address of a module to the rule that leads to its caller
+ *
+ * Way of the data:  cfi_program -> [unwind_table] -> stack_walk
+ *
+ * Made once a module, 6 bytes a row, and never changed after: any number of threads
+ * may look things up in one.  docs/unwinding.md has the layout.
+ */
+#ifndef UNWIND_UNWIND_TABLE_H
+#define UNWIND_UNWIND_TABLE_H
+
+#include "unwind/cfi_section.h"
+#include "unwind/unwind_rule.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define UNWIND_TABLE_SOURCES_MAX      2                   /* .eh_frame and .debug_frame */
+#define UNWIND_TABLE_ROWS_MAX         (UINT32_C(1) << 24) /* a program of 200 MB has 1.5 million */
+#define UNWIND_TABLE_FDES_MAX         (UINT32_C(1) << 22)
+#define UNWIND_TABLE_RULES_MAX        65535
+#define UNWIND_TABLE_SAVED_MAX        (UINT32_C(1) << 20)
+#define UNWIND_TABLE_EXPRESSIONS_MAX  (UINT32_C(1) << 22) /* bytes */
+#define UNWIND_TABLE_INSTRUCTIONS_MAX (UINT64_C(1) << 28) /* run for one table; then it ends where it is */
+#define UNWIND_TABLE_GAP_BYTES_MIN    16 /* less between two functions is padding, and counts to the first */
+
+struct error;
+struct unwind_machine;
+
+struct unwind_table {
+        const struct unwind_machine *machine;
+        uint64_t base_svma; /* what `pcs` are relative to */
+        uint32_t *pcs;      /* heap; sorted: where each row begins; the next one's begin is its end */
+        uint16_t *rule_ids; /* of the row; 0 = no rule: a gap */
+        uint32_t n_rows;
+        uint32_t *buckets;  /* the row that holds the first address of each 2^bucket_bits addresses */
+        uint32_t n_buckets; /* and one more behind the last */
+        unsigned bucket_bits;
+        struct unwind_rule *rules; /* by id */
+        uint32_t n_rules;
+        struct unwind_saved *saved; /* by `saved` of a rule */
+        uint32_t n_saved;
+        uint8_t *expressions; /* each behind its length in 2 bytes, little endian */
+        uint32_t n_expression_bytes;
+        uint64_t entry_svma; /* where the program starts: code that nobody called */
+        size_t n_bytes;      /* all of it in memory */
+        /* What the files said that is not in the table. */
+        uint32_t n_fdes, n_damaged; /* functions that are in it; left out because they made no sense */
+        uint32_t n_outside;         /* left out because they lie outside of the code */
+};
+
+struct unwind_code_range {
+        uint64_t start_svma, end_svma;
+};
+
+struct unwind_table_source {
+        const struct unwind_machine *machine;
+        struct cfi_section
+                sections[UNWIND_TABLE_SOURCES_MAX]; /* where two speak of a function, the first counts */
+        size_t n_sections;
+        const struct unwind_code_range *code; /* executable segments; borrowed */
+        size_t n_code;
+        const uint64_t *sigreturns; /* addresses of signal trampolines that no section tells of; borrowed */
+        size_t n_sigreturns;
+        uint64_t entry_svma; /* 0 = none */
+};
+
+/*
+ * unwind_table_build() - compiles the sections into a table
+ * Returns 0, -ENODATA if they tell of no code, -ENOMEM.
+ */
+int unwind_table_build(const struct unwind_table_source *source, struct unwind_table **ret_table,
+                       struct error *err);
+
+/* NULL is fine. */
+void unwind_table_free(struct unwind_table *table);
+
+/* The rule for an address, or NULL in a gap. */
+const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t svma);
+
+/* The expression at a place that a rule or a saved register of the table names. */
+const uint8_t *unwind_table_expression(const struct unwind_table *table, int32_t place, size_t *ret_bytes);
+
+/* What a rule says of one register; NULL = the caller's value is still in it. */
+const struct unwind_saved *unwind_table_saved(const struct unwind_table *table,
+                                              const struct unwind_rule *rule, unsigned number);
+
+#endif /* UNWIND_UNWIND_TABLE_H */
