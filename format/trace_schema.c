@@ -172,11 +172,11 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(LOSSES, "loss", trace_loss, loss_fields, false),
         SCHEMA(NOTICES, "notice", trace_notice, notice_fields, false),
         SCHEMA(CLOCKS, "clock", trace_clock, clock_fields, false),
-        SCHEMA(PLOTS, "plot", trace_plot, plot_fields, true),
+        SCHEMA(PLOTS, "plot", trace_plot, plot_fields, false),
         SCHEMA(LOCKS, "lock", trace_lock, lock_fields, true),
         SCHEMA(DEVICES, "device", trace_device, device_fields, true),
         SCHEMA(DEVICE_CLOCKS, "device_clock", trace_device_clock, device_clock_fields, false),
-        SCHEMA(PROGRAM_INFO, "program_info", trace_program_info, program_info_fields, true),
+        SCHEMA(PROGRAM_INFO, "program_info", trace_program_info, program_info_fields, false),
         SCHEMA(ATTACHMENTS, "attachment", trace_attachment, attachment_fields, true),
         SCHEMA(CODE_REGIONS, "code_region", trace_code_region, code_region_fields, false),
 };

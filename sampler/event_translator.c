@@ -20,11 +20,16 @@ void event_translator_init(struct event_translator *t, struct trace_dictionary *
 {
         *t = (struct event_translator){ .dictionary = dictionary, .losses = losses };
         attachment_store_init(&t->attachments, dictionary, losses);
+        latest_rows_init(&t->plots, dictionary, TRACE_TABLE_PLOTS, sizeof(struct trace_plot));
+        latest_rows_init(&t->program_info, dictionary, TRACE_TABLE_PROGRAM_INFO,
+                         sizeof(struct trace_program_info));
 }
 
 void event_translator_deinit(struct event_translator *t)
 {
         attachment_store_deinit(&t->attachments);
+        latest_rows_deinit(&t->plots);
+        latest_rows_deinit(&t->program_info);
         byte_buffer_deinit(&t->payload);
 }
 
@@ -280,7 +285,7 @@ static int take_program_info(struct event_translator *t, struct zone_region *reg
         struct trace_program_info row = { .process = region->process };
         struct byte_reader in;
         const uint8_t *key;
-        uint32_t key_bytes, id;
+        uint32_t key_bytes;
         int r = text_of(t, region, from, &in);
 
         if (r <= 0)
@@ -293,8 +298,11 @@ static int take_program_info(struct event_translator *t, struct zone_region *reg
         r = key_bytes > 0 ? intern_text(t, key, key_bytes, &row.key) : 0;
         if (r == 0)
                 r = intern_text(t, in.at, in.left, &row.value);
-        if (r == 0)
-                r = trace_dictionary_add(t->dictionary, TRACE_TABLE_PROGRAM_INFO, &row, &id);
+        if (r == 0) /* free texts replace only themselves */
+                r = latest_rows_add(
+                        &t->program_info,
+                        (struct latest_key){ .part = { row.process, row.key, row.key ? 0 : row.value } },
+                        &row);
         return full_is_fine(r);
 }
 
@@ -425,7 +433,7 @@ static int take_fact(struct event_translator *t, struct zone_region *region, con
 {
         switch (from->kind) {
         case CLIENT_ABI_EVENT_PLOT_CONFIG:
-                return zone_region_plot(region, t->dictionary, from->argument);
+                return zone_region_plot(region, &t->plots, from->argument);
         case CLIENT_ABI_EVENT_DEVICE_CALIBRATION:
                 return translate_device(t, region, from, NULL);
         case CLIENT_ABI_EVENT_PROGRAM_INFO:

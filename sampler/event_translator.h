@@ -14,6 +14,7 @@
 
 #include "base/byte_buffer.h"
 #include "sampler/attachment_store.h"
+#include "sampler/latest_rows.h"
 
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct event_translator {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
         struct loss_counter *losses;
         struct attachment_store attachments;
+        struct latest_rows plots, program_info;
         uint32_t
                 nameless; /* location of zones whose own makes no sense: keeps the nesting right; 0 = not made */
         struct byte_buffer payload; /* of the last event, if it did not lie in the ring in one piece */

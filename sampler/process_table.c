@@ -227,6 +227,8 @@ int process_table_add_pending(struct process_table *t, struct thread_track *thre
 {
         int r = thread_track_add_pending(thread, event);
 
+        if (r == 0 && event->closes_zones)
+                thread->process->exec_waits = true;
         if (r < 0 || thread->listed)
                 return r;
         r = array_reserve(&t->listed, &t->listed_capacity, t->n_listed + 1, sizeof(struct thread_track *));

@@ -33,6 +33,7 @@ struct process_track {
         uint32_t n_threads;
         uint64_t last_exit_ns; /* of its threads that have ended, the latest */
         bool region_waits; /* its zones are not read yet, so its events are held back: see zone_source.h */
+        bool exec_waits;   /* an event that closes zones is pending: what comes after it is a new program's */
         /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
         uint64_t stalled_ns;
         struct address_space space;

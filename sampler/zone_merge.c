@@ -51,6 +51,17 @@ void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, 
         process_table_forget_fibers(m->parts.processes, process);
 }
 
+/* The time of the last pending event until @until_ns that closes zones; 0 = there is none. */
+static uint64_t find_exec(const struct thread_track *thread, uint64_t until_ns)
+{
+        uint64_t exec_ns = 0;
+
+        for (size_t i = 0; i < thread->n_pending && thread->pending[i].event.time_ns <= until_ns; i++)
+                if (thread->pending[i].closes_zones)
+                        exec_ns = thread->pending[i].event.time_ns;
+        return exec_ns;
+}
+
 int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, uint64_t until_ns)
 {
         int r;
@@ -61,8 +72,25 @@ int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, 
         if (r == 0 && thread->began_anew) {
                 zone_merge_end_fibers(m, thread->process, thread->last_ns);
                 thread->began_anew = false;
+                thread->process->exec_waits = find_exec(thread, UINT64_MAX) != 0;
         }
         return r;
+}
+
+/*
+ * A new program replaced another before @now_ns, and the thread that tells of it, the one with the number of the
+ * process, may have no events: then its own turn comes last.  But the fibers of the other one must be over by now.
+ */
+static int begin_anew(struct zone_merge *m, const struct process_track *process, uint64_t now_ns)
+{
+        struct thread_track *thread;
+        uint64_t exec_ns;
+
+        if (!process->exec_waits)
+                return 0;
+        thread = process_table_find_thread(m->parts.processes, process->pid);
+        exec_ns = thread ? find_exec(thread, now_ns) : 0;
+        return exec_ns != 0 ? zone_merge_write_pending(m, thread, exec_ns) : 0;
 }
 
 /* A fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or -EOVERFLOW if there can be none. */
@@ -89,9 +117,14 @@ static int make_fiber(struct zone_merge *m, const struct lane *lane, uint32_t nu
 static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct client_event *from,
                        uint64_t now_ns)
 {
-        struct thread_track *fiber = process_table_find_fiber(lane->thread->process, from->argument);
-        int r = fiber ? 0 : make_fiber(m, lane, from->argument, now_ns, &fiber);
+        struct thread_track *fiber = NULL;
+        int r = begin_anew(m, lane->thread->process, now_ns);
 
+        if (r < 0)
+                return r;
+        fiber = process_table_find_fiber(lane->thread->process, from->argument);
+        if (!fiber)
+                r = make_fiber(m, lane, from->argument, now_ns, &fiber);
         if (r ==
             -EOVERFLOW) { /* what it does cannot be told from what the thread itself does: it is left out */
                 thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);

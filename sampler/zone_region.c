@@ -5,6 +5,7 @@
 #include "format/trace_dictionary.h"
 #include "instrument/client_abi.h"
 #include "instrument/own_number.h"
+#include "sampler/latest_rows.h"
 #include "sampler/loss_counter.h"
 
 #include <errno.h>
@@ -226,39 +227,39 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
         return numbers_add(&r->devices, client_id, *ret_device);
 }
 
-static int add_plot(struct trace_dictionary *dictionary, const struct client_location *from)
+static int add_plot(struct latest_rows *plots, const struct client_location *from)
 {
         struct trace_plot row = { .format = from->format, .color = from->color };
-        uint32_t id;
-        int code = trace_dictionary_add_string(dictionary, from->name, from->name_bytes, &row.name);
+        int code = trace_dictionary_add_string(plots->dictionary, from->name, from->name_bytes, &row.name);
 
         if (from->flags & CLIENT_ABI_PLOT_STEP)
                 row.flags |= TRACE_PLOT_STEP;
         if (from->flags & CLIENT_ABI_PLOT_FILL)
                 row.flags |= TRACE_PLOT_FILL;
         if (code == 0 && from->unit_bytes > 0)
-                code = trace_dictionary_add_string(dictionary, from->unit, from->unit_bytes, &row.unit);
+                code = trace_dictionary_add_string(plots->dictionary, from->unit, from->unit_bytes,
+                                                   &row.unit);
         if (code == 0)
-                code = trace_dictionary_add(dictionary, TRACE_TABLE_PLOTS, &row, &id);
+                code = latest_rows_add(plots, (struct latest_key){ .part = { row.name } }, &row);
         return code == -EOVERFLOW ? 0 : code;
 }
 
-int zone_region_plot(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id)
+int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id)
 {
         struct client_location location;
         int code = ask(r, client_id, &location);
 
-        return code <= 0 ? code : add_plot(dictionary, &location);
+        return code <= 0 ? code : add_plot(plots, &location);
 }
 
-int zone_region_plots(struct zone_region *r, struct trace_dictionary *dictionary)
+int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
 {
         struct client_location location;
         uint32_t client_id = 0;
         int code, added = 0;
 
         while (added == 0 && (code = client_region_next_plot(r->region, &client_id, &location)) == 1)
-                added = add_plot(dictionary, &location);
+                added = add_plot(plots, &location);
         return added < 0 ? added : code == -ENOMEM ? code : 0; /* what cannot be read shows up in use */
 }
 

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct latest_rows;
 struct loss_counter;
 struct trace_dictionary;
 
@@ -96,8 +97,8 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
                        uint32_t *ret_device);
 
 /* Makes rows in PLOTS: of one plot as it is now, and of all that the program has set up so far.  The same. */
-int zone_region_plot(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id);
-int zone_region_plots(struct zone_region *r, struct trace_dictionary *dictionary);
+int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id);
+int zone_region_plots(struct zone_region *r, struct latest_rows *plots);
 
 /*
  * zone_region_tid() - the number that a thread of the program has for us

@@ -154,7 +154,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         taken->inode = st.st_ino;
         s->n_attached += !client_region_is_self_started(region);
         r = intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id);
-        return r < 0 ? r : zone_region_plots(taken, s->dictionary);
+        return r < 0 ? r : zone_region_plots(taken, &s->translator.plots);
 }
 
 /* Takes @fd over. */

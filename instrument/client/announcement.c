@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "instrument/client/announcement.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-static void send_fd(int socket_fd, int fd)
+static int send_fd(int socket_fd, int fd)
 {
         union {
                 char bytes[CMSG_SPACE(sizeof(int))];
@@ -29,25 +30,27 @@ static void send_fd(int socket_fd, int fd)
         rights->cmsg_type = SCM_RIGHTS;
         rights->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
-        (void)sendmsg(socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return sendmsg(socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-void announcement_send(const char *address, int fd)
+int announcement_send(const char *address, int fd)
 {
         struct sockaddr_un to = { .sun_family = AF_UNIX };
         size_t n = strlen(address);
-        int socket_fd;
+        int socket_fd, r;
 
         if (n < 2 || address[0] != '@' || n > sizeof(to.sun_path))
-                return;
+                return -EINVAL;
         memcpy(to.sun_path + 1, address + 1, n - 1); /* an abstract address begins with a NUL */
 
         /* A backlog that is full must not hold the program up. */
         socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (socket_fd < 0)
-                return;
-        if (connect(socket_fd, (const struct sockaddr *)&to,
-                    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) == 0)
-                send_fd(socket_fd, fd);
+                return -errno;
+        r = connect(socket_fd, (const struct sockaddr *)&to,
+                    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0
+                    ? -errno
+                    : send_fd(socket_fd, fd);
         (void)close(socket_fd);
+        return r;
 }

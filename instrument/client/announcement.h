@@ -18,9 +18,10 @@
  * announcement_send() - send a descriptor to a listening socket
  * @address:  "@name" for an abstract address of AF_UNIX; "" = nobody waits, nothing is done
  * @fd:       stays the caller's
- * Never blocks and never fails audibly: without it the recorder looks for the region itself.
+ * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if nobody listens there, -errno.
+ * Never blocks: without it the recorder looks for the region itself.
  * Async-signal-safe.  Four system calls.
  */
-void announcement_send(const char *address, int fd);
+int announcement_send(const char *address, int fd);
 
 #endif /* INSTRUMENT_CLIENT_ANNOUNCEMENT_H */

@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <stddef.h>
 
+/* A recorder that hears of a region has it in its hands within milliseconds, if it is not stopped. */
+#define CLAIM_NS UINT64_C(2000000000)
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the rings are little endian");
 _Static_assert(sizeof(struct client_abi_header) == 256, "ABI");
 _Static_assert(sizeof(struct client_abi_slot) == 256, "ABI");
@@ -54,6 +57,34 @@ static struct region_options options_for(uint32_t parent_session)
         };
 }
 
+/*
+ * Hands the region in, if the environment says where.  Programs that a recorded one starts inherit its environment,
+ * and may be started when the recorder has ended.  (One in another network namespace cannot be told from that.)
+ */
+static void announce(void)
+{
+        int r = announcement_send(client_self.settings.recorder, client_self.region.fd);
+
+        client_self.is_orphan = r == -ECONNREFUSED && client_self.settings.wanted != 0;
+        client_self.claim_ns = r == 0 || client_self.is_orphan ? ticks_kernel_ns() + CLAIM_NS : 0;
+}
+
+/* A recorder that comes at this moment writes its PID, and then the control word: if it has what we clear, we see its PID. */
+void client_give_up(uint32_t word)
+{
+        struct client_abi_header *header = client_self.region.header;
+        uint32_t idle = word & ~(CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS);
+
+        if (__atomic_load_n(&header->recorder_pid, __ATOMIC_ACQUIRE) != 0 ||
+            ticks_kernel_ns() < client_self.claim_ns ||
+            !__atomic_compare_exchange_n(&header->control_word, &word, idle, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+                return;
+        if (__atomic_load_n(&header->recorder_pid, __ATOMIC_ACQUIRE) != 0)
+                (void)__atomic_compare_exchange_n(&header->control_word, &idle, word, false, __ATOMIC_RELEASE,
+                                                  __ATOMIC_RELAXED);
+}
+
 /* Keeps the forking thread from writing until it is known which process it is in. */
 static void before_fork(void)
 {
@@ -86,7 +117,7 @@ static void after_fork_in_child(void)
         client_self.generation++;
         if (region_memory_create(&client_self.region, &options, hyprof_control) == 0) {
                 if (region_memory_copy_locations(&client_self.region, &parent) == 0)
-                        announcement_send(client_self.settings.recorder, client_self.region.fd);
+                        announce();
                 else
                         region_memory_destroy(&client_self.region);
         } else {
@@ -124,7 +155,7 @@ __attribute__((constructor(101))) static void begin(void)
 
         if (pthread_key_create(&client_self.thread_key, thread_ring_end) == 0 &&
             region_memory_create(&client_self.region, &options, hyprof_control) == 0) {
-                announcement_send(client_self.settings.recorder, client_self.region.fd);
+                announce();
                 (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
                 client_link_lead();
         }

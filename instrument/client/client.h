@@ -32,6 +32,9 @@ struct client {
         uint32_t clock_kind;      /* enum client_abi_clock */
         uint32_t generation;      /* of the region: +1 for each fork on the way from the first process */
         pthread_key_t thread_key; /* its destructor gives a thread's slot back */
+        /* A recorder that knows of a region which records since its start has it by then; 0 = long ago. */
+        uint64_t claim_ns;
+        bool is_orphan; /* nobody listened for that region: there may be no recorder any more */
         /*
          * What to call instead, in a copy without a region.  NULL in the one that has it: its fast paths never
          * look, for in a copy without a region thread_ring_enter() always fails.
@@ -40,6 +43,13 @@ struct client {
 };
 
 extern struct client client_self;
+
+/*
+ * client_give_up() - back to the idle cost, if nobody came in time to read what an orphan records since its start
+ * @word:  client_control_word() of just now
+ * A recorder that comes later begins a session of its own.  Any thread, and signal handlers.
+ */
+void client_give_up(uint32_t word);
 
 /* What the recorder wants at this moment.  A hint until the thread's ring agrees with it. */
 static inline uint32_t client_control_word(void)

@@ -18,6 +18,12 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * Any fiber for whose name there was no room.  It has no number and is never told, so that each thread that enters it
+ * is astray: several may at once, and what one does is not to end another one's zones.
+ */
+static struct name_entry nameless;
+
 /* Puts away what is open: nobody else enters a fiber before its thread has left it, if the program is right. */
 static void keep_zones(struct thread_ring *t)
 {
@@ -91,6 +97,8 @@ void hyprof_emit_fiber_enter(const char *name)
                 return;
         key.name_bytes = strlen(name);
         fiber = name_table_add(&key);
+        if (fiber && name_table_is_too_many(fiber))
+                fiber = &nameless;
         if (fiber)
                 enter(t, fiber);
         thread_ring_let_go(t, word);

@@ -244,6 +244,11 @@ struct name_entry *name_table_add(const struct name_key *key)
         return entry;
 }
 
+bool name_table_is_too_many(const struct name_entry *entry)
+{
+        return entry == &too_many;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): the public header's signature */
 struct hyprof_location *hyprof_emit_location_of(const char *name, size_t name_bytes, const char *function,
                                                 size_t function_bytes, const char *file, size_t file_bytes,

@@ -14,6 +14,7 @@
 
 #include "instrument/client/include/hyprof/hyprof.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,5 +46,8 @@ struct name_entry {
  * Keeps errno.  A few multiplications for each 16 bytes of text, and one or two accesses to memory, if it is found.
  */
 struct name_entry *name_table_add(const struct name_key *key);
+
+/* True for the entry that stands for all those for which there was no room. */
+bool name_table_is_too_many(const struct name_entry *entry);
 
 #endif /* INSTRUMENT_CLIENT_NAME_TABLE_H */

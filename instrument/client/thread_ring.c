@@ -203,13 +203,16 @@ bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ri
         return false;
 }
 
-/* True as long as waiting makes sense: the same recording goes on and its recorder lives. */
+/* True as long as waiting makes sense: the same recording goes on, and its recorder lives or is about to come. */
 static bool recorder_lives(uint32_t word)
 {
         uint32_t pid = __atomic_load_n(&client_self.region.header->recorder_pid, __ATOMIC_RELAXED);
 
-        if (client_control_word() != word || pid == 0 || pid > INT_MAX)
+        if (client_control_word() != word || pid > INT_MAX)
                 return false;
+        if (pid == 0)
+                return !client_self.is_orphan && client_self.claim_ns != 0 &&
+                       ticks_kernel_ns() < client_self.claim_ns;
         return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
@@ -241,18 +244,18 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
         uint32_t word = client_control_word();
         int saved_errno = errno;
         bool found = look_for_room(t, n_bytes);
-
         /* What does not fit into an empty ring will never fit. */
-        if (found || !client_self.settings.wait_when_full || n_bytes + reserved_bytes(t) > t->mask + 1)
-                return found;
+        bool may_wait = client_self.settings.wait_when_full && n_bytes + reserved_bytes(t) <= t->mask + 1;
 
-        for (unsigned n = 0; !found && recorder_lives(word); n++) {
+        for (unsigned n = 0; !found && may_wait && recorder_lives(word); n++) {
                 if (n < N_YIELDS_BEFORE_SLEEP)
                         (void)sched_yield();
                 else
                         (void)nanosleep(&pause, NULL);
                 found = look_for_room(t, n_bytes);
         }
+        if (!found && client_self.is_orphan)
+                client_give_up(word);
         errno = saved_errno;
         return found;
 }

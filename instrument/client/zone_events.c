@@ -204,10 +204,13 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
         const void *part = text;
-        uint64_t at, blob_bytes;
-        bool is_short = text_bytes <= thread_ring_text_max(t);
-        uint64_t n_bytes = is_short ? thread_ring_whole_words(text_bytes) : THREAD_RING_BLOB_BYTES;
+        uint64_t at, blob_bytes, n_bytes;
+        bool is_short;
 
+        if (!text)
+                text_bytes = 0;
+        is_short = text_bytes <= thread_ring_text_max(t);
+        n_bytes = is_short ? thread_ring_whole_words(text_bytes) : THREAD_RING_BLOB_BYTES;
         if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + n_bytes))
                 return;
         if (is_short || blob_area_put(&part, &text_bytes, 1, &at, &blob_bytes)) {

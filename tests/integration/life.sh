@@ -124,3 +124,37 @@ unset LD_LIBRARY_PATH
 read_trace again
 holds "libraries, again: each zone under its own name" same "first 200/200 in 1 second 200/200 in 1" "$(zones again)"
 holds "libraries, again: nothing is lost" same "" "$(lost again)"
+
+# ---- from the first instruction on, when a ring is full at once, and when nobody reads it any more
+cat >"$TMPDIR/hasty.c" <<'END'
+#include <hyprof/hyprof.h>
+#include <stdio.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+        struct timespec begin, now;
+
+        (void)argv;
+        (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+        printf("%d", hyprof_is_recording());
+        do {
+                for (int i = 0; i < 1000; i++) {
+                        HYPROF_ZONE("hasty");
+                }
+                (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        } while (argc > 1 && now.tv_sec < begin.tv_sec + 60 && hyprof_is_recording());
+        printf(" %d\n", hyprof_is_recording());
+        return 0;
+}
+END
+builds_hasty() {
+        cc "${sanitize[@]}" -g -O1 -Iinstrument/client/include "$TMPDIR/hasty.c" -o "$TMPDIR/hasty" "$BUILD/libhyprof.a" -lpthread
+}
+holds "a full ring: built" builds_hasty
+holds "a full ring: recorded" env HYPROF_FULL=wait "$HYPROF" record -q --client-ring 4K -o "$TMPDIR/hasty.hyp" "$TMPDIR/hasty"
+read_trace hasty
+holds "a full ring: whoever waits also waits for the recorder to come" same "hasty 1000/1000 in 1" "$(zones hasty)"
+holds "a full ring: nothing is lost" same "" "$(lost hasty)"
+holds "an heir of HYPROF_RECORDER stops recording when nobody comes" same "1 0" \
+        "$(HYPROF_RECORD=all HYPROF_RECORDER=@nobody "$TMPDIR/hasty" until)"

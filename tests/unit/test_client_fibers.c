@@ -3,6 +3,7 @@
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/own_recording.h"
 
+#include "instrument/client/client.h"
 #include "instrument/client_abi.h"
 
 #include <check.h>
@@ -226,6 +227,40 @@ START_TEST(test_lost_enter)
         own_recording_drain(&r);
         ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 2);
         ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 2);
+        ck_assert_uint_eq(replay(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* No number is left for a fiber: what it does is lost and counted, and not taken for what another such one does. */
+START_TEST(test_no_number_left)
+{
+        static const char lost[] = "lost", too[] = "lost too";
+        struct client_abi_header *header = client_self.region.header;
+        struct own_recording r;
+        hyprof_zone own;
+        uint32_t n;
+
+        record(&r);
+        own = hyprof_zone_begin(&here);
+        (void)hyprof_name_of("makes the entry for all that come too late");
+        n = header->n_locations;
+        header->n_locations = REGION_MEMORY_LOCATIONS_MAX;
+        hyprof_fiber_enter(lost);
+        ck_assert_uint_eq(own_recording_drops(&r).n_other, 1);
+        ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
+        hyprof_fiber_enter(too);
+        ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
+        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 2);
+        hyprof_fiber_leave();
+        header->n_locations = n;
+        hyprof_zone_end(own);
+        hyprof_fiber_enter(lost);
+        hyprof_fiber_leave();
+        own_recording_drain(&r);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_ENTER), 1);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FIBER_LEAVE), 1);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_END), 1);
         ck_assert_uint_eq(replay(&r), 0);
         own_recording_close(&r);
 }
@@ -478,6 +513,7 @@ int main(int argc, char **argv)
         tcase_add_test(tc, test_zones_follow);
         tcase_add_test(tc, test_one_after_the_other);
         tcase_add_test(tc, test_lost_enter);
+        tcase_add_test(tc, test_no_number_left);
         tcase_add_test(tc, test_lost_change);
         tcase_add_test(tc, test_new_session);
         tcase_add_test(tc, test_thread_ends_on_a_fiber);

@@ -219,6 +219,11 @@ START_TEST(test_program)
         merged_program_put_text(&f, 1, CLIENT_ABI_EVENT_PROGRAM_INFO, 3, "keyvalue");
         merged_program_put_text(&f, 2, CLIENT_ABI_EVENT_PROGRAM_INFO, 0, "free text");
         merged_program_put_text(&f, 3, CLIENT_ABI_EVENT_PROGRAM_INFO, 10, "too short");
+        merged_program_put_text(&f, 3, CLIENT_ABI_EVENT_PROGRAM_INFO, 3, "keyvalue");
+        merged_program_put_text(&f, 3, CLIENT_ABI_EVENT_PROGRAM_INFO, 3, "keyother");
+        merged_program_put_text(&f, 3, CLIENT_ABI_EVENT_PROGRAM_INFO, 0, "free text");
+        merged_program_put_text(&f, 3, CLIENT_ABI_EVENT_PROGRAM_INFO, 3,
+                                "keyvalue"); /* the last one counts */
         merged_program_put_text(&f, 4, CLIENT_ABI_EVENT_SOURCE_TEXT, 3, "a.cint main;");
         merged_program_put_text(&f, 5, CLIENT_ABI_EVENT_SOURCE_TEXT, 3, "a.cint main;"); /* once more */
         merged_program_put_text(&f, 6, CLIENT_ABI_EVENT_SOURCE_TEXT, 3, "b.cint main;"); /* another file */
@@ -235,7 +240,12 @@ START_TEST(test_program)
         info = merged_program_row(&f, TRACE_TABLE_PROGRAM_INFO, 2);
         ck_assert_uint_eq(info->key, 0);
         merged_program_expect_string(&f, info->value, "free text");
-        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_PROGRAM_INFO), 2);
+        info = merged_program_row(&f, TRACE_TABLE_PROGRAM_INFO, 3);
+        merged_program_expect_string(&f, info->value, "other");
+        info = merged_program_row(&f, TRACE_TABLE_PROGRAM_INFO, 4);
+        merged_program_expect_string(&f, info->key, "key");
+        merged_program_expect_string(&f, info->value, "value");
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_PROGRAM_INFO), 4);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GARBAGE], sizeof(uint64_t) + 8 + 9);
 
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_ATTACHMENTS), 3);
@@ -293,6 +303,10 @@ START_TEST(test_plots)
         merged_program_cycle(&f, UINT64_MAX, false);
         set_up_plot(&f, id, CLIENT_ABI_PLOT_BYTES);
         merged_program_put(&f, 2, CLIENT_ABI_EVENT_PLOT_CONFIG, id, 0, 0);
+        merged_program_put(&f, 3, CLIENT_ABI_EVENT_PLOT_CONFIG, id, 0, 0);
+        merged_program_cycle(&f, UINT64_MAX, false);
+        set_up_plot(&f, id, CLIENT_ABI_PLOT_WATTS); /* as before: it counts all the same */
+        merged_program_put(&f, 4, CLIENT_ABI_EVENT_PLOT_CONFIG, id, 0, 0);
         merged_program_finish(&f);
         merged_program_expect_no_more(&f, 1, 0);
         plot = merged_program_row(&f, TRACE_TABLE_PLOTS, 1);
@@ -303,6 +317,9 @@ START_TEST(test_plots)
         ck_assert_uint_eq(plot->color, 0x123456);
         plot = merged_program_row(&f, TRACE_TABLE_PLOTS, 2);
         ck_assert_uint_eq(plot->format, TRACE_PLOT_BYTES);
+        plot = merged_program_row(&f, TRACE_TABLE_PLOTS, 3);
+        ck_assert_uint_eq(plot->format, TRACE_PLOT_WATTS);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_PLOTS), 3);
         merged_program_expect_no_loss(&f);
         merged_program_tear_down(&f);
 }

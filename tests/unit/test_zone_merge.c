@@ -420,6 +420,45 @@ START_TEST(test_exec_ends_fibers)
 }
 END_TEST
 
+/* The same, told by a thread that emits nothing itself: the new program's fibers are not taken for the old one's. */
+START_TEST(test_exec_of_a_silent_thread)
+{
+        struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };
+        static struct merged_program f;
+        uint32_t fiber, zone;
+
+        merged_program_set_up(&f);
+        fiber = fake_program_name(&f.program, "fiber");
+        zone = fake_program_name(&f.program, "zone");
+        fake_program_enter(&f.program, 1, f.start_ns + 10, fiber, 0);
+        merged_program_cycle(&f, UINT64_MAX, false);
+        for (uint64_t at_ns = 20; at_ns <= 25; at_ns += 5) { /* a second one is found behind the first */
+                exec.event.time_ns = f.start_ns + at_ns;
+                ck_assert_int_eq(process_table_add_pending(&f.processes, f.threads[0], &exec), 0);
+        }
+        exec.event.time_ns = f.start_ns + 50;
+        ck_assert_int_eq(process_table_add_pending(&f.processes, f.threads[0], &exec), 0);
+        fake_program_enter(&f.program, 2, f.start_ns + 30, fiber, 0);
+        fake_program_begin(&f.program, 2, f.start_ns + 31, zone);
+        fake_program_finish(&f.program, 2, f.start_ns + 32);
+        merged_program_cycle(&f, UINT64_MAX, false);
+        ck_assert(f.threads[0]->process->exec_waits);
+        ck_assert_int_eq((int)f.threads[0]->n_pending, 1);
+        ck_assert_int_eq(zone_merge_write_pending(&f.merge, f.threads[0], UINT64_MAX), 0);
+        ck_assert(!f.threads[0]->process->exec_waits);
+        merged_program_finish(&f);
+        /* The first one was left at 25 at the latest, and the other one lives until 50. */
+        ck_assert_uint_eq(merged_program_get(&f, fiber_row(&f, fiber), 3, TRACE_OP_THREAD_EXIT)->time_ns,
+                          f.start_ns + 25);
+        merged_program_expect_no_more(&f, fiber_row(&f, fiber), 4);
+        ck_assert_uint_eq(merged_program_get(&f, fiber_row(&f, fiber) + 1, 5, TRACE_OP_THREAD_EXIT)->time_ns,
+                          f.start_ns + 50);
+        ck_assert_uint_eq(f.processes.n_fibers, 0);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
 /* Fibers that cannot be: what they do is left out and counted, not put on the thread. */
 START_TEST(test_too_many_fibers)
 {
@@ -530,6 +569,7 @@ int main(void)
         tcase_add_loop_test(tc, test_lost_leave, 0, 2);
         tcase_add_test(tc, test_kernel_events_in_fiber);
         tcase_add_test(tc, test_exec_ends_fibers);
+        tcase_add_test(tc, test_exec_of_a_silent_thread);
         tcase_add_test(tc, test_too_many_fibers);
         tcase_add_loop_test(tc, test_random_moves, 0, 20);
         suite_add_tcase(suite, tc);

@@ -73,7 +73,7 @@ static inline void hyprof_frame_end(struct hyprof_location *name)
 /*
  * hyprof_message() - a line of text at this moment
  * @text:        copied; need not end in NUL
- * @text_bytes:  at most 128 MiB; a longer one is dropped and counted
+ * @text_bytes:  at most 16 MiB; a longer one is left out and counted
  * @color:       0xRRGGBB, 0 = none
  */
 static inline void hyprof_message(const char *text, size_t text_bytes, enum hyprof_severity severity,

@@ -69,7 +69,7 @@ static inline void hyprof_zone_end(hyprof_zone zone)
                 hyprof_emit_zone_end(zone);
 }
 
-/* Adds a line of text to an open zone; @text is copied and need not end in NUL.  Up to 128 MiB. */
+/* Adds a line of text to an open zone; @text is copied and need not end in NUL.  Over 16 MiB: left out and counted. */
 static inline void hyprof_zone_text(hyprof_zone zone, const char *text, size_t text_bytes)
 {
         if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))
