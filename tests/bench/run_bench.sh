@@ -18,7 +18,7 @@ for bench in tests/bench/bench_*.c tests/bench/bench_*.sh; do
         command=("$build/bench/${name%.c}")
         [ "$bench" = "${bench%.sh}" ] || command=(bash "$bench")
         printf '== %s\n' "${name%.*}" | tee -a "$figures"
-        timeout -k 10 300 "${command[@]}" | tee -a "$figures"
+        timeout -k 10 900 "${command[@]}" | tee -a "$figures"
         [ "${PIPESTATUS[0]}" -eq 0 ] || status=1
 done
 echo "the figures are in ${figures#"$PWD"/}"
