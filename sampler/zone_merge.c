@@ -125,8 +125,8 @@ static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct cli
         fiber = process_table_find_fiber(lane->thread->process, from->argument);
         if (!fiber)
                 r = make_fiber(m, lane, from->argument, now_ns, &fiber);
-        if (r ==
-            -EOVERFLOW) { /* what it does cannot be told from what the thread itself does: it is left out */
+        /* What it does could not be told from what the thread itself does: it is left out. */
+        if (r == -EOVERFLOW) {
                 thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
                 lane->thread->in_lost_fiber = true;
                 event_translator_drop(&m->parts.zones->translator, lane->region, from);
@@ -257,8 +257,8 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
                 return r;
         if (from->kind == CLIENT_ABI_EVENT_FIBER_ENTER)
                 return enter_fiber(m, lane, from, now_ns);
-        if (from->kind ==
-            CLIENT_ABI_EVENT_FIBER_LEAVE) /* of none, if the entering was lost: that was counted */
+        /* Of none, if the entering was lost: that was counted. */
+        if (from->kind == CLIENT_ABI_EVENT_FIBER_LEAVE)
                 thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
         else if (lane->thread->in_lost_fiber)
                 event_translator_drop(&m->parts.zones->translator, lane->region, from);

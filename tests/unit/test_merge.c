@@ -432,6 +432,36 @@ START_TEST(test_samples_in_zones)
 }
 END_TEST
 
+/* As long as the region of a process waits to be read, its samples and its threads that have ended wait too. */
+START_TEST(test_region_waits)
+{
+        const uint32_t pid = (uint32_t)getpid(), tid = UINT32_C(0x7ffffff0);
+        uint64_t past_ns = clock_raw_ns() - NS_PER_S;
+        struct kernel_record_identity self = at(pid, pid, past_ns), other = at(pid, tid, past_ns + 10),
+                                      end = at(pid, tid, past_ns + 20);
+        static struct fixture f;
+
+        set_up(&f);
+        put_comm(&f, &self, "self");
+        put_mapping(&f, &self, "/memfd:hyprof-client (deleted)", false);
+        put_sample(&f, &other, CODE);
+        kernel_record_add_exit(&f.record, &end);
+        into(&f, FAKE_TRACKER_0);
+
+        cycle(&f, false);
+        ck_assert_uint_eq(f.merge.zones.n_regions, 0);
+        ck_assert_ptr_nonnull(process_table_find_thread(&f.merge.processes, tid));
+        ck_assert_uint_eq(process_table_find_thread(&f.merge.processes, tid)->n_pending, 2);
+        cycle(&f, false);
+        ck_assert_uint_eq(f.merge.zones.n_regions, 1);
+        ck_assert_ptr_null(process_table_find_thread(&f.merge.processes, tid));
+        finish(&f);
+        (void)get(&f, thread_of(&f, tid), 0, TRACE_OP_SAMPLE);
+        (void)get(&f, thread_of(&f, tid), 1, TRACE_OP_THREAD_EXIT);
+        tear_down(&f);
+}
+END_TEST
+
 static size_t count(const struct fixture *f, uint32_t thread, enum trace_op op)
 {
         size_t n = 0;
@@ -706,6 +736,7 @@ int main(void)
         tcase_add_test(tc, test_reused_number);
         tcase_add_test(tc, test_losses);
         tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
+        tcase_add_test(tc, test_region_waits);
         tcase_add_test(tc, test_thread_without_records);
         tcase_add_test(tc, test_future_is_not_believed);
         tcase_add_test(tc, test_whole_trace);
