@@ -24,7 +24,7 @@ struct option_row {
 #define OPTION_DEFAULT_TRACE "hyprof.hyp"
 
 #define OPTION_LONG_ONLY 256
-#define OPTION_ROWS_MAX  32
+#define OPTION_ROWS_MAX  48
 
 struct option_table {
         const char *command;  /* "hyprof dump" */

@@ -108,9 +108,13 @@ static int decode_operand(struct event_decoder *d, const struct trace_operand *o
                           struct trace_event *event, struct error *err)
 {
         struct byte_reader *column = &d->operands[event->op][i];
-        uint64_t value = trace_column_next(column, operand->encoding, &d->previous[event->op][i]);
-        uint64_t limit = UINT64_MAX;
+        uint64_t value, limit = UINT64_MAX;
 
+        if (operand->appended && !column->at) {
+                event->operand[i] = 0;
+                return 0;
+        }
+        value = trace_column_next(column, operand->encoding, &d->previous[event->op][i]);
         if (operand->reference != TRACE_REFERENCE_NONE)
                 limit = trace_dictionary_count(d->dictionary, (enum trace_table)operand->table);
         if (column->short_read)

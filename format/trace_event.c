@@ -9,19 +9,27 @@
 #define DELTA                  .encoding = TRACE_ENCODING_DELTA
 #define TEXT                   .encoding = TRACE_ENCODING_TEXT
 #define HEX                    .show = TRACE_SHOW_HEX
+#define APPENDED               .appended = true
 #define SIGNED                 .show = TRACE_SHOW_SIGNED
 
 static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
         [TRACE_OP_ZONE_BEGIN] = { "zone_begin", 1, { { .name = "location", TO(REQUIRED, LOCATIONS) } } },
         [TRACE_OP_ZONE_END] = { "zone_end", 0, { { .name = NULL } } },
         [TRACE_OP_SAMPLE] = { "sample",
-                              5,
+                              6,
                               { { .name = "event", TO(REQUIRED, SAMPLE_EVENTS) },
                                 { .name = "cpu" },
                                 { .name = "stack", DELTA, TO(OPTIONAL, STACKS) },
                                 { .name = "path", DELTA, TO(OPTIONAL, ZONE_PATHS) },
-                                { .name = "weight", DELTA } } },
-        [TRACE_OP_SWITCH_OUT] = { "switch_out", 2, { { .name = "cpu" }, { .name = "preempted" } } },
+                                { .name = "weight", DELTA },
+                                { .name = "state", APPENDED } } },
+        [TRACE_OP_SWITCH_OUT] = { "switch_out",
+                                  5,
+                                  { { .name = "cpu" },
+                                    { .name = "preempted" },
+                                    { .name = "wait", APPENDED },
+                                    { .name = "stack", DELTA, TO(OPTIONAL, STACKS), APPENDED },
+                                    { .name = "stack_state", APPENDED } } },
         [TRACE_OP_SWITCH_IN] = { "switch_in", 1, { { .name = "cpu" } } },
         [TRACE_OP_MESSAGE] = { "message",
                                3,
@@ -108,6 +116,14 @@ static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
                                      { .name = "length_ticks" },
                                      { .name = "lane" },
                                      { .name = "key", DELTA } } },
+        [TRACE_OP_WAKEUP] = { "wakeup",
+                              5,
+                              { { .name = "cpu" },
+                                { .name = "waker", TO(OPTIONAL, THREADS) },
+                                { .name = "name", TO(OPTIONAL, STRINGS) },
+                                { .name = "stack", DELTA, TO(OPTIONAL, STACKS) },
+                                { .name = "stack_state" } } },
+        [TRACE_OP_STACK_COPY] = { "stack_copy", 1, { { .name = "copy", TEXT } } },
 };
 
 const struct trace_op_schema *trace_op_schema_find(uint64_t op)

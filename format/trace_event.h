@@ -11,6 +11,7 @@
 
 #include "format/trace_spec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The operands of an op: either by name, or as numbers in the order of the specification. */
@@ -33,10 +34,14 @@ struct trace_event {
                         uint64_t stack;  /* 0 = none was recorded */
                         uint64_t path;   /* zone_path open on the thread; 0 = outside of every zone */
                         uint64_t weight; /* how much it stands for, in the unit of the sample_event */
+                        uint64_t state;  /* of the stack: enum trace_stack_state */
                 } sample;
                 struct {
                         uint64_t cpu;
-                        uint64_t preempted; /* 1: it could have run on; 0: it waits for something */
+                        uint64_t preempted;   /* 1: it could have run on; 0: it waits for something */
+                        uint64_t wait;        /* enum trace_wait_state */
+                        uint64_t stack;       /* where it waits; 0 = not recorded */
+                        uint64_t stack_state; /* enum trace_stack_state */
                 } switch_out;
                 struct {
                         uint64_t cpu;
@@ -142,6 +147,16 @@ struct trace_event {
                         uint64_t lane;
                         uint64_t key; /* 0 = none */
                 } device_span;
+                struct {
+                        uint64_t cpu;         /* of the waker */
+                        uint64_t waker;       /* thread; 0 = not recorded, or no thread: an interrupt */
+                        uint64_t name;        /* string: of the waker; 0 = unknown */
+                        uint64_t stack;       /* of the waker; 0 = not recorded */
+                        uint64_t stack_state; /* enum trace_stack_state */
+                } wakeup;                     /* somebody makes this thread ready to run */
+                struct {
+                        uint64_t copy_bytes; /* of `text`: see "Stack copies" */
+                } stack_copy;                /* of the sample that follows, at the same time */
         };
 };
 
@@ -151,6 +166,7 @@ struct trace_operand {
         uint8_t reference; /* enum trace_reference */
         uint8_t table;     /* the enum trace_table that it refers to */
         uint8_t show;      /* enum trace_show of format/trace_schema.h */
+        bool appended;     /* an older trace has no such column: then it is 0 */
 };
 
 struct trace_op_schema {

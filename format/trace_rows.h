@@ -79,12 +79,14 @@ struct trace_zone_path {
 };
 
 struct trace_sample_event {
-        uint32_t name;   /* string, as the user wrote it: "cycles:u" */
-        uint32_t type;   /* perf_event_attr.type */
-        uint64_t config; /* perf_event_attr.config */
-        uint64_t rate;   /* Hz or events per sample, see `mode` */
-        uint32_t mode;   /* enum trace_sample_mode */
-        uint32_t unit;   /* string: of the samples' weight, "ns", "cycles", "events" */
+        uint32_t name;     /* string, as the user wrote it: "cycles:u" */
+        uint32_t type;     /* perf_event_attr.type */
+        uint64_t config;   /* perf_event_attr.config */
+        uint64_t rate;     /* Hz or events per sample, see `mode` */
+        uint32_t mode;     /* enum trace_sample_mode */
+        uint32_t unit;     /* string: of the samples' weight, "ns", "cycles", "events" */
+        uint32_t leader;   /* sample_event; WITH_LEADER: with whose samples it was read; else 0 */
+        uint32_t reserved; /* not in the file */
 };
 
 /* The rows of one frame follow each other, the innermost inlined function first; a later group replaces an earlier. */
@@ -176,6 +178,15 @@ struct trace_code_region {
         uint32_t name;       /* string */
         uint32_t attachment; /* its ELF image; 0 = none */
         uint32_t gone;       /* 1: there is no code there any more */
+};
+
+/* What an event came to over all CPUs and threads that were recorded; a later row of the same event replaces an earlier. */
+struct trace_counter {
+        uint64_t value;
+        uint64_t enabled_ns; /* wanted to count; of all CPUs together */
+        uint64_t running_ns; /* did count: if less, the value is to be scaled by enabled / running */
+        uint32_t event;      /* sample_event */
+        uint32_t reserved;   /* not in the file */
 };
 
 #endif /* FORMAT_TRACE_ROWS_H */

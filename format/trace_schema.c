@@ -78,6 +78,7 @@ static const struct trace_field sample_event_fields[] = {
         FIELD(trace_sample_event, 4, rate, PLAIN),
         FIELD(trace_sample_event, 5, mode, PLAIN),
         FIELD(trace_sample_event, 6, unit, OPTIONAL(STRINGS)),
+        FIELD(trace_sample_event, 7, leader, EARLIER(SAMPLE_EVENTS), LATER),
 };
 static const struct trace_field symbol_fields[] = {
         FIELD(trace_symbol, 1, frame, DELTA, REQUIRED(FRAMES)),
@@ -148,6 +149,12 @@ static const struct trace_field code_region_fields[] = {
         FIELD(trace_code_region, 6, attachment, OPTIONAL(ATTACHMENTS)),
         FIELD(trace_code_region, 7, gone, PLAIN),
 };
+static const struct trace_field counter_fields[] = {
+        FIELD(trace_counter, 1, event, REQUIRED(SAMPLE_EVENTS)),
+        FIELD(trace_counter, 2, value, PLAIN),
+        FIELD(trace_counter, 3, enabled_ns, PLAIN),
+        FIELD(trace_counter, 4, running_ns, PLAIN),
+};
 
 #define SCHEMA(id, text, type, list, is_interned)                                                         \
         {                                                                                                 \
@@ -179,6 +186,7 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(PROGRAM_INFO, "program_info", trace_program_info, program_info_fields, false),
         SCHEMA(ATTACHMENTS, "attachment", trace_attachment, attachment_fields, true),
         SCHEMA(CODE_REGIONS, "code_region", trace_code_region, code_region_fields, false),
+        SCHEMA(COUNTERS, "counter", trace_counter, counter_fields, false),
 };
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
@@ -190,7 +198,7 @@ _Static_assert(sizeof(struct trace_frame) == 16, "padding");
 _Static_assert(sizeof(struct trace_stack) == 8, "padding");
 _Static_assert(sizeof(struct trace_location) == 20, "padding");
 _Static_assert(sizeof(struct trace_zone_path) == 8, "padding");
-_Static_assert(sizeof(struct trace_sample_event) == 32, "padding");
+_Static_assert(sizeof(struct trace_sample_event) == 40, "padding");
 _Static_assert(sizeof(struct trace_symbol) == 24, "padding");
 _Static_assert(sizeof(struct trace_plot) == 20, "padding");
 _Static_assert(sizeof(struct trace_lock) == 12, "padding");
@@ -199,6 +207,7 @@ _Static_assert(sizeof(struct trace_device_clock) == 24, "padding");
 _Static_assert(sizeof(struct trace_program_info) == 12, "padding");
 _Static_assert(sizeof(struct trace_attachment) == 24, "padding");
 _Static_assert(sizeof(struct trace_code_region) == 40, "padding");
+_Static_assert(sizeof(struct trace_counter) == 32, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
 _Static_assert(sizeof(struct trace_clock) == 24, "padding");
 

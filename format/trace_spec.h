@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 1 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 2 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -66,10 +66,11 @@ enum trace_codec {
         X(34, DEVICE_CLOCKS, "device_clock") \
         X(35, PROGRAM_INFO, "program_info")  \
         X(36, ATTACHMENTS, "attachment")     \
-        X(37, CODE_REGIONS, "code_region")
+        X(37, CODE_REGIONS, "code_region")   \
+        X(38, COUNTERS, "counter")
 
 #define TRACE_TABLE_FIRST 16
-#define TRACE_TABLE_COUNT 22
+#define TRACE_TABLE_COUNT 23
 
 enum trace_chunk_kind {
 #define X(id, name) TRACE_CHUNK_##name = (id),
@@ -119,9 +120,11 @@ enum trace_table {
         X(32, DEVICE_ZONE_BEGIN, "device_zone_begin") \
         X(33, DEVICE_ZONE_END, "device_zone_end")     \
         X(34, DEVICE_TIME, "device_time")             \
-        X(35, DEVICE_SPAN, "device_span")
+        X(35, DEVICE_SPAN, "device_span")             \
+        X(36, WAKEUP, "wakeup")                       \
+        X(37, STACK_COPY, "stack_copy")
 
-#define TRACE_OP_COUNT       36 /* ids below this are known */
+#define TRACE_OP_COUNT       38 /* ids below this are known */
 #define TRACE_OPERANDS_MAX   6
 #define TRACE_COLUMN_OP      0 /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
 #define TRACE_COLUMN_TIME    1
@@ -163,7 +166,8 @@ enum trace_plot_format {
         X(1, FILE)            \
         X(2, VDSO)            \
         X(3, KERNEL)          \
-        X(4, ANONYMOUS)
+        X(4, ANONYMOUS)       \
+        X(5, MARK)
 
 enum trace_module_kind {
 #define X(id, name) TRACE_MODULE_##name = (id),
@@ -175,7 +179,56 @@ enum trace_module_kind {
 enum trace_sample_mode {
         TRACE_SAMPLE_MODE_FREQUENCY_HZ = 1,
         TRACE_SAMPLE_MODE_PERIOD = 2,
+        TRACE_SAMPLE_MODE_WITH_LEADER =
+                3, /* read with each sample of `leader`; the weight is what was counted since */
+        TRACE_SAMPLE_MODE_COUNTED = 4, /* no samples, only a total in COUNTERS */
 };
+
+/*
+ * How far the callstack of a sample or switch goes, and how certain it is: X(id, NAME, "words").
+ * From TRACE_STACK_TRUNCATED on callers are missing, and the stack's root is the mark "[truncated]".
+ */
+#define TRACE_STACK_STATES(X)                                                                        \
+        X(0, UNKNOWN, "not said")                                                                    \
+        X(1, COMPLETE, "complete")                                                                   \
+        X(2, STITCHED, "complete: joined to the thread's stack before")                              \
+        X(3, APPROXIMATE, "complete: joined to memory that was read a moment later")                 \
+        X(4, FRAME_POINTERS, "by frame pointers, as far as they go")                                 \
+        X(8, TRUNCATED, "truncated: deeper than the copy of the stack")                              \
+        X(9, TOO_DEEP, "truncated: more frames than are followed")                                   \
+        X(10, NO_TABLE, "truncated: code without unwind information or a usable frame pointer")      \
+        X(11, BAD_MEMORY, "truncated: what should be a return address is none")                      \
+        X(12, NO_REGISTER, "truncated: a rule needs a register whose value is lost")                 \
+        X(13, OTHER_STACK, "truncated: a signal interrupted another stack, which could not be read") \
+        X(14, TABLE_LATE, "truncated: the unwind table of the code was not ready yet")               \
+        X(15, LEFT_CODE, "truncated: the chain of frame pointers left the program's code")           \
+        X(16, TABLE_FULL, "truncated: the table of distinct callstacks was full")
+
+enum trace_stack_state {
+#define X(id, name, words) TRACE_STACK_##name = (id),
+        TRACE_STACK_STATES(X)
+#undef X
+};
+
+#define TRACE_STACK_STATE_COUNT 17 /* ids below this are known */
+
+/* Why a thread left its CPU: X(id, NAME, "words") */
+#define TRACE_WAIT_STATES(X)                               \
+        X(0, UNKNOWN, "unknown")                           \
+        X(1, PREEMPTED, "preempted")                       \
+        X(2, SLEEPING, "waiting, can be interrupted")      \
+        X(3, UNINTERRUPTIBLE, "waiting, uninterruptible")  \
+        X(4, STOPPED, "stopped by a signal or a debugger") \
+        X(5, ENDED, "ended")                               \
+        X(6, IDLE, "idle kernel thread")
+
+enum trace_wait_state {
+#define X(id, name, words) TRACE_WAIT_##name = (id),
+        TRACE_WAIT_STATES(X)
+#undef X
+};
+
+#define TRACE_WAIT_STATE_COUNT 7 /* ids below this are known */
 
 /* struct trace_clock.kind: what the ticks of a client region are */
 enum trace_clock_kind {
@@ -214,9 +267,18 @@ enum trace_clock_kind {
         X(25, BLOB_REFUSED, "large texts or images refused by the program: larger than allowed, or no room") \
         X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before they were read")                 \
         X(27, ATTACHMENTS_FULL, "source texts or images left out: the trace has its share of them")          \
-        X(28, STACK_NOT_UNWOUND, "callstacks of events cut: the program's code keeps no frame pointers")
+        X(28, STACK_NOT_UNWOUND, "callstacks of events cut: the program's code keeps no frame pointers")     \
+        X(29, STACK_TRUNCATED, "callstacks truncated: deeper than the copy of the stack")                    \
+        X(30, STACK_NO_TABLE, "callstacks truncated: code without unwind information")                       \
+        X(31, STACK_BAD_MEMORY, "callstacks truncated: what should be a return address is none")             \
+        X(32, STACK_NO_REGISTER, "callstacks truncated: a register that a rule needs is lost")               \
+        X(33, STACK_OTHER, "callstacks truncated in signal handlers: the other stack could not be read")     \
+        X(34, STACK_TABLE_LATE, "callstacks truncated: the unwind table of the code was not ready yet")      \
+        X(35, UNWIND_FILE_FAILED, "files whose unwind information could not be read")                        \
+        X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                 \
+        X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")
 
-#define TRACE_LOSS_COUNT 29 /* ids below this are known */
+#define TRACE_LOSS_COUNT 38 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),
@@ -225,22 +287,27 @@ enum trace_loss_reason {
 };
 
 /* What this recording could not have from the start: X(id, NAME, "words for the report") */
-#define TRACE_NOTICE_IDS(X)                                                                              \
-        X(1, NO_HARDWARE_COUNTERS,                                                                       \
-          "no hardware counters on this machine: sampled by cpu-clock instead of cycles")                \
-        X(2, NO_KERNEL_STACKS, "no kernel callstacks: not permitted")                                    \
-        X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses") \
-        X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                 \
-        X(5, SHORT_CHILDREN, "children that live shorter than one sampling period are not sampled")      \
-        X(6, NO_CONTEXT_SWITCHES, "no context switches: on-CPU shares are unknown")                      \
-        X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                             \
-        X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                        \
-        X(9, FRAME_POINTERS_ONLY,                                                                        \
-          "callstacks by frame pointers: callers of code built without them are missing")                \
-        X(10, ATTACHED, "attached to a running program: zones that were open then are not shown")        \
-        X(11, CLIENT_RING_FIXED, "a running program keeps the size of its rings")
+#define TRACE_NOTICE_IDS(X)                                                                               \
+        X(1, NO_HARDWARE_COUNTERS,                                                                        \
+          "no hardware counters on this machine: sampled by cpu-clock instead of cycles")                 \
+        X(2, NO_KERNEL_STACKS, "no kernel callstacks: not permitted")                                     \
+        X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses")  \
+        X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                  \
+        X(5, SHORT_CHILDREN, "children that live shorter than one sampling period are not sampled")       \
+        X(6, NO_CONTEXT_SWITCHES, "no context switches: on-CPU shares are unknown")                       \
+        X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                              \
+        X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                         \
+        X(9, FRAME_POINTERS_ONLY,                                                                         \
+          "callstacks by frame pointers: callers of code built without them are missing")                 \
+        X(10, ATTACHED, "attached to a running program: zones that were open then are not shown")         \
+        X(11, CLIENT_RING_FIXED, "a running program keeps the size of its rings")                         \
+        X(12, WAITING_BY_PERF, "waiting was recorded through perf, not through BPF")                      \
+        X(13, NO_WAKERS, "no wakers: who ended a wait is unknown")                                        \
+        X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time") \
+        X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                      \
+        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: callstacks by frame pointers")
 
-#define TRACE_NOTICE_COUNT 12
+#define TRACE_NOTICE_COUNT 17
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

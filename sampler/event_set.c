@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/perf_record.h"
-#include "sampler/unwinder.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,86 +13,16 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#define TRACKER              UINT32_MAX
-#define SAMPLE_RING_MIN      (UINT32_C(1) << 15)
-#define WAKE_WHEN_FULL_SHARE 4
-#define DESCRIPTORS_LEFT     64
-
-uint64_t event_set_clock_period_ns(uint64_t rate_hz)
-{
-        return NS_PER_S / rate_hz;
-}
-
-static struct perf_event_attr common_attr(const struct event_set *set)
-{
-        return (struct perf_event_attr){
-                .size = sizeof(struct perf_event_attr),
-                .sample_type = set->sample_type,
-                .sample_id_all = 1,
-                /*
-                 * Never enabled later: a thread that is born meanwhile can inherit the old state, and as the kernel
-                 * exchanges the events of threads that inherited from each other, all would end with that.
-                 */
-                .disabled = set->options.enable_on_exec,
-                .enable_on_exec = set->options.enable_on_exec,
-                .inherit = 1,
-                .use_clockid = 1,
-                .clockid = CLOCK_MONOTONIC_RAW,
-                .watermark = 1,
-        };
-}
-
-static struct perf_event_attr sampling_attr(const struct event_set *set, size_t i)
-{
-        const struct event_set_options *options = &set->options;
-        const struct event_spec *spec = &options->specs[i];
-        struct perf_event_attr attr = common_attr(set);
-
-        attr.type = spec->type;
-        attr.config = spec->config;
-        if (spec->is_clock) {
-                attr.sample_period = event_set_clock_period_ns(options->rate_hz);
-        } else {
-                attr.freq = 1;
-                attr.sample_freq = options->rate_hz;
-        }
-        attr.exclude_user = spec->exclude_user;
-        attr.exclude_kernel = spec->exclude_kernel;
-        attr.exclude_callchain_kernel = spec->exclude_kernel;
-        attr.exclude_hv = 1;
-        attr.read_format = PERF_FORMAT_LOST;
-        attr.context_switch = i == 0; /* once is enough */
-        attr.wakeup_watermark = (uint32_t)(options->ring_bytes / WAKE_WHEN_FULL_SHARE);
-        return attr;
-}
-
-static struct perf_event_attr tracker_attr(const struct event_set *set)
-{
-        struct perf_event_attr attr = common_attr(set);
-
-        attr.type = PERF_TYPE_SOFTWARE;
-        attr.config = PERF_COUNT_SW_DUMMY;
-        attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
-        attr.exclude_kernel = 1; /* no sample ever comes from it: the least rights will do */
-        attr.mmap = 1;
-        attr.mmap2 = 1;
-        attr.mmap_data = 1; /* the clients' regions are data */
-        attr.comm = 1;
-        attr.comm_exec = 1;
-        attr.task = 1;
-        attr.build_id = set->options.build_ids;
-        attr.read_format = PERF_FORMAT_LOST;
-        attr.wakeup_watermark = 1;
-        return attr;
-}
+#define TRACKER          UINT32_MAX
+#define SAMPLE_RING_MIN  (UINT32_C(1) << 15)
+#define DESCRIPTORS_LEFT 64
 
 /* Each thread has as many. */
 static size_t events_of_thread(const struct event_set *set)
 {
-        return set->cpus.n_cpus * (set->options.n_specs + 1);
+        return set->cpus.n_cpus * (set->options.attr.request->n_specs + 1);
 }
 
 /* One thread is tried.  Many leave room for what else is to be opened: the programs' regions. */
@@ -114,7 +43,7 @@ static int explain_descriptors(const struct event_set *set, struct error *err)
                 err, -EMFILE,
                 "%zu events on %zu CPUs need %zu descriptors for each thread that runs already, "
                 "%llu are allowed; as root, 'prlimit --nofile=1048576 hyprof record ...' allows more",
-                set->options.n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
+                set->options.attr.request->n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
                 (unsigned long long)files.rlim_cur);
 }
 
@@ -204,7 +133,7 @@ static int map_ring(struct event_set *set, size_t ring, int fd, size_t *ring_byt
 static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, size_t at,
                      uint32_t spec, struct error *err)
 {
-        const struct event_spec *words = spec == TRACKER ? NULL : &set->options.specs[spec];
+        const struct event_spec *words = spec == TRACKER ? NULL : &set->options.attr.request->specs[spec];
         size_t tracker_bytes = set->options.tracker_ring_bytes;
         size_t ring = at * 2 + (spec != TRACKER);
         int fd = add_handle(set, attr, tid, set->cpus.cpus[at], spec);
@@ -228,11 +157,11 @@ static int add_thread(struct event_set *set, uint32_t tid, struct error *err)
         if (r < 0)
                 return error_set(err, r, "no memory for events");
         for (size_t at = 0; r == 0 && at < set->cpus.n_cpus; at++) {
-                struct perf_event_attr attr = tracker_attr(set);
+                struct perf_event_attr attr = event_attr_of_tracker(&set->options.attr);
 
                 r = add_event(set, &attr, tid, at, TRACKER, err);
-                for (uint32_t spec = 0; r == 0 && spec < set->options.n_specs; spec++) {
-                        attr = sampling_attr(set, spec);
+                for (uint32_t spec = 0; r == 0 && spec < set->options.attr.request->n_specs; spec++) {
+                        attr = event_attr_of_spec(&set->options.attr, spec);
                         r = add_event(set, &attr, tid, at, spec, err);
                 }
         }
@@ -254,9 +183,8 @@ int event_set_open(struct event_set *set, const struct event_set_options *option
 {
         int r;
 
-        *set = (struct event_set){ .options = *options,
-                                   .ring_bytes = options->ring_bytes,
-                                   .sample_type = PERF_RECORD_SAMPLE_TYPE | options->unwinder->sample_type };
+        *set = (struct event_set){ .options = *options, .ring_bytes = options->attr.ring_bytes };
+        set->layout = event_attr_layout(&options->attr);
         event_owners_init(&set->owners);
         raise_descriptor_limit();
         r = cpu_list_read_online(&set->cpus, err);

@@ -19,8 +19,10 @@
 #define SAMPLER_EVENT_SET_H
 
 #include "sampler/cpu_list.h"
+#include "sampler/event_attr.h"
 #include "sampler/event_owners.h"
-#include "sampler/event_spec.h"
+#include "sampler/event_request.h"
+#include "sampler/perf_record.h"
 #include "sampler/perf_ring.h"
 
 #include <stdbool.h>
@@ -28,18 +30,10 @@
 #include <stdint.h>
 
 struct error;
-struct perf_record;
-struct unwinder;
 
 struct event_set_options {
-        const struct event_spec *specs;  /* borrowed, until the set is closed */
-        size_t n_specs;                  /* at least 1 */
-        uint64_t rate_hz;                /* samples a second and event */
-        const struct unwinder *unwinder; /* static */
-        size_t ring_bytes;               /* for each CPU; a power of two; halved until the kernel allows it */
-        size_t tracker_ring_bytes;       /* the same for the dummy event */
-        bool build_ids;                  /* the kernel can put build-ids into mapping records */
-        bool enable_on_exec; /* the threads are about to call execve(2); else event_set_enable() */
+        struct event_attr_options attr; /* its request is borrowed until the set is closed */
+        size_t tracker_ring_bytes;      /* for each CPU; a power of two; halved until the kernel allows it */
 };
 
 /* One opened event of one thread on one CPU. */
@@ -58,8 +52,8 @@ struct event_set {
         struct perf_ring *rings; /* heap, owned: for each CPU the dummy's, then the sampling events' */
         int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped yet */
         size_t n_rings;
-        size_t ring_bytes; /* of the sampling rings, as it came out */
-        uint64_t sample_type;
+        size_t ring_bytes;                /* of the sampling rings, as it came out */
+        struct perf_record_layout layout; /* of all records */
         struct event_owners owners;
         uint64_t added_ns; /* when event_set_add() was last done */
         bool overlaps;     /* some threads may be recorded twice, see event_set_is_double() */
@@ -98,8 +92,5 @@ bool event_set_is_tracker_ring(const struct event_set *set, size_t ring);
 
 /* Records that the kernel could not put into full rings so far, by all events; UINT64_MAX = it cannot say. */
 uint64_t event_set_count_lost(const struct event_set *set);
-
-/* The period in ns that samples a clock at about @rate_hz without locking in step with round timers. */
-uint64_t event_set_clock_period_ns(uint64_t rate_hz);
 
 #endif /* SAMPLER_EVENT_SET_H */

@@ -19,10 +19,16 @@ struct event_spec {
         char name[EVENT_SPEC_NAME_BYTES]; /* as given, with modifiers */
         uint32_t type;                    /* perf_event_attr.type */
         uint64_t config;                  /* perf_event_attr.config */
+        uint64_t config1, config2;        /* the same */
         const char *unit;                 /* static: "ns", "cycles", "events" ... */
+        uint32_t leader;                  /* index of its group's leader in the request; its own = none */
+        uint8_t precise;                  /* ":p" to ":ppp": perf_event_attr.precise_ip */
         bool is_clock;                    /* its period counts nanoseconds */
+        bool is_tracepoint;               /* each time counts, unless a period was asked for */
         bool exclude_user;                /* ":k" */
         bool exclude_kernel;              /* ":u" */
+        bool reads_group; /* a leader with ":S": its members are read with each of its samples */
+        bool only_counts; /* no samples: a total (--stat), or a member of a group with ":S" */
 };
 
 /*

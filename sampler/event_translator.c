@@ -497,6 +497,8 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_DEVICE_SPAN:
                 return translate_span(t, region, from, event);
         case TRACE_OP_ZONE_END:
+        case TRACE_OP_WAKEUP:
+        case TRACE_OP_STACK_COPY:
         case TRACE_OP_SAMPLE:
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:

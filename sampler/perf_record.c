@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "format/trace_spec.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -11,25 +12,99 @@
 
 #define SAMPLE_ID_BYTES 32 /* TID, TIME, CPU, IDENTIFIER at the end of every record that is no sample */
 
-static void decode_sample(struct byte_reader *r, uint16_t misc, uint64_t sample_type, struct perf_record *rec)
+/* The counters of a sample, without looking into them. */
+static void decode_counts(struct byte_reader *r, uint64_t read_format, struct perf_sample *sample)
 {
+        struct byte_reader peek = *r;
+        const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+        const uint64_t of_each = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+        size_t each = 1 + (size_t)__builtin_popcountll(read_format & of_each);
+        size_t words = (size_t)__builtin_popcountll(read_format & times);
+
+        if (read_format & PERF_FORMAT_GROUP) {
+                uint64_t n_members = bytes_u64(&peek);
+
+                if (n_members > r->left / (each * sizeof(uint64_t))) {
+                        r->short_read = true;
+                        return;
+                }
+                words += 1 + n_members * each;
+        } else {
+                words += each;
+        }
+        sample->counts_bytes = words * sizeof(uint64_t);
+        sample->counts = bytes_take(r, sample->counts_bytes);
+}
+
+static void decode_chain(struct byte_reader *r, struct raw_stack *stack)
+{
+        uint64_t n = bytes_u64(r);
+
+        if (n > r->left / sizeof(uint64_t)) {
+                r->short_read = true;
+                return;
+        }
+        stack->n_chain = n;
+        stack->chain = bytes_take(r, n * sizeof(uint64_t));
+}
+
+static void decode_registers(struct byte_reader *r, uint64_t mask, struct raw_stack *stack)
+{
+        uint64_t abi = bytes_u64(r);
+
+        if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+                return; /* a kernel thread */
+        stack->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
+        stack->registers_bytes = (size_t)__builtin_popcountll(mask) * sizeof(uint64_t);
+        stack->registers = bytes_take(r, stack->registers_bytes);
+}
+
+/* The record has always room for the whole copy; its last word says how much of it is valid. */
+static void decode_copy(struct byte_reader *r, struct raw_stack *stack)
+{
+        uint64_t room = bytes_u64(r), valid;
+        const uint8_t *bytes;
+
+        if (room == 0)
+                return;
+        if (room > r->left) {
+                r->short_read = true;
+                return;
+        }
+        bytes = bytes_take(r, room);
+        valid = bytes_u64(r);
+        if (r->short_read || valid > room) {
+                r->short_read = true;
+                return;
+        }
+        stack->copy = valid > 0 ? bytes : NULL;
+        stack->copy_bytes = valid;
+        stack->copy_is_full = valid == room;
+}
+
+static void decode_sample(struct byte_reader *r, uint16_t misc, const struct perf_record_layout *layout,
+                          struct perf_record *rec)
+{
+        struct raw_stack *stack = &rec->sample.stack;
+
         rec->kind = PERF_RECORD_KIND_SAMPLE;
         rec->event = bytes_u64(r);
-        rec->sample.ip_avma = bytes_u64(r);
+        stack->ip_avma = bytes_u64(r);
         rec->pid = bytes_u32(r);
         rec->tid = bytes_u32(r);
         rec->time_ns = bytes_u64(r);
         rec->cpu = bytes_u32(r);
         (void)bytes_u32(r);
         rec->sample.period = bytes_u64(r);
-        rec->sample.in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-        if (!(sample_type & PERF_SAMPLE_CALLCHAIN))
-                return;
-        rec->sample.n_chain = bytes_u64(r);
-        if (rec->sample.n_chain > r->left / sizeof(uint64_t))
-                r->short_read = true;
-        else
-                rec->sample.chain = bytes_take(r, rec->sample.n_chain * sizeof(uint64_t));
+        stack->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+        if (layout->sample_type & PERF_SAMPLE_READ)
+                decode_counts(r, layout->read_format, &rec->sample);
+        if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
+                decode_chain(r, stack);
+        if (layout->sample_type & PERF_SAMPLE_REGS_USER)
+                decode_registers(r, layout->user_registers, stack);
+        if (layout->sample_type & PERF_SAMPLE_STACK_USER)
+                decode_copy(r, stack);
 }
 
 /* A NUL-terminated name in a field that is padded to 8 bytes. */
@@ -96,6 +171,7 @@ static void decode_switch(uint16_t misc, struct perf_record *rec)
         rec->kind = PERF_RECORD_KIND_SWITCH;
         rec->context_switch.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
         rec->context_switch.preempted = (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+        rec->context_switch.wait = rec->context_switch.preempted ? TRACE_WAIT_PREEMPTED : TRACE_WAIT_UNKNOWN;
 }
 
 /* Everything but samples ends in who, when, where and which event. */
@@ -127,6 +203,15 @@ static void decode_body(struct byte_reader *r, uint32_t type, uint16_t misc, str
         case PERF_RECORD_SWITCH:
                 decode_switch(misc, rec);
                 break;
+        case PERF_RECORD_SWITCH_CPU_WIDE:
+                decode_switch(misc, rec);
+                rec->context_switch.other_pid = bytes_u32(r);
+                rec->context_switch.other_tid = bytes_u32(r);
+                break;
+        case PERF_RECORD_LOST_SAMPLES:
+                rec->kind = PERF_RECORD_KIND_LOST_SAMPLES;
+                rec->n_lost = bytes_u64(r);
+                break;
         case PERF_RECORD_LOST:
                 rec->kind = PERF_RECORD_KIND_LOST;
                 (void)bytes_u64(r); /* id, which the end of the record has as well */
@@ -141,7 +226,7 @@ static void decode_body(struct byte_reader *r, uint32_t type, uint16_t misc, str
         }
 }
 
-int perf_record_decode(const uint8_t *bytes, size_t n_bytes, uint64_t sample_type,
+int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_record_layout *layout,
                        struct perf_record *ret_record, struct error *err)
 {
         struct byte_reader r = byte_reader_of(bytes, n_bytes);
@@ -155,7 +240,7 @@ int perf_record_decode(const uint8_t *bytes, size_t n_bytes, uint64_t sample_typ
                                  n_bytes);
 
         if (type == PERF_RECORD_SAMPLE) {
-                decode_sample(&r, misc, sample_type, &rec);
+                decode_sample(&r, misc, layout, &rec);
         } else if (r.left < SAMPLE_ID_BYTES) {
                 r.short_read = true;
         } else {

@@ -7,13 +7,15 @@
 #ifndef SAMPLER_PERF_RECORD_H
 #define SAMPLER_PERF_RECORD_H
 
+#include "sampler/raw_stack.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct error;
 
-/* What every event of ours asks for; an unwinder adds to it. */
+/* What every event of ours asks for; an unwinder and groups of counters add to it. */
 #define PERF_RECORD_SAMPLE_TYPE                                                                           \
         (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
          PERF_SAMPLE_PERIOD)
@@ -28,17 +30,26 @@ enum perf_record_kind {
         PERF_RECORD_KIND_FORK,
         PERF_RECORD_KIND_EXIT,
         PERF_RECORD_KIND_SWITCH,
+        PERF_RECORD_KIND_WAKEUP, /* of BPF or a tracepoint, not a kind of the kernel's */
         PERF_RECORD_KIND_LOST,
+        PERF_RECORD_KIND_LOST_SAMPLES,
         PERF_RECORD_KIND_THROTTLE,
         PERF_RECORD_KIND_OTHER, /* of no interest */
 };
 
+/* What the bytes of records depend on; the same for all events whose records share a ring. */
+struct perf_record_layout {
+        uint64_t sample_type;
+        uint64_t read_format;    /* with PERF_SAMPLE_READ */
+        uint64_t user_registers; /* with PERF_SAMPLE_REGS_USER: attr.sample_regs_user */
+};
+
 struct perf_sample {
-        uint64_t ip_avma;
         uint64_t period;
-        bool in_kernel;
-        const uint8_t *chain; /* PERF_SAMPLE_CALLCHAIN: n_chain numbers of 8 bytes; NULL if not asked for */
-        uint64_t n_chain;
+        struct raw_stack stack;
+        const uint8_t *
+                counts; /* PERF_SAMPLE_READ: as read_format lays them out; NULL = none.  See group_counts.h */
+        size_t counts_bytes;
 };
 
 struct perf_mmap {
@@ -70,19 +81,28 @@ struct perf_record {
                         uint32_t parent_pid, parent_tid;
                 } fork; /* and exit */
                 struct {
-                        bool out;       /* off the CPU; else on */
-                        bool preempted; /* out, though it could have run on */
+                        bool out;               /* off the CPU; else on */
+                        bool preempted;         /* out, though it could have run on */
+                        uint8_t wait;           /* out: enum trace_wait_state */
+                        uint32_t other_pid;     /* of a CPU-wide event: who comes, or who went; 0 = unknown */
+                        uint32_t other_tid;     /* (0 = the idle task) */
+                        struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;
+                struct {
+                        uint32_t waker_pid, waker_tid; /* 0 = an interrupt, or the idle task */
+                        char waker_name[16];           /* NUL-terminated */
+                        struct raw_stack stack;        /* of the waker; all zero = not known */
+                } wakeup;                              /* somebody made `tid` ready to run */
                 uint64_t n_lost;
         };
 };
 
 /*
  * perf_record_decode() - decode a record of an event with sample_id_all
- * @sample_type:  of the event: PERF_RECORD_SAMPLE_TYPE, with or without PERF_SAMPLE_CALLCHAIN
+ * @layout:  of the events of this ring: PERF_RECORD_SAMPLE_TYPE and what was added to it
  * Returns 0, or -EBADMSG if the bytes are too few for the record's type.
  */
-int perf_record_decode(const uint8_t *bytes, size_t n_bytes, uint64_t sample_type,
+int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_record_layout *layout,
                        struct perf_record *ret_record, struct error *err);
 
 #endif /* SAMPLER_PERF_RECORD_H */

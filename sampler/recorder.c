@@ -51,9 +51,8 @@ struct recorder {
         const struct recorder_options *options;
         struct trace_dictionary *dictionary;
         struct recorder_result *result;
-        struct event_spec *specs; /* heap: what was asked for, or the default, within our rights */
-        size_t n_specs;
-        uint32_t *sample_events; /* heap */
+        struct event_request request; /* what was asked for, or the default, within our rights */
+        uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
         struct perf_access access;
         struct command command;
         struct attachment attachment;
@@ -74,7 +73,7 @@ struct recorder {
 
 static bool is_attaching(const struct recorder *r)
 {
-        return r->options->n_pids > 0;
+        return r->options->scope->n_pids > 0;
 }
 
 static void note(const struct recorder *r, const char *words)
@@ -101,30 +100,20 @@ static int take_signals(struct recorder *r, struct error *err)
         return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
 }
 
-/* The default event: cycles, and the CPU clock where there are none. */
+/* What was asked for, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
-        const char *name = r->access.hardware_error == 0 ? "cycles" : "cpu-clock";
-        bool by_default = r->options->n_specs == 0;
-        int code = 0;
+        int code;
 
-        *ret_fallback = by_default && r->access.hardware_error < 0;
-        r->n_specs = by_default ? 1 : r->options->n_specs;
-        r->specs = calloc(r->n_specs, sizeof(*r->specs));
-        r->sample_events = calloc(r->n_specs, sizeof(*r->sample_events));
-        if (!r->specs || !r->sample_events)
-                return error_set(err, -ENOMEM, "no memory for %zu events", r->n_specs);
-        if (by_default)
-                code = event_spec_parse(name, strlen(name), &r->specs[0], err);
-        else
-                memcpy(r->specs, r->options->specs, r->n_specs * sizeof(*r->specs));
+        r->request = *r->options->events;
+        code = event_request_complete(&r->request, r->access.hardware_error == 0, ret_fallback, err);
         /* Without the right to see the kernel, what is left is user code; a notice says so. */
-        for (size_t i = 0; r->access.kernel_error < 0 && i < r->n_specs; i++)
-                if (!r->specs[i].exclude_user)
-                        r->specs[i].exclude_kernel = true;
-        for (size_t i = 0, used = 0; i < r->n_specs && used < sizeof(r->result->event_names); i++)
+        for (size_t i = 0; r->access.kernel_error < 0 && i < r->request.n_specs; i++)
+                if (!r->request.specs[i].exclude_user)
+                        r->request.specs[i].exclude_kernel = true;
+        for (size_t i = 0, used = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++)
                 used += (size_t)snprintf(r->result->event_names + used, sizeof(r->result->event_names) - used,
-                                         "%s%s", i ? ", " : "", r->specs[i].name);
+                                         "%s%s", i ? ", " : "", r->request.specs[i].name);
         return code;
 }
 
@@ -133,28 +122,28 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
         int code = recording_facts_begin(r->dictionary, r->start_ns, err);
 
         if (code == 0)
-                code = is_attaching(r) ? recording_facts_add_processes(r->dictionary, r->options->pids,
-                                                                       r->options->n_pids, err)
+                code = is_attaching(r) ? recording_facts_add_processes(r->dictionary, r->options->scope->pids,
+                                                                       r->options->scope->n_pids, err)
                                        : recording_facts_add_command(r->dictionary, r->options->argv, err);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
         if (code == 0)
-                code = recording_facts_add_events(r->dictionary, r->specs, r->n_specs, r->options->rate_hz,
-                                                  r->sample_events, err);
+                code = recording_facts_add_events(r->dictionary, r->request.specs, r->request.n_specs,
+                                                  r->request.rate_hz, r->sample_events, err);
         return code;
 }
 
 static int open_events(struct recorder *r, struct error *err)
 {
         struct event_set_options options = {
-                .specs = r->specs,
-                .n_specs = r->n_specs,
-                .rate_hz = r->options->rate_hz,
-                .unwinder = &unwind_frame_pointer,
-                .ring_bytes = SAMPLE_RING_BYTES,
+                .attr = { .request = &r->request,
+                          .unwinder = r->options->unwinder,
+                          .ring_bytes = SAMPLE_RING_BYTES,
+                          .inherit = true,
+                          .enable_on_exec = !is_attaching(r),
+                          .build_ids = r->access.build_id_error == 0,
+                          .switches = !r->options->no_switches },
                 .tracker_ring_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES,
-                .build_ids = r->access.build_id_error == 0,
-                .enable_on_exec = !is_attaching(r),
         };
         uint32_t command_pid = (uint32_t)r->command.pid;
         int code = event_set_open(&r->events, &options, err);
@@ -260,7 +249,8 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         if (code == 0)
                 code = region_inbox_open(&r->inbox, err);
         if (code == 0 && is_attaching(r))
-                code = attachment_open(&r->attachment, r->options->pids, r->options->n_pids, err);
+                code = attachment_open(&r->attachment, r->options->scope->pids, r->options->scope->n_pids,
+                                       err);
         if (code == 0)
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
@@ -506,8 +496,6 @@ static void release(struct recorder *r)
         region_inbox_close(&r->inbox);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
-        free(r->specs);
-        free(r->sample_events);
 }
 
 int recorder_run(const struct recorder_options *options, struct trace_writer *writer,

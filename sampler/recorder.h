@@ -10,7 +10,9 @@
 #ifndef SAMPLER_RECORDER_H
 #define SAMPLER_RECORDER_H
 
-#include "sampler/event_spec.h"
+#include "sampler/event_request.h"
+#include "sampler/event_scope.h"
+#include "sampler/stack_unwinder.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,16 +32,19 @@ struct recorder_progress {
 };
 
 struct recorder_options {
-        char **argv;          /* the command, NULL-terminated; NULL = none, then there are processes */
-        const uint32_t *pids; /* processes that run already: they are recorded, not the command */
-        size_t n_pids;
+        char **argv; /* the command, NULL-terminated; NULL = none, then the scope names something that runs */
+        const struct event_request *events; /* n_specs 0: cycles, or cpu-clock where there is no counter */
+        const struct event_scope_request
+                *scope; /* what is recorded instead of the command, if anything is named */
+        struct stack_unwinder_options unwinder;
         uint64_t duration_ns; /* at most so long; 0 = until the end */
+        uint64_t delay_ns;    /* recording begins so long after the start */
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
         uint64_t
                 client_ring_bytes; /* of each thread of the command, a power of two; 0 = the client's default */
-        const struct event_spec *specs; /* n_specs 0: cycles, or cpu-clock where there is no counter */
-        size_t n_specs;
-        uint64_t rate_hz;
+        bool keep_stacks;          /* the copies of stacks go into the trace */
+        bool off_cpu;              /* with the stacks of those who wait and wake */
+        bool no_switches;
         void (*on_progress)(void *context,
                             const struct recorder_progress *progress); /* five times a second; or NULL */
         void (*on_note)(void *context, const char *words); /* what people should know at once; or NULL */
@@ -55,6 +60,7 @@ struct recorder_result {
         bool writer_stuck;     /* somebody still waits in write(2): writer and file are not to be touched */
         int command_pid;       /* for recorder_wait(), while it runs on */
         int stop_fd;           /* a signalfd, for the work after the recording; owned by the caller */
+        uint64_t own_cpu_ns;   /* processor time of the recording itself, with its helpers */
         char event_names[128]; /* what was sampled: "cpu-clock, page-faults" */
 };
 

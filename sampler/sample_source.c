@@ -78,7 +78,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         r = thread_of(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
-        s->unwinder->unwind(&rec->sample, &thread->process->space, &s->chain);
+        s->unwinder->unwind(&rec->sample.stack, &thread->process->space, &s->chain);
         if (s->chain.end == CALL_CHAIN_END_TOO_DEEP)
                 loss_counter_add(s->losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
         else if (s->chain.end == CALL_CHAIN_END_LEFT_CODE)
@@ -249,6 +249,11 @@ int sample_source_take(struct sample_source *s, const struct perf_record *rec)
         case PERF_RECORD_KIND_LOST:
                 s->n_lost_records += rec->n_lost;
                 return 0;
+        case PERF_RECORD_KIND_LOST_SAMPLES:
+                loss_counter_add(s->losses, TRACE_LOSS_SAMPLES_LOST, rec->n_lost);
+                return 0;
+        case PERF_RECORD_KIND_WAKEUP:
+                return 0;
         case PERF_RECORD_KIND_THROTTLE:
                 loss_counter_add(s->losses, TRACE_LOSS_THROTTLED, 1);
                 return 0;
@@ -269,7 +274,7 @@ static int fill_head(struct sample_source *s, size_t i, struct error *err)
 
                 if (r <= 0)
                         return r;
-                r = perf_record_decode(bytes, head->record_bytes, s->events->sample_type, &head->record, err);
+                r = perf_record_decode(bytes, head->record_bytes, &s->events->layout, &head->record, err);
                 if (r == 0) {
                         head->ready = true;
                 } else {
@@ -335,7 +340,7 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                                            err)) == 1) {
                         s->heads[i].ready =
                                 false; /* it may have borrowed the ring's copy of a wrapped record */
-                        if (perf_record_decode(bytes, n_bytes, s->events->sample_type, &rec, NULL) < 0 ||
+                        if (perf_record_decode(bytes, n_bytes, &s->events->layout, &rec, NULL) < 0 ||
                             rec.kind != PERF_RECORD_KIND_MMAP ||
                             !region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
                                 continue;

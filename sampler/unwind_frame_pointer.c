@@ -2,7 +2,7 @@
 #include "base/bytes.h"
 #include "sampler/address_space.h"
 #include "sampler/call_chain.h"
-#include "sampler/perf_record.h"
+#include "sampler/raw_stack.h"
 #include "sampler/unwinder.h"
 
 #include <linux/perf_event.h>
@@ -21,12 +21,11 @@ static bool leaves_code(const struct address_space *space, const struct call_fra
                !address_space_find(space, frame->avma);
 }
 
-static void unwind(const struct perf_sample *sample, const struct address_space *space,
+static void unwind(const struct raw_stack *raw, const struct address_space *space,
                    struct call_chain *ret_chain)
 {
-        struct byte_reader in = byte_reader_of(sample->chain,
-                                               sample->chain ? sample->n_chain * sizeof(uint64_t) : 0);
-        bool in_kernel = sample->in_kernel;
+        struct byte_reader in = byte_reader_of(raw->chain, raw->chain ? raw->n_chain * sizeof(uint64_t) : 0);
+        bool in_kernel = raw->in_kernel;
         bool skip = false; /* a guest's part */
         bool first = true; /* of a part: where the thread stood, not a return address */
 
@@ -55,8 +54,8 @@ static void unwind(const struct perf_sample *sample, const struct address_space 
             (in.left > 0 || ret_chain->n_frames >= KERNEL_FRAMES_MAX))
                 ret_chain->end = CALL_CHAIN_END_TOO_DEEP;
         if (ret_chain->n_frames == 0)
-                ret_chain->frames[ret_chain->n_frames++] =
-                        (struct call_frame){ .avma = sample->ip_avma, .in_kernel = sample->in_kernel };
+                ret_chain->frames[ret_chain->n_frames++] = (struct call_frame){ .avma = raw->ip_avma,
+                                                                                .in_kernel = raw->in_kernel };
 }
 
 const struct unwinder unwind_frame_pointer = {

@@ -14,13 +14,13 @@
 
 struct address_space;
 struct call_chain;
-struct perf_sample;
+struct raw_stack;
 
 struct unwinder {
         const char *name;
         uint64_t sample_type; /* PERF_SAMPLE_* that it needs in addition */
         /* @space: of the sampled process at that time; @ret_chain: overwritten. */
-        void (*unwind)(const struct perf_sample *sample, const struct address_space *space,
+        void (*unwind)(const struct raw_stack *raw, const struct address_space *space,
                        struct call_chain *ret_chain);
 };
 

@@ -31,10 +31,13 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
 
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
-                if (rec->sample.chain)
-                        expect_within(rec->sample.chain, rec->sample.n_chain * sizeof(uint64_t), bytes,
-                                      n_bytes);
-                unwind_frame_pointer.unwind(&rec->sample, &nothing_mapped, &chain);
+                if (rec->sample.stack.chain)
+                        expect_within(rec->sample.stack.chain, rec->sample.stack.n_chain * sizeof(uint64_t),
+                                      bytes, n_bytes);
+                expect_within(rec->sample.stack.registers, rec->sample.stack.registers_bytes, bytes, n_bytes);
+                expect_within(rec->sample.stack.copy, rec->sample.stack.copy_bytes, bytes, n_bytes);
+                expect_within(rec->sample.counts, rec->sample.counts_bytes, bytes, n_bytes);
+                unwind_frame_pointer.unwind(&rec->sample.stack, &nothing_mapped, &chain);
                 if (chain.n_frames < 1 || chain.n_frames > CALL_CHAIN_FRAMES_MAX)
                         abort();
                 break;
@@ -49,7 +52,9 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
         case PERF_RECORD_KIND_FORK:
         case PERF_RECORD_KIND_EXIT:
         case PERF_RECORD_KIND_SWITCH:
+        case PERF_RECORD_KIND_WAKEUP:
         case PERF_RECORD_KIND_LOST:
+        case PERF_RECORD_KIND_LOST_SAMPLES:
         case PERF_RECORD_KIND_THROTTLE:
         case PERF_RECORD_KIND_OTHER:
                 break;
@@ -59,7 +64,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
 /* The first byte: bit 0, samples have chains; bit 1, the size that the record states is its true one. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        uint64_t sample_type = PERF_RECORD_SAMPLE_TYPE;
+        struct perf_record_layout layout = { .sample_type = PERF_RECORD_SAMPLE_TYPE };
         struct error err = ERROR_NONE;
         struct perf_record rec;
         size_t n_bytes = size > 0 ? size - 1 : 0;
@@ -70,12 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (n_bytes > 0)
                 memcpy(bytes, data + 1, n_bytes);
         if (size > 0 && (data[0] & 1))
-                sample_type |= PERF_SAMPLE_CALLCHAIN;
+                layout.sample_type |= PERF_SAMPLE_CALLCHAIN;
         if (n_bytes >= SIZE_AT + 2 && (data[0] & 2)) {
                 bytes[SIZE_AT] = (uint8_t)n_bytes;
                 bytes[SIZE_AT + 1] = (uint8_t)(n_bytes >> 8);
         }
-        if (perf_record_decode(bytes, n_bytes, sample_type, &rec, &err) == 0)
+        if (perf_record_decode(bytes, n_bytes, &layout, &rec, &err) == 0)
                 look_at(&rec, bytes, n_bytes);
         else if (err.text[0] == '\0')
                 abort();

@@ -20,7 +20,7 @@ void fake_events_open(struct event_set *set, uint64_t sample_type)
                 .rings = calloc(FAKE_N_RINGS, sizeof(*set->rings)),
                 .ring_fds = calloc(FAKE_N_RINGS, sizeof(*set->ring_fds)),
                 .ring_bytes = RING_BYTES,
-                .sample_type = sample_type,
+                .layout = { .sample_type = sample_type },
         };
         ck_assert(set->handles && set->rings && set->ring_fds);
         add_handle(set, FAKE_EVENT_TRACKER, UINT32_MAX);

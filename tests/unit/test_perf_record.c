@@ -110,11 +110,11 @@ static uint64_t type_of(int kind)
 static struct perf_record decode(const struct byte_buffer *b, uint64_t sample_type,
                                  enum perf_record_kind kind)
 {
+        const struct perf_record_layout layout = { .sample_type = sample_type };
         struct error err = ERROR_NONE;
         struct perf_record rec;
 
-        ck_assert_msg(perf_record_decode(b->data, b->used_bytes, sample_type, &rec, &err) == 0, "%s",
-                      err.text);
+        ck_assert_msg(perf_record_decode(b->data, b->used_bytes, &layout, &rec, &err) == 0, "%s", err.text);
         ck_assert_int_eq(rec.kind, kind);
         ck_assert_uint_eq(rec.time_ns, who.time_ns);
         ck_assert_uint_eq(rec.cpu, who.cpu);
@@ -131,15 +131,15 @@ START_TEST(test_sample)
 
         build(SAMPLE, &b);
         rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SAMPLE);
-        ck_assert_uint_eq(rec.sample.ip_avma, 0x401000);
+        ck_assert_uint_eq(rec.sample.stack.ip_avma, 0x401000);
         ck_assert_uint_eq(rec.sample.period, 1003009);
-        ck_assert(!rec.sample.in_kernel);
-        ck_assert_ptr_null(rec.sample.chain);
-        ck_assert_uint_eq(rec.sample.n_chain, 0);
+        ck_assert(!rec.sample.stack.in_kernel);
+        ck_assert_ptr_null(rec.sample.stack.chain);
+        ck_assert_uint_eq(rec.sample.stack.n_chain, 0);
 
         b.data[4] = PERF_RECORD_MISC_KERNEL;
         rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SAMPLE);
-        ck_assert(rec.sample.in_kernel);
+        ck_assert(rec.sample.stack.in_kernel);
         byte_buffer_deinit(&b);
 }
 END_TEST
@@ -151,9 +151,9 @@ START_TEST(test_sample_with_chain)
 
         build(SAMPLE_CHAIN, &b);
         rec = decode(&b, WITH_CHAIN, PERF_RECORD_KIND_SAMPLE);
-        ck_assert_uint_eq(rec.sample.n_chain, sizeof(chain) / sizeof(chain[0]));
-        ck_assert_ptr_eq(rec.sample.chain, b.data + SAMPLE_BYTES + 8);
-        ck_assert_mem_eq(rec.sample.chain, chain, sizeof(chain));
+        ck_assert_uint_eq(rec.sample.stack.n_chain, sizeof(chain) / sizeof(chain[0]));
+        ck_assert_ptr_eq(rec.sample.stack.chain, b.data + SAMPLE_BYTES + 8);
+        ck_assert_mem_eq(rec.sample.stack.chain, chain, sizeof(chain));
         byte_buffer_deinit(&b);
 }
 END_TEST
@@ -180,9 +180,12 @@ START_TEST(test_chain_length)
         build(SAMPLE_CHAIN, &b);
         for (size_t i = 0; i < 8; i++)
                 b.data[SAMPLE_BYTES + i] = (uint8_t)(cases[_i].n_chain >> 8 * i);
-        ck_assert_int_eq(perf_record_decode(b.data, b.used_bytes, WITH_CHAIN, &rec, NULL), cases[_i].result);
+        ck_assert_int_eq(perf_record_decode(b.data, b.used_bytes,
+                                            &(struct perf_record_layout){ .sample_type = WITH_CHAIN }, &rec,
+                                            NULL),
+                         cases[_i].result);
         if (cases[_i].result == 0)
-                ck_assert_uint_eq(rec.sample.n_chain, cases[_i].n_chain);
+                ck_assert_uint_eq(rec.sample.stack.n_chain, cases[_i].n_chain);
         else
                 ck_assert_uint_eq(rec.cpu, 99);
         byte_buffer_deinit(&b);
@@ -342,7 +345,8 @@ static int decode_cut(const struct byte_buffer *b, int kind, size_t n_bytes, siz
                 cut[SIZE_AT] = (uint8_t)stated_bytes;
                 cut[SIZE_AT + 1] = (uint8_t)(stated_bytes >> 8);
         }
-        r = perf_record_decode(cut, n_bytes, type_of(kind), &rec, &err);
+        r = perf_record_decode(cut, n_bytes, &(struct perf_record_layout){ .sample_type = type_of(kind) },
+                               &rec, &err);
         if (r < 0) {
                 ck_assert_uint_eq(rec.cpu, 99);
                 ck_assert_int_eq(err.code, r);

@@ -21,7 +21,7 @@
 
 static void unwind(const uint64_t *chain, size_t n_chain, bool in_kernel, struct call_chain *ret_result)
 {
-        struct perf_sample sample = { .ip_avma = 0xabc, .in_kernel = in_kernel, .n_chain = n_chain };
+        struct raw_stack sample = { .ip_avma = 0xabc, .in_kernel = in_kernel, .n_chain = n_chain };
         const struct address_space unknown = { .n_ranges = 0 };
 
         memset(ret_result, 0xff, sizeof(*ret_result));
@@ -72,7 +72,7 @@ END_TEST
 
 START_TEST(test_no_chain)
 {
-        struct perf_sample sample = { .ip_avma = 0xabc, .in_kernel = true, .n_chain = 99 };
+        struct raw_stack sample = { .ip_avma = 0xabc, .in_kernel = true, .n_chain = 99 };
         struct call_chain result;
 
         unwind_frame_pointer.unwind(&sample, NULL, &result);
@@ -136,7 +136,7 @@ END_TEST
 START_TEST(test_leaves_code)
 {
         static const uint64_t chain[] = { KERNEL, 0x90, 0x91, USER, 0x5, 0x1010, 0x7, 0x1020 };
-        struct perf_sample sample = { .chain = (const uint8_t *)chain, .n_chain = 8, .in_kernel = true };
+        struct raw_stack sample = { .chain = (const uint8_t *)chain, .n_chain = 8, .in_kernel = true };
         struct address_space space;
         struct call_chain result;
 

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record_options.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/option_table.h"
+#include "instrument/client_abi.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_HZ \
+        997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
+#define HZ_MAX         100000
+#define RING_BYTES_MIN UINT64_C(4096)
+#define RING_BYTES_MAX (UINT64_C(1) << 28)
+#define DURATION_MAX   (UINT64_C(100) * 24 * 3600 * NS_PER_S)
+
+enum {
+        LETTER_NO_SYMBOLIZE = OPTION_LONG_ONLY,
+        LETTER_CLIENT_RING,
+        LETTER_STAT,
+        LETTER_UNWIND,
+        LETTER_STACK_SIZE,
+        LETTER_KEEP_STACKS,
+        LETTER_OFF_CPU,
+        LETTER_NO_SWITCHES,
+        LETTER_CGROUP,
+        LETTER_CPU,
+        LETTER_NO_CHILDREN,
+        LETTER_SELF,
+        LETTER_DELAY,
+        LETTER_SCOPE,
+        LETTER_AS_ROOT,
+        LETTER_ZONES, /* from here on in the order of `families` */
+        LETTER_FRAMES,
+        LETTER_MESSAGES,
+        LETTER_PLOTS,
+        LETTER_MEMORY,
+        LETTER_LOCKS,
+        LETTER_DEVICES,
+};
+
+static const uint32_t families[] = {
+        CLIENT_ABI_FAMILY_ZONES,   CLIENT_ABI_FAMILY_FRAMES, CLIENT_ABI_FAMILY_MESSAGES,
+        CLIENT_ABI_FAMILY_PLOTS,   CLIENT_ABI_FAMILY_MEMORY, CLIENT_ABI_FAMILY_LOCKS,
+        CLIENT_ABI_FAMILY_DEVICES,
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE",
+          "the trace; default: " OPTION_DEFAULT_TRACE " (an earlier one becomes " OPTION_DEFAULT_TRACE
+          ".old)" },
+        { 'F', "freq", "HZ", "samples a second on each CPU, 1 to 100000; default: 997" },
+        { 'c', "count", "N", "instead: a sample every N events" },
+        { 'e', "event", "LIST",
+          "events to sample: cycles, cpu-clock, page-faults:u, sched:sched_switch, r01c2,\n                          {cycles,instructions}:S, ...; 'hyprof list' shows them; default: cycles,\n                          or cpu-clock where there is no cycle counter" },
+        { LETTER_STAT, "stat", NULL, "add totals of the usual counters" },
+        { LETTER_UNWIND, "unwind", "HOW",
+          "callstacks: auto, by unwind tables, and frame pointers where there are none;\n                          dwarf, by tables alone; fp, by frame pointers alone; default: auto" },
+        { LETTER_STACK_SIZE, "stack-size", "BYTES",
+          "of the stack, copied with each sample: 1K to 64K; default: 16K" },
+        { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies into the trace, too" },
+        { LETTER_OFF_CPU, "off-cpu", NULL, "what threads wait for, where, and who wakes them" },
+        { LETTER_NO_SWITCHES, "no-switches", NULL,
+          "leave out when threads ran: cheaper where they switch very often" },
+        { 'p', "pid", "PID[,...]",
+          "record processes that run already, with their children; until they\n                          end, or as long as COMMAND runs if there is one" },
+        { 't', "tid", "TID[,...]", "the same with single threads" },
+        { 'a', "all", NULL, "the same with the whole machine" },
+        { LETTER_CGROUP, "cgroup", "PATH", "the same with all that is in a cgroup" },
+        { LETTER_CPU, "cpu", "LIST", "only what runs on these CPUs: 0-3,8" },
+        { LETTER_NO_CHILDREN, "no-children", NULL, "only the processes that are named, or COMMAND itself" },
+        { LETTER_SELF, "self", NULL, "hyprof itself as well" },
+        { LETTER_SCOPE, "scope", "KIND",
+          "how events are bound: cgroup, cpus, threads; default: auto, what is best\n                          of what is permitted" },
+        { LETTER_DELAY, "delay", "TIME", "begin to record so long after the start: 500ms, 10s" },
+        { 'd', "duration", "TIME", "stop recording after so long: 500ms, 10s, 2m, 1h" },
+        { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
+        { LETTER_ZONES, "zones", "[=callstacks]", "of what the program says of itself, only zones ..." },
+        { LETTER_FRAMES, "frames", NULL, "... and frames ..." },
+        { LETTER_MESSAGES, "messages", "[=callstacks]", "... and messages ..." },
+        { LETTER_PLOTS, "plots", NULL, "... and plots ..." },
+        { LETTER_MEMORY, "memory", "[=callstacks]", "... and allocations of memory ..." },
+        { LETTER_LOCKS, "locks", NULL, "... and locks ..." },
+        { LETTER_DEVICES, "devices", "[=callstacks]",
+          "... and work on devices: each that is named; default: all, without\n                          callstacks" },
+        { LETTER_CLIENT_RING, "client-ring", "SIZE",
+          "memory for the events of each thread of COMMAND: 512K, 4M; a power of\n                          two from 4K to 256M; default: 1M" },
+        { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL, "record addresses only, without looking up names" },
+        { 'q', "quiet", NULL, "say nothing but errors" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof record",
+        .operands = "[--] COMMAND [ARGS]\n       hyprof record [OPTIONS] -p PID [[--] COMMAND [ARGS]]",
+        .about =
+                "Runs COMMAND and records where it spends its time: callstacks of all its threads and children,\n"
+                "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so with what\n"
+                "runs already.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the like;\n"
+                "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = usage\n"
+                "Ctrl-C ends the recording and keeps the trace; a second one gives up the names.\n",
+        .ends_at_operand = true,
+};
+
+static const char *name_of(int letter)
+{
+        for (size_t i = 0; i < table.n_rows; i++)
+                if (option_rows[i].letter == letter)
+                        return option_rows[i].name;
+        return "";
+}
+
+static int take_events(struct record_options *options, const char *list)
+{
+        struct error err = ERROR_NONE;
+
+        if (event_request_add(&options->events, list, &err) == 0)
+                return 0;
+        complain("error: -e %s: %s", list, err.text);
+        complain_try("hyprof list");
+        return -EINVAL;
+}
+
+static bool contains(const uint32_t *numbers, size_t n_numbers, uint32_t number)
+{
+        for (size_t i = 0; i < n_numbers; i++)
+                if (numbers[i] == number)
+                        return true;
+        return false;
+}
+
+/* A list of numbers of processes or threads, each once. */
+static int take_tasks(uint32_t *tasks, uint32_t *n_tasks, const char *what, const char *list)
+{
+        while (true) {
+                size_t n = strcspn(list, ",");
+                char text[16];
+                uint64_t number = 0;
+
+                (void)snprintf(text, sizeof(text), "%.*s", (int)n, list);
+                if (n >= sizeof(text) || option_parse_number(text, 1, INT32_MAX, &number) < 0) {
+                        complain("error: %s %.*s: not a number of a process or thread", what, (int)n, list);
+                        return -EINVAL;
+                }
+                if (*n_tasks == RECORD_OPTIONS_TASKS_MAX) {
+                        complain("error: %s: more than %d", what, RECORD_OPTIONS_TASKS_MAX);
+                        return -EINVAL;
+                }
+                if (!contains(tasks, *n_tasks, (uint32_t)number))
+                        tasks[(*n_tasks)++] = (uint32_t)number;
+                if (list[n] == '\0')
+                        return 0;
+                list += n + 1;
+        }
+}
+
+static int take_family(struct record_options *options, int letter, const char *value)
+{
+        uint32_t family = families[letter - LETTER_ZONES];
+
+        if (value && strcmp(value, "callstacks") != 0) {
+                complain("error: --%s=%s: only =callstacks is known", name_of(letter), value);
+                return -EINVAL;
+        }
+        options->families |= family;
+        if (value)
+                options->families |= family << CLIENT_ABI_CALLSTACK_SHIFT;
+        return 0;
+}
+
+static int take_ring(struct record_options *options, const char *value)
+{
+        uint64_t n_bytes;
+
+        if (option_parse_bytes(value, RING_BYTES_MIN, RING_BYTES_MAX, &n_bytes) < 0 ||
+            (n_bytes & (n_bytes - 1)) != 0) {
+                complain("error: --client-ring %s: not a power of two from 4K to 256M", value);
+                return -EINVAL;
+        }
+        options->client_ring_bytes = n_bytes;
+        return 0;
+}
+
+static int take_unwind(struct record_options *options, const char *value)
+{
+        static const char *const names[] = {
+                [STACK_UNWINDER_AUTO] = "auto", [STACK_UNWINDER_FP] = "fp", [STACK_UNWINDER_DWARF] = "dwarf"
+        };
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (strcmp(value, names[i]) == 0) {
+                        options->unwinder.mode = (enum stack_unwinder_mode)i;
+                        return 0;
+                }
+        complain("error: --unwind %s: auto, dwarf and fp are known", value);
+        return -EINVAL;
+}
+
+static int take_stack_size(struct record_options *options, const char *value)
+{
+        uint64_t n_bytes;
+
+        if (option_parse_bytes(value, STACK_UNWINDER_COPY_MIN, UINT64_C(1) << 16, &n_bytes) < 0) {
+                complain("error: --stack-size %s: not a size from 1K to 64K", value);
+                return -EINVAL;
+        }
+        if (n_bytes > STACK_UNWINDER_COPY_MAX)
+                n_bytes = STACK_UNWINDER_COPY_MAX; /* what a record can hold of 64 KiB */
+        options->unwinder.copy_bytes = (uint32_t)(n_bytes & ~UINT64_C(7));
+        return 0;
+}
+
+static int take_scope(struct record_options *options, const char *value)
+{
+        for (int kind = EVENT_SCOPE_AUTO; kind <= EVENT_SCOPE_THREADS; kind++)
+                if (strcmp(value, event_scope_name((enum event_scope_kind)kind)) == 0) {
+                        options->scope.kind = (enum event_scope_kind)kind;
+                        return 0;
+                }
+        complain("error: --scope %s: auto, cgroup, cpus and threads are known", value);
+        return -EINVAL;
+}
+
+static int take_time(const char *option, const char *value, uint64_t *ret_ns)
+{
+        if (option_parse_duration(value, 1, DURATION_MAX, ret_ns) == 0)
+                return 0;
+        complain("error: %s %s: not a time such as 500ms, 10s, 2m or 1h", option, value);
+        return -EINVAL;
+}
+
+static int take_number(const char *option, const char *value, uint64_t max, uint64_t *ret_number)
+{
+        if (option_parse_number(value, 1, max, ret_number) == 0)
+                return 0;
+        complain("error: %s %s: not a number from 1 to %llu", option, value, (unsigned long long)max);
+        return -EINVAL;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct record_options *options = context;
+
+        if (letter >= LETTER_ZONES)
+                return take_family(options, letter, value);
+        switch (letter) {
+        case 'F':
+                options->events.period = 0;
+                return take_number("-F", value, HZ_MAX, &options->events.rate_hz);
+        case 'c':
+                options->events.rate_hz = 0;
+                return take_number("-c", value, INT64_MAX, &options->events.period);
+        case 'e':
+                return take_events(options, value);
+        case LETTER_STAT:
+                options->events.wants_totals = true;
+                return 0;
+        case LETTER_UNWIND:
+                return take_unwind(options, value);
+        case LETTER_STACK_SIZE:
+                return take_stack_size(options, value);
+        case LETTER_KEEP_STACKS:
+                options->keep_stacks = true;
+                return 0;
+        case LETTER_OFF_CPU:
+                options->off_cpu = true;
+                return 0;
+        case LETTER_NO_SWITCHES:
+                options->no_switches = true;
+                return 0;
+        case 'p':
+                return take_tasks(options->pids, &options->scope.n_pids, "-p", value);
+        case 't':
+                return take_tasks(options->tids, &options->scope.n_tids, "-t", value);
+        case 'a':
+                options->scope.whole_machine = true;
+                return 0;
+        case LETTER_CGROUP:
+                options->scope.cgroup = value;
+                return 0;
+        case LETTER_CPU:
+                options->scope.cpus = value;
+                return 0;
+        case LETTER_NO_CHILDREN:
+                options->scope.no_children = true;
+                return 0;
+        case LETTER_SELF:
+                options->scope.with_self = true;
+                return 0;
+        case LETTER_SCOPE:
+                return take_scope(options, value);
+        case LETTER_DELAY:
+                return take_time("--delay", value, &options->delay_ns);
+        case 'd':
+                return take_time("-d", value, &options->duration_ns);
+        case LETTER_AS_ROOT:
+                options->as_root = true;
+                return 0;
+        case LETTER_CLIENT_RING:
+                return take_ring(options, value);
+        case LETTER_NO_SYMBOLIZE:
+                options->no_symbolize = true;
+                return 0;
+        case 'o':
+                options->path = value;
+                return 0;
+        case 'q':
+                options->quiet = true;
+                return 0;
+        default:
+                options->help = true;
+                return 0;
+        }
+}
+
+/* What contradicts itself. */
+static int check(const struct record_options *options)
+{
+        const struct event_scope_request *scope = &options->scope;
+        int n_ways = (scope->n_pids + scope->n_tids > 0) + scope->whole_machine + (scope->cgroup != NULL);
+        const char *wrong = NULL;
+
+        if (n_ways > 1)
+                wrong = "one of -p and -t, -a, and --cgroup";
+        else if (options->off_cpu && options->no_switches)
+                wrong = "--off-cpu needs the switches that --no-switches leaves out";
+        else if (options->keep_stacks && options->unwinder.mode == STACK_UNWINDER_FP)
+                wrong = "--keep-stacks: with --unwind=fp there are no copies of stacks";
+        if (!wrong)
+                return 0;
+        complain("error: %s", wrong);
+        return -EINVAL;
+}
+
+int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand)
+{
+        *options = (struct record_options){ .path = OPTION_DEFAULT_TRACE };
+        options->events.rate_hz = DEFAULT_HZ;
+        options->scope.pids = options->pids;
+        options->scope.tids = options->tids;
+        if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)
+                return -EINVAL;
+        return options->help ? 0 : check(options);
+}
+
+void record_options_print_help(void)
+{
+        option_table_print(&table, stdout);
+}
+
+bool record_options_is_attaching(const struct record_options *options)
+{
+        const struct event_scope_request *scope = &options->scope;
+
+        return scope->n_pids > 0 || scope->n_tids > 0 || scope->whole_machine || scope->cgroup != NULL;
+}

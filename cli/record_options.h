@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/record_options.h - the options of `hyprof record`
+ *
+ * Way of the data:  command line -> [record_options] -> cmd_record -> recorder
+ */
+#ifndef CLI_RECORD_OPTIONS_H
+#define CLI_RECORD_OPTIONS_H
+
+#include "sampler/event_request.h"
+#include "sampler/event_scope.h"
+#include "sampler/stack_unwinder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORD_OPTIONS_TASKS_MAX 1024 /* processes, and threads, that can be named */
+
+struct record_options {
+        const char *path;
+        struct event_request events;
+        struct stack_unwinder_options unwinder;
+        struct event_scope_request scope; /* its lists are those below */
+        uint32_t pids[RECORD_OPTIONS_TASKS_MAX];
+        uint32_t tids[RECORD_OPTIONS_TASKS_MAX];
+        uint32_t families; /* CLIENT_ABI_FAMILY_*; 0 = all */
+        uint64_t client_ring_bytes;
+        uint64_t duration_ns; /* 0 = until the end */
+        uint64_t delay_ns;    /* before the recording begins */
+        bool keep_stacks;
+        bool off_cpu;
+        bool no_switches;
+        bool as_root; /* the command, though sudo was asked by another user */
+        bool no_symbolize;
+        bool quiet;
+        bool help;
+};
+
+/*
+ * record_options_parse() - from the command line
+ * @options:      stays where it is: it refers to itself
+ * @ret_operand:  index of the command in @argv, or @argc
+ * Returns 0, or -EINVAL after a complaint.
+ */
+int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand);
+
+void record_options_print_help(void);
+
+/* True if something that runs already is to be recorded: the command, if any, only says how long. */
+bool record_options_is_attaching(const struct record_options *options);
+
+#endif /* CLI_RECORD_OPTIONS_H */

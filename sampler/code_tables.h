@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code_tables.h - the unwind table of each module that was mapped, wanted when it is mapped, there soon after
+ *
+ * Way of the data:  perf_record (MMAP2) -> module_file -> [code_tables] <-> table_process -> stack_unwinder
+ *
+ * A file is opened as soon as its mapping is known, because it may be gone a
+ * moment later; its table is built in another process, without rights, and taken
+ * in when that has sent it.  Modules are known by their id in the table MODULES.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_CODE_TABLES_H
+#define SAMPLER_CODE_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct loss_counter;
+struct perf_mmap;
+struct table_process;
+struct trace_module;
+struct unwind_module;
+
+struct code_tables;
+
+/* @process, @losses: borrowed.  Returns 0 or -ENOMEM. */
+int code_tables_new(struct table_process *process, struct loss_counter *losses,
+                    struct code_tables **ret_tables, struct error *err);
+
+/* NULL is fine. */
+void code_tables_free(struct code_tables *t);
+
+/*
+ * code_tables_want() - this module is mapped: its table will be needed
+ * @module, @row:  id and row in MODULES; anonymous memory and the kernel have no table
+ * @pid, @mmap:    where it can be found now
+ * The second call for a module does nothing.  Opens the file and sends it to the table process without waiting.
+ * Returns 0, or -ENOMEM; a file that cannot be opened is one without a table, and counted.
+ */
+int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
+                     const struct perf_mmap *mmap);
+
+enum code_tables_answer { CODE_TABLES_NONE, CODE_TABLES_READY, CODE_TABLES_COMING };
+
+/* What is known of a module now.  @ret_module: if READY; borrowed, lives as long as @t and never changes. */
+enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
+                                         const struct unwind_module **ret_module);
+
+/* Takes in what the table process has sent.  Returns 0 or -ENOMEM. */
+int code_tables_take(struct code_tables *t);
+
+/*
+ * code_tables_wait() - the table is needed now: waits for it, at most @limit_ns
+ * Waits are bounded in sum as well: a program that maps without end cannot stop the collector.
+ * Returns true if the answer for @module is not COMING any more.
+ */
+bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns);
+
+/* Changes each time that any answer does; part of stack_walk_space.generation. */
+uint32_t code_tables_epoch(const struct code_tables *t);
+
+#endif /* SAMPLER_CODE_TABLES_H */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/event_attr.h - an event and how it is to be recorded -> what perf_event_open(2) gets
+ *
+ * Way of the data:  event_request, event_scope, stack_unwinder -> [event_attr] -> event_set
+ */
+#ifndef SAMPLER_EVENT_ATTR_H
+#define SAMPLER_EVENT_ATTR_H
+
+#include "sampler/perf_record.h"
+#include "sampler/stack_unwinder.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_request;
+
+/* What the attributes of all events of a recording have in common. */
+struct event_attr_options {
+        const struct event_request *request; /* borrowed */
+        struct stack_unwinder_options unwinder;
+        size_t ring_bytes; /* of a CPU, to wake up when a part of it is full */
+        bool inherit;      /* by threads and children */
+        bool enable_on_exec;
+        bool disabled;  /* until event_set_enable() */
+        bool build_ids; /* the kernel can put build-ids into mapping records */
+        bool switches;  /* PERF_RECORD_SWITCH, by the first event: they come as often as samples */
+};
+
+/* Of the sampling or counting event number @spec of the request. */
+struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t spec);
+
+/* Of the dummy event that tells of mappings, names, forks and exits. */
+struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);
+
+/* What the records of these events look like: the same for all. */
+struct perf_record_layout event_attr_layout(const struct event_attr_options *options);
+
+/* The period in ns that samples a clock at about @rate_hz: prime, so that it does not lock in step with round timers. */
+uint64_t event_attr_clock_period_ns(uint64_t rate_hz);
+
+#endif /* SAMPLER_EVENT_ATTR_H */

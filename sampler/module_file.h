@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/module_file.h - the file behind a mapping of another process, opened while it can be
+ *
+ * Way of the data:  perf_record (MMAP2), /proc/PID -> [module_file] -> code_tables
+ *
+ * In this order: /proc/PID/map_files (also what is deleted, or in no folder at
+ * all; needs CAP_CHECKPOINT_RESTORE), /proc/PID/root/PATH (the program's own
+ * view of the file system), PATH.  A file that is not the one that was mapped
+ * (device and inode, where the kernel told them) is passed over.
+ */
+#ifndef SAMPLER_MODULE_FILE_H
+#define SAMPLER_MODULE_FILE_H
+
+#include <stdint.h>
+
+struct error;
+struct perf_mmap;
+
+/*
+ * module_file_open() - a descriptor to read the file of @mmap with
+ * Only regular files and memfds are opened; never blocks.  The vdso comes from our own memory, in a memfd.
+ * Returns a descriptor, the caller's; -ENOENT if it cannot be found any more, -EACCES, -errno.
+ */
+int module_file_open(uint32_t pid, const struct perf_mmap *mmap, struct error *err);
+
+#endif /* SAMPLER_MODULE_FILE_H */

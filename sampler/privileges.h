@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/privileges.h - as much right as is needed, and no longer than it is needed
+ *
+ * Way of the data:  sudo's environment, capabilities -> [privileges] -> command, output_file, recorder
+ *
+ * Under sudo the process becomes the invoking user at once, for files, folders and the
+ * command that it starts, and keeps a few capabilities beside; docs/privileges.md says which, when
+ * and what for.  The process has one thread until privileges_narrow().
+ */
+#ifndef SAMPLER_PRIVILEGES_H
+#define SAMPLER_PRIVILEGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+
+/* For whom root works, as sudo says. */
+struct invoking_user {
+        bool known; /* false: we are not root, or nobody said for whom; then the numbers are 0 */
+        uint32_t uid, gid;
+};
+
+/* Whether the effective user is root and SUDO_UID and SUDO_GID name somebody. */
+struct invoking_user invoking_user_read(void);
+
+/*
+ * privileges_become_user() - from root under sudo to the invoking user, with capabilities
+ * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its entry in passwd(5);
+ * the working directory stays.  Keeps only the capabilities of the first phase (docs/privileges.md).
+ * Nothing happens where there is nobody to become.  Returns 0 or -errno.
+ */
+int privileges_become_user(const struct invoking_user *user, struct error *err);
+
+/*
+ * privileges_raise() - makes one capability effective for a moment
+ * Those of the first phase that change files (CAP_DAC_OVERRIDE for the cgroup folder, say) are held, not effective.
+ * @capability:  CAP_*
+ * Returns true if it is effective now.
+ */
+bool privileges_raise(int capability);
+void privileges_lower(int capability);
+
+/*
+ * privileges_narrow() - for the rest of the recording: the capabilities to read what is recorded, no others
+ * Sets no_new_privs and filters system calls (sampler/system_calls.h); children inherit both.
+ * Everything is open, the command is forked.  Returns 0, or -errno: the recording goes on and says so.
+ */
+int privileges_narrow(struct error *err);
+
+#endif /* SAMPLER_PRIVILEGES_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/stack_unwinder.h - a copy of registers and stack -> the callstack, as far as it goes
+ *
+ * Way of the data:  raw_stack, code_tables -> [stack_unwinder] -> call_chain -> stack_builder
+ *
+ * The kernel's part of a callstack comes from the kernel.  The user's part:
+ *   FP     the kernel follows the frame pointers;
+ *   DWARF  the copy of the stack is walked with the tables of the code (unwind/stack_walk.h);
+ *   AUTO   the same, and by frame pointer through code that has no table.
+ * A walk that ends at the end of the copy is joined to the thread's stack before
+ * (unwind/stack_stitch.h), or goes on in memory that is read now, which is marked.
+ * A BPF program that walks the same tables in the kernel would be a fourth way:
+ * it would fill raw_stack.chain, as FP does, and code_tables would feed it.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_STACK_UNWINDER_H
+#define SAMPLER_STACK_UNWINDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct call_chain;
+struct code_tables;
+struct error;
+struct loss_counter;
+struct perf_event_attr;
+struct raw_stack;
+struct thread_track;
+
+enum stack_unwinder_mode { STACK_UNWINDER_AUTO = 0, STACK_UNWINDER_FP, STACK_UNWINDER_DWARF };
+
+/* Of the stack, with each sample: more costs the program time, and rings memory. */
+#define STACK_UNWINDER_COPY_DEFAULT (UINT32_C(1) << 14)
+#define STACK_UNWINDER_COPY_MIN     (UINT32_C(1) << 10)
+#define STACK_UNWINDER_COPY_MAX \
+        UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts it a bit further */
+
+struct stack_unwinder_options {
+        enum stack_unwinder_mode mode;
+        uint32_t copy_bytes; /* a multiple of 8; 0 = the default */
+};
+
+/* Puts into @attr what this way needs of the kernel with each sample. */
+void stack_unwinder_fill_attr(const struct stack_unwinder_options *options, struct perf_event_attr *attr);
+
+struct stack_unwinder;
+
+/* @tables, @losses: borrowed.  Returns 0 or -ENOMEM. */
+int stack_unwinder_new(const struct stack_unwinder_options *options, struct code_tables *tables,
+                       struct loss_counter *losses, struct stack_unwinder **ret_unwinder, struct error *err);
+
+/* NULL is fine. */
+void stack_unwinder_free(struct stack_unwinder *u);
+
+/*
+ * stack_unwinder_run() - makes a callstack
+ * @thread:  whose it is; its process's address space is as it was at that time
+ * @chain:   overwritten; its state says how far it goes
+ * Counts what is missing under its reason.  Bounded; about a microsecond; a read of the thread's memory
+ * (process_vm_readv) takes some tens more and is done at most 100 times a second and thread.
+ */
+void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
+                        uint64_t now_ns, struct call_chain *chain);
+
+/* Forgets what is kept of a thread: it has ended. */
+void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread);
+
+#endif /* SAMPLER_STACK_UNWINDER_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/system_calls.h - the system calls that a recorder needs once everything is open; all others fail
+ *
+ * Way of the data:  privileges -> [system_calls] -> seccomp(2)
+ */
+#ifndef SAMPLER_SYSTEM_CALLS_H
+#define SAMPLER_SYSTEM_CALLS_H
+
+struct error;
+
+/*
+ * system_calls_restrict() - for this process, its threads and children, for ever
+ * A call that is not in the list fails with EPERM.  no_new_privs is set already.  Returns 0 or -errno.
+ */
+int system_calls_restrict(struct error *err);
+
+#endif /* SAMPLER_SYSTEM_CALLS_H */
