@@ -34,6 +34,8 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .losses = &m->losses,
                 .unwinder = options->unwinder,
                 .sample_events = options->sample_events,
+                .filter = options->filter,
+                .reads_proc = options->reads_proc,
         };
         const struct zone_source_parts zone_parts = {
                 .dictionary = options->dictionary,
