@@ -35,7 +35,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .unwinder = options->unwinder,
                 .sample_events = options->sample_events,
                 .filter = options->filter,
-                .reads_proc = options->reads_proc,
+                .cpu_wide = options->cpu_wide,
         };
         const struct zone_source_parts zone_parts = {
                 .dictionary = options->dictionary,

@@ -201,7 +201,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .families = r->options->families,
                 .inbox = &r->inbox,
                 .filter = &r->scope.filter,
-                .reads_proc = r->scope.kind != EVENT_SCOPE_THREADS,
+                .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
         };
         int code;
 

@@ -44,7 +44,7 @@ struct sample_source {
         const struct unwinder *unwinder;
         const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
         struct process_filter *filter; /* whose records are taken; NULL = all */
-        bool reads_proc;               /* who is met without having been told of is looked up in /proc */
+        bool cpu_wide;                 /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
@@ -61,7 +61,7 @@ struct sample_source_parts {
         const struct unwinder *unwinder;
         const uint32_t *sample_events;
         struct process_filter *filter;
-        bool reads_proc;
+        bool cpu_wide;
 };
 
 /* Returns 0 or -ENOMEM. */
