@@ -85,12 +85,67 @@ static int queue_copy(struct sample_source *s, struct thread_track *thread, cons
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
+/* Puts the callstack in `chain` into the event of its sample. */
+static int add_stack(struct sample_source *s, const struct thread_track *thread, struct trace_event *event)
+{
+        uint32_t stack;
+        int r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
+
+        if (r < 0)
+                return r;
+        event->sample.stack = stack;
+        event->sample.state = s->chain.state;
+        if (s->stacks.n_cut > 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                s->stacks.n_cut = 0;
+                event->sample.state = TRACE_STACK_TABLE_FULL;
+        }
+        return 0;
+}
+
+/* No callstack of this thread waits any longer to be completed. */
+static int close_cuts(struct sample_source *s, struct thread_track *thread)
+{
+        size_t at = thread->n_pending;
+        uint32_t cut;
+        int r = 0;
+
+        /* They come back in the order in which they are pending, from the newest on. */
+        while (r == 0 && (cut = stack_unwinder_close(s->unwinder, thread, &s->chain)) != 0) {
+                while (at > 0 && thread->pending[at - 1].cut != cut)
+                        at--;
+                if (at > 0)
+                        r = add_stack(s, thread, &thread->pending[--at].event);
+                else
+                        at = thread->n_pending;
+        }
+        return r;
+}
+
+/* The same for all threads of a process, or for all there are. */
+static int close_all_cuts(struct sample_source *s, const struct process_track *process)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->processes->n_listed; i++) {
+                struct thread_track *thread = s->processes->listed[i];
+
+                if (thread->cuts.n_items == 0 || (process && thread->process != process))
+                        continue;
+                if (!process)
+                        stack_unwinder_read_late(s->unwinder, thread);
+                r = close_cuts(s, thread);
+        }
+        return r;
+}
+
 static int take_sample(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
+        struct pending_event pending = { .cut = 0 };
         int spec = event_set_find_spec(s->events, rec->event);
         struct thread_track *thread;
-        uint32_t stack;
+        bool is_whole;
         int r;
 
         if (spec < 0) {
@@ -100,24 +155,22 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         r = thread_of(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
-        stack_unwinder_run(s->unwinder, &rec->sample.stack, thread, rec->time_ns, &s->chain);
-        r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
+        event.sample.event = s->sample_events[spec];
+        event.sample.cpu = rec->cpu;
+        event.sample.weight = rec->sample.period;
+        pending.cut = stack_unwinder_run_waiting(s->unwinder, &rec->sample.stack, thread, rec->time_ns,
+                                                 &s->chain);
+        is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
+        if (pending.cut == 0)
+                r = add_stack(s, thread, &event);
         if (r == 0 && s->keep_stacks)
                 r = queue_copy(s, thread, rec);
         if (r < 0)
                 return r;
-        event.sample.state = s->chain.state;
-        if (s->stacks.n_cut > 0) {
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
-                s->stacks.n_cut = 0;
-                event.sample.state = TRACE_STACK_TABLE_FULL;
-        }
-        event.sample.event = s->sample_events[spec];
-        event.sample.cpu = rec->cpu;
-        event.sample.stack = stack;
-        event.sample.weight = rec->sample.period;
         s->n_samples++;
-        return queue(s, thread, event);
+        pending.event = event;
+        r = process_table_add_pending(s->processes, thread, &pending);
+        return r == 0 && is_whole ? close_cuts(s, thread) : r;
 }
 
 static enum trace_module_kind module_kind(const struct perf_mmap *m)
@@ -183,6 +236,8 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
+        if (r == 0)
+                r = close_all_cuts(s, thread->process);
         return r < 0 ? r : address_space_add(&thread->process->space, &range);
 }
 
@@ -205,8 +260,12 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
 
         if (r < 0 || !thread)
                 return r;
-        if (rec->comm.exec)
+        if (rec->comm.exec) {
+                r = close_all_cuts(s, thread->process);
                 address_space_clear(&thread->process->space);
+                if (r < 0)
+                        return r;
+        }
         r = trace_dictionary_add_string(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
@@ -232,10 +291,13 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
         struct thread_track *thread = process_table_find_thread(s->processes, rec->tid);
         struct trace_event event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = rec->time_ns };
 
+        int r;
+
         if (!thread)
                 return 0;
+        r = close_cuts(s, thread);
         stack_unwinder_forget(s->unwinder, thread);
-        return queue(s, thread, event);
+        return r < 0 ? r : queue(s, thread, event);
 }
 
 static int take_switch(struct sample_source *s, const struct perf_record *rec)
@@ -362,6 +424,8 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         }
         for (size_t i = 0; i < s->events->n_rings; i++)
                 perf_ring_release(&s->events->rings[i]);
+        if (r == 0)
+                r = close_all_cuts(s, NULL);
         return r;
 }
 

@@ -5,11 +5,13 @@
  * a number stays the same, the generation.  Numbers are given out here, to each
  * address space after each change, and to all of them when a table has come.
  *
- * Where the copy ends before the stack does, in this order:
+ * Where the copy ends before the stack does, the rest is taken, in this order, from
  *   - the thread's stack before, if it has the call in which the walk ended;
- *   - the thread's memory now.  The call in which the walk ended must be going on
- *     still: its return address lies where it lay.
- * Either way the whole stack is kept for the next time.
+ *   - one of the thread's stacks after, likewise, out of what the rings hold now;
+ *   - the thread's memory now, if that call is going on still: its return
+ *     address lies where it lay.
+ * Each stack that is whole is kept for the next one, also one that is short: what
+ * is called from there may be deep.
  */
 #include "sampler/stack_unwinder.h"
 
@@ -19,6 +21,7 @@
 #include "sampler/address_space.h"
 #include "sampler/call_chain.h"
 #include "sampler/code_tables.h"
+#include "sampler/cut_stacks.h"
 #include "sampler/late_stack.h"
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
@@ -34,7 +37,9 @@
 
 #define TABLE_WAIT_NS     (20 * NS_PER_MS)
 #define KEPT_BYTES_MAX    (UINT32_C(1) << 26) /* of all threads together */
+#define CUT_BYTES_MAX     (UINT32_C(1) << 24) /* of those that wait, of all threads together */
 #define LATE_PERIOD_NS    NS_PER_MS           /* between two late reads of a thread */
+#define LATE_STACKS_MAX   4                   /* of a thread that are tried at once */
 #define LATE_BYTES_FIRST  (UINT32_C(1) << 16)
 #define WORD_BYTES        8
 
@@ -45,7 +50,9 @@ struct stack_unwinder {
         const struct unwind_machine *machine; /* NULL = by frame pointers only */
         struct stack_walker *walker;
         struct late_stack late;
-        size_t kept_bytes;
+        struct stack_stitch after; /* the last stack that was completed by one after it */
+        size_t kept_bytes, cut_bytes;
+        uint32_t last_ticket;
         uint64_t last_generation;
         uint64_t epoch_generation; /* older ones are of the time before the last table came */
         uint32_t epoch;
@@ -65,8 +72,11 @@ struct task {
         struct thread_track *thread;
         struct stack_walk_input input;
         struct stack_walk_space space;
-        uint64_t now_ns; /* of the sample */
-        bool is_now;     /* nothing newer of the thread was seen yet */
+        struct call_chain *chain; /* borrowed: the kernel's part, while the user's is walked */
+        uint64_t now_ns;          /* of the sample */
+        bool is_now;              /* nothing newer of the thread was seen yet */
+        bool may_wait;            /* it may be put aside, */
+        uint32_t ticket;          /* and was; 0 = it was not */
 };
 
 /* ---- what the kernel is asked for ---------------------------------------------------------------------- */
@@ -127,6 +137,7 @@ void stack_unwinder_free(struct stack_unwinder *u)
 {
         if (!u)
                 return;
+        stack_stitch_deinit(&u->after);
         late_stack_deinit(&u->late);
         stack_walker_free(u->walker);
         free(u);
@@ -141,6 +152,10 @@ void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread
 {
         u->kept_bytes -= stack_stitch_count_bytes(&thread->stitch);
         stack_stitch_deinit(&thread->stitch);
+        for (size_t i = 0; i < thread->cuts.n_items; i++)
+                u->cut_bytes -= cut_stack_count_bytes(thread->cuts.items[i]->n_kernel,
+                                                      thread->cuts.items[i]->n_user);
+        cut_stacks_deinit(&thread->cuts);
 }
 
 /* ---- the code at an address ---------------------------------------------------------------------------- */
@@ -245,11 +260,9 @@ static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
                now == u->walk.frames[last].pc_avma;
 }
 
-/* Goes on with the walk in memory that is read now; true if it came to the root. */
-static bool walk_late(struct stack_unwinder *u, struct task *task)
+/* Goes on with a walk in memory that is read now; true if it came to the root. */
+static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy_end_avma)
 {
-        const struct stack_walk_piece *copy = &task->input.pieces[0];
-        uint64_t copy_end_avma = copy->start_avma + copy->n_bytes;
         uint64_t from_avma = u->walk.sp_avma;
         uint32_t tid = task->thread->tid;
         size_t n_bytes = LATE_BYTES_FIRST;
@@ -258,7 +271,7 @@ static bool walk_late(struct stack_unwinder *u, struct task *task)
                 from_avma = copy_end_avma;
         if (!late_stack_begin(&u->late, from_avma, clock_raw_ns()))
                 return false;
-        while (is_still_there(u, tid) && is_short(u) && late_stack_read(&u->late, tid, n_bytes)) {
+        while (is_short(u) && is_still_there(u, tid) && late_stack_read(&u->late, tid, n_bytes)) {
                 task->input.pieces[1] = (struct stack_walk_piece){ .bytes = u->late.bytes,
                                                                    .start_avma = from_avma,
                                                                    .n_bytes = u->late.n_bytes };
@@ -270,44 +283,62 @@ static bool walk_late(struct stack_unwinder *u, struct task *task)
         return u->walk.end == STACK_WALK_END_ROOT;
 }
 
+/* Completes the walk from a stack that is kept; false if it does not fit. */
+static bool join(struct stack_unwinder *u, const struct stack_stitch *stitch, uint64_t generation,
+                 enum trace_stack_state *ret_state)
+{
+        if (!stack_stitch_join(stitch, &u->walk, generation))
+                return false;
+        if (u->walk.end == STACK_WALK_END_TOO_DEEP)
+                *ret_state = TRACE_STACK_TOO_DEEP;
+        else
+                *ret_state = stitch->is_approximate ? TRACE_STACK_APPROXIMATE : TRACE_STACK_STITCHED;
+        return true;
+}
+
+/* Puts a walk aside; without memory, or when others take it all, it stays as it is. */
+static void put_aside(struct stack_unwinder *u, struct task *task)
+{
+        const struct stack_walk_piece *copy = &task->input.pieces[0];
+        size_t n_bytes = cut_stack_count_bytes(task->chain->n_frames, u->walk.n_frames);
+        struct cut_stack *cut = NULL;
+
+        if (u->cut_bytes + n_bytes <= CUT_BYTES_MAX)
+                cut = cut_stacks_add(&task->thread->cuts, &u->walk, task->chain);
+        if (!cut)
+                return;
+        u->cut_bytes += n_bytes;
+        if (++u->last_ticket == 0)
+                u->last_ticket = 1;
+        cut->ticket = u->last_ticket;
+        cut->copy_end_avma = copy->start_avma + copy->n_bytes;
+        cut->generation = task->space.generation;
+        cut->registers = task->input.registers;
+        task->ticket = cut->ticket;
+}
+
 /* The walk ended for want of memory. */
 static enum trace_stack_state complete(struct stack_unwinder *u, struct task *task)
 {
         struct thread_track *thread = task->thread;
-        enum trace_stack_state missing = state_of(u->walk.end);
+        const struct stack_walk_piece *copy = &task->input.pieces[0];
+        enum trace_stack_state state = state_of(u->walk.end);
         uint32_t n_certain = u->walk.n_frames;
 
-        if (stack_stitch_join(&thread->stitch, &u->walk, task->space.generation)) {
-                if (u->walk.end == STACK_WALK_END_TOO_DEEP)
-                        return TRACE_STACK_TOO_DEEP;
-                if (task->is_now)
+        if (join(u, &thread->stitch, task->space.generation, &state)) {
+                if (task->is_now && state != TRACE_STACK_TOO_DEEP)
                         keep(u, task, thread->stitch.is_approximate);
-                return thread->stitch.is_approximate ? TRACE_STACK_APPROXIMATE : TRACE_STACK_STITCHED;
+        } else if (task->may_wait) {
+                put_aside(u, task);
+        } else if (task->is_now && !u->is_hurried && task->now_ns - thread->late_read_ns >= LATE_PERIOD_NS) {
+                thread->late_read_ns = task->now_ns;
+                if (walk_late(u, task, copy->start_avma + copy->n_bytes)) {
+                        keep(u, task, true);
+                        return TRACE_STACK_APPROXIMATE;
+                }
+                u->walk.n_frames = n_certain; /* what does not lead to the root is not to be trusted */
         }
-        if (!task->is_now || u->is_hurried || task->now_ns - thread->late_read_ns < LATE_PERIOD_NS)
-                return missing;
-        thread->late_read_ns = task->now_ns;
-        if (walk_late(u, task)) {
-                keep(u, task, true);
-                return TRACE_STACK_APPROXIMATE;
-        }
-        /* What does not lead to the root is not to be trusted. */
-        u->walk.n_frames = n_certain;
-        return missing;
-}
-
-/*
- * A stack that reaches far up its copy may reach out of it next time.  From one that
- * does not there is no way back to what was kept but through new calls.
- */
-static void consider(struct stack_unwinder *u, const struct task *task)
-{
-        const struct stack_walk_piece *copy = &task->input.pieces[0];
-
-        if (u->walk.sp_avma - copy->start_avma > copy->n_bytes / 2)
-                keep(u, task, false);
-        else
-                stack_stitch_clear(&task->thread->stitch);
+        return state;
 }
 
 /* ---- one stack ----------------------------------------------------------------------------------------- */
@@ -329,30 +360,36 @@ static void cut_late(struct stack_unwinder *u, struct address_space *space)
         space->generation = 0; /* what the walker remembers is that there is no table */
 }
 
+/* Prepares a task, but for its input. */
+static struct task make_task(struct stack_unwinder *u, struct thread_track *thread, struct lookup *lookup)
+{
+        struct task task = { .thread = thread };
+
+        *lookup = (struct lookup){ .unwinder = u, .space = &thread->process->space };
+        task.space = (struct stack_walk_space){ .find = find_code,
+                                                .context = lookup,
+                                                .generation = generation_of(u, &thread->process->space) };
+        task.input.n_pieces = 1;
+        task.input.tables_only = u->options.mode == STACK_UNWINDER_DWARF;
+        return task;
+}
+
 /* Walks, and completes what can be; the frames are in `walk`. */
 static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task)
 {
-        struct address_space *mapped = &task->thread->process->space;
-        const struct lookup lookup = { .unwinder = u, .space = mapped };
         enum trace_stack_state state;
 
-        task->space = (struct stack_walk_space){ .find = find_code,
-                                                 .context = &lookup,
-                                                 .generation = generation_of(u, mapped) };
-        task->input.n_pieces = 1;
-        task->input.tables_only = u->options.mode == STACK_UNWINDER_DWARF;
         u->met_late_table = false;
         stack_walk_run(u->walker, &task->space, &task->input, &u->walk);
         state = state_of(u->walk.end);
         if (u->met_late_table) {
-                cut_late(u, mapped);
-                state = TRACE_STACK_TABLE_LATE;
-        } else if (state == TRACE_STACK_COMPLETE && task->is_now) {
-                consider(u, task);
-        } else if (is_short(u)) {
-                state = complete(u, task);
+                cut_late(u, &task->thread->process->space);
+                return TRACE_STACK_TABLE_LATE;
         }
-        task->space.context = NULL;
+        if (state == TRACE_STACK_COMPLETE && task->is_now)
+                keep(u, task, false);
+        else if (is_short(u))
+                state = complete(u, task);
         return state;
 }
 
@@ -371,11 +408,10 @@ static void take_frames(const struct stack_walk *walk, enum trace_stack_state st
                                              .return_address = !walk->frames[i].is_exact };
 }
 
-static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
-                      uint64_t now_ns, struct call_chain *chain)
+static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, struct task *task)
 {
-        struct task task = { .thread = thread, .now_ns = now_ns, .is_now = true };
-        struct unwind_registers *registers = &task.input.registers;
+        struct unwind_registers *registers = &task->input.registers;
+        struct call_chain *chain = task->chain;
 
         if (!unwind_registers_decode(u->machine, u->machine->perf_registers, raw->registers,
                                      raw->registers_bytes, registers)) {
@@ -388,10 +424,10 @@ static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, str
                 take_frames(&u->walk, TRACE_STACK_NO_TABLE, chain);
                 return;
         }
-        task.input.pieces[0] = (struct stack_walk_piece){ .bytes = raw->copy,
-                                                          .start_avma = registers->values[u->machine->sp],
-                                                          .n_bytes = raw->copy_bytes };
-        take_frames(&u->walk, walk(u, &task), chain);
+        task->input.pieces[0] = (struct stack_walk_piece){ .bytes = raw->copy,
+                                                           .start_avma = registers->values[u->machine->sp],
+                                                           .n_bytes = raw->copy_bytes };
+        take_frames(&u->walk, walk(u, task), chain);
 }
 
 void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state state)
@@ -411,30 +447,101 @@ void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state
                 loss_counter_add(u->losses, reasons[state], 1);
 }
 
-void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
-                        uint64_t now_ns, struct call_chain *chain)
+/* Returns the ticket of a stack that was put aside, or 0. */
+static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
+                    uint64_t now_ns, bool may_wait, struct call_chain *chain)
 {
-        if (raw->registers && u->walker) {
-                unwind_frame_pointer_run_kernel(raw, chain);
-                walk_user(u, raw, thread, now_ns, chain);
-        } else {
+        struct lookup lookup;
+        struct task task;
+
+        if (!raw->registers || !u->walker) {
                 unwind_frame_pointer_run(raw, &thread->process->space, chain);
                 /* A kernel thread has no other part. */
                 if (u->walker && raw->in_kernel && chain->state == TRACE_STACK_FRAME_POINTERS &&
                     chain->frames[chain->n_frames - 1].in_kernel)
                         chain->state = TRACE_STACK_COMPLETE;
+                stack_unwinder_count(u, chain->state);
+                return 0;
         }
+        unwind_frame_pointer_run_kernel(raw, chain);
+        task = make_task(u, thread, &lookup);
+        task.now_ns = now_ns;
+        task.is_now = true;
+        task.may_wait = may_wait;
+        task.chain = chain;
+        walk_user(u, raw, &task);
+        if (task.ticket == 0)
+                stack_unwinder_count(u, chain->state);
+        return task.ticket;
+}
+
+void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
+                        uint64_t now_ns, struct call_chain *chain)
+{
+        (void)run(u, raw, thread, now_ns, false, chain);
+}
+
+uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
+                                    struct thread_track *thread, uint64_t now_ns, struct call_chain *chain)
+{
+        stack_stitch_clear(&u->after);
+        return run(u, raw, thread, now_ns, true, chain);
+}
+
+void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread)
+{
+        struct cut_stacks *cuts = &thread->cuts;
+        struct lookup lookup;
+        struct task task;
+
+        if (u->is_hurried || cuts->n_items == 0)
+                return;
+        task = make_task(u, thread, &lookup);
+        for (size_t i = cuts->n_items; i-- > 0 && i + LATE_STACKS_MAX >= cuts->n_items;) {
+                if (cuts->items[i]->generation != task.space.generation)
+                        return;
+                cut_stack_restore(cuts->items[i], &u->walk);
+                task.input.registers = cuts->items[i]->registers;
+                if (walk_late(u, &task, cuts->items[i]->copy_end_avma)) {
+                        keep(u, &task, true);
+                        return;
+                }
+        }
+}
+
+uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thread, struct call_chain *chain)
+{
+        struct cut_stack *cut = cut_stacks_take(&thread->cuts);
+        enum trace_stack_state state;
+        uint32_t ticket;
+
+        if (!cut)
+                return 0;
+        ticket = cut->ticket;
+        u->cut_bytes -= cut_stack_count_bytes(cut->n_kernel, cut->n_user);
+        cut_stack_restore_kernel(cut, chain);
+        cut_stack_restore(cut, &u->walk);
+        state = state_of(cut->end);
+        /* One that was completed has calls that have returned by the time of the stack that completed it. */
+        if (join(u, &thread->stitch, cut->generation, &state) ||
+            join(u, &u->after, cut->generation, &state))
+                stack_stitch_keep(&u->after, &u->walk, cut->generation, state == TRACE_STACK_APPROXIMATE);
+        take_frames(&u->walk, state, chain);
         stack_unwinder_count(u, chain->state);
+        free(cut);
+        return ticket;
 }
 
 bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwinder_copy *copy,
                              struct thread_track *thread, struct call_chain *chain)
 {
-        struct task task = { .thread = thread };
+        struct lookup lookup;
+        struct task task;
         struct unwind_registers *registers = &task.input.registers;
 
         if (!u->walker)
                 return false;
+        task = make_task(u, thread, &lookup);
         registers->pc = copy->pc_avma;
         registers->values[u->machine->sp] = copy->sp_avma;
         registers->values[u->machine->fp] = copy->fp_avma;

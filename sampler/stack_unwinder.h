@@ -72,6 +72,25 @@ void stack_unwinder_free(struct stack_unwinder *u);
 void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
                         uint64_t now_ns, struct call_chain *chain);
 
+/*
+ * stack_unwinder_run_waiting() - the same for a sample that need not be written at once
+ * Returns 0, or a number if the stack is cut: then @chain is what there is of it so far, and nothing is counted.
+ */
+uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
+                                    struct thread_track *thread, uint64_t now_ns, struct call_chain *chain);
+
+/* There are no more samples of this thread now: reads memory, for what will be closed. */
+void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread);
+
+/*
+ * stack_unwinder_close() - the newest of a thread's stacks that wait, as it is now
+ * To be called until it returns 0: after a stack that is complete, since the next one may fit less; before the
+ * process's mappings change; and when the rings are empty.
+ * Returns the number that it was given, with @chain; 0 if there is none.
+ */
+uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thread,
+                              struct call_chain *chain);
+
 /* A copy of its stack that the program made itself. */
 struct stack_unwinder_copy {
         uint64_t pc_avma, sp_avma, fp_avma;

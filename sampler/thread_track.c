@@ -26,6 +26,7 @@ void thread_track_deinit(struct thread_track *t)
         for (size_t i = 0; i < t->n_pending; i++)
                 kept_copy_free(t->pending[i].copy);
         stack_stitch_deinit(&t->stitch);
+        cut_stacks_deinit(&t->cuts);
         free(t->zones);
         free(t->pending);
         *t = (struct thread_track){ .tid = 0 };

@@ -14,6 +14,7 @@
 
 #include "format/event_encoder.h"
 #include "format/trace_event.h"
+#include "sampler/cut_stacks.h"
 #include "unwind/stack_stitch.h"
 
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct open_zone {
 struct pending_event {
         struct trace_event event;
         bool closes_zones; /* a new program (execve): what was open is over */
+        uint32_t cut; /* of a sample whose callstack is cut: its number at the stack_unwinder; else 0 */
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };
 
@@ -57,8 +59,9 @@ struct thread_track {
         struct pending_event *pending; /* heap, owned; in order of time */
         size_t n_pending, pending_capacity;
 
-        struct stack_stitch stitch; /* filled by the stack_unwinder */
-        uint64_t late_read_ns;      /* the same: the last sample for which memory was read */
+        struct stack_stitch stitch; /* these are the stack_unwinder's: the last whole stack, */
+        struct cut_stacks cuts;     /* those that wait to be completed, */
+        uint64_t late_read_ns;      /* and when memory was last read for one */
 
         uint64_t last_ns; /* of the last event written */
         bool listed;      /* in the process table's list of threads with pending events */
