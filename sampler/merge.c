@@ -64,7 +64,6 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         event_encoder_init(&m->encoder);
         r = stack_unwinder_new(&options->unwinder, options->tables, &m->losses, &m->unwinder, err);
         sample_parts.unwinder = m->unwinder;
-        sample_parts.tables = options->tables; //TEMP
         zone_merge_parts.unwinder = m->unwinder;
         zone_merge_init(&m->zone_merge, &zone_merge_parts);
         if (r == 0 && sample_source_init(&m->samples, &sample_parts) < 0)

@@ -9,7 +9,6 @@
 #include "format/trace_writer.h"
 #include "instrument/region_inbox.h"
 #include "sampler/attachment.h"
-#include "sampler/code_tables.h" //TEMP
 #include "sampler/command.h"
 #include "sampler/event_set.h"
 #include "sampler/merge.h"
@@ -39,6 +38,13 @@
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
+/*
+ * Callstacks are longer than their copies, and samples are so far apart that few can be completed by others: what
+ * is missing is read from memory, and the sooner the better.
+ */
+#define SLEEP_CUT_MS    4
+#define CUT_RATE_HZ_MAX 4000
+
 #define OPEN_ONLY_MS   10  /* since the last cycle: a new region alone is no reason for another */
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
@@ -60,7 +66,6 @@ struct recorder {
         struct attachment attachment;
         struct event_set events;
         struct region_inbox inbox;
-        struct code_tables *tables; //TEMP
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct writer_thread *writer;
@@ -223,7 +228,6 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         };
         int code;
 
-        code_tables_new(NULL, NULL, &r->tables, NULL); options.tables = r->tables; //TEMP
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
                 return error_errno(err, "eventfd");
@@ -380,6 +384,8 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
                 ms = 1; /* a program writes already, and its ring is not read yet */
         else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
                 ms = SLEEP_QUIET_MS;
+        if (r->merge.samples.has_cuts && r->request.rate_hz <= CUT_RATE_HZ_MAX && ms > SLEEP_CUT_MS)
+                ms = SLEEP_CUT_MS;
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
         return ms;

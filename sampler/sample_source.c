@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
-#include "sampler/code_tables.h" //TEMP
 #include "sampler/event_set.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
@@ -26,7 +25,6 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .dictionary = parts->dictionary,
                 .losses = parts->losses,
                 .unwinder = parts->unwinder,
-                .tables = parts->tables, //TEMP
                 .sample_events = parts->sample_events,
                 .keep_stacks = parts->keep_stacks,
                 .stacks = { .dictionary = parts->dictionary },
@@ -161,6 +159,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         pending.cut = stack_unwinder_run_waiting(s->unwinder, &rec->sample.stack, thread, rec->time_ns,
                                                  &s->chain);
         is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
+        s->has_cuts |= pending.cut != 0;
         if (pending.cut == 0)
                 r = add_stack(s, thread, &event);
         if (r == 0 && s->keep_stacks)
@@ -227,7 +226,6 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         if (r < 0 || !thread)
                 return r;
         r = add_module(s, thread->process, m, &range.module);
-        if (s->tables) code_tables_want(s->tables, range.module, NULL, rec->pid, m); //TEMP
         row.module = range.module;
         row.process = thread->process->process;
         if (r == 0)
@@ -406,6 +404,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
 {
         int r = 0;
 
+        s->has_cuts = false;
         while (r == 0) {
                 size_t i;
 

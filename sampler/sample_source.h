@@ -44,10 +44,10 @@ struct sample_source {
         const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
-        struct code_tables *tables; //TEMP
         struct call_chain chain; /* scratch */
         bool keep_stacks;
         size_t kept_bytes;    /* of copies that are pending */
+        bool has_cuts;        /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
         unsigned n_unhurried; /* records since the rings were last looked at */
         uint64_t n_samples, n_switches;
         uint64_t n_lost_records; /* as LOST records say */
@@ -60,7 +60,6 @@ struct sample_source_parts {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
-        struct code_tables *tables; //TEMP
         const uint32_t *sample_events;
         bool keep_stacks; /* the copies of stacks become events as well */
 };
