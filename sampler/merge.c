@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
+#include "sampler/code_tables.h"
 #include "sampler/event_set.h"
 #include "sampler/writer_thread.h"
 
@@ -27,7 +28,7 @@ static int flush_if_full(void *context);
 
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
 {
-        const struct sample_source_parts sample_parts = {
+        struct sample_source_parts sample_parts = {
                 .events = options->events,
                 .processes = &m->processes,
                 .dictionary = options->dictionary,
@@ -62,6 +63,12 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         zone_source_init(&m->zones, &zone_parts);
         zone_merge_init(&m->zone_merge, &zone_merge_parts);
         event_encoder_init(&m->encoder);
+        if (options->table_process &&
+            code_tables_new(options->table_process, &m->losses, &m->tables, err) < 0) {
+                merge_deinit(m);
+                return -ENOMEM;
+        }
+        sample_parts.tables = m->tables;
         if (sample_source_init(&m->samples, &sample_parts) < 0) {
                 merge_deinit(m);
                 return error_set(err, -ENOMEM, "no memory for the merge");
@@ -72,6 +79,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
 void merge_deinit(struct merge *m)
 {
         sample_source_deinit(&m->samples);
+        code_tables_free(m->tables);
         zone_merge_deinit(&m->zone_merge);
         zone_source_deinit(&m->zones);
         process_table_deinit(&m->processes);

@@ -24,8 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_tables;
 struct error;
 struct region_inbox;
+struct table_process;
 struct trace_dictionary;
 struct writer_thread;
 
@@ -34,6 +36,7 @@ struct merge {
         struct writer_thread *writer;        /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
+        struct code_tables *tables; /* heap, owned; NULL = the unwinder needs none */
         struct sample_source samples;
         struct zone_source zones;
         struct event_encoder encoder;
@@ -51,9 +54,10 @@ struct merge_options {
         struct writer_thread *writer;
         struct event_set *events;
         const struct unwinder *unwinder;
-        const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
-        uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */
-        struct region_inbox *inbox;    /* borrowed */
+        struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
+        const uint32_t *sample_events;       /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
+        uint32_t families;                   /* CLIENT_ABI_FAMILY_*, and with which callstacks */
+        struct region_inbox *inbox;          /* borrowed */
 };
 
 /* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */

@@ -37,7 +37,7 @@
 #define SEND_BYTES     (4 << 20)           /* kept for who is slow to read, where that is permitted */
 #define KEEP_BYTES     (UINT32_C(1) << 20) /* of memory for the next answer */
 #define CHILD_PRIORITY (-10)               /* as of nice(1): samples wait for tables */
-#define REAP_TIME_MS   2000                /* for a child that was killed */
+#define REAP_TIME_MS   1000                /* for a child to end */
 #define PROCESS_NAME   "hyprof-tables"
 
 /* The beginning of each packet of an answer. */
@@ -298,9 +298,15 @@ int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t r
         return table_process_start_task(p, run_as_uid, run_as_gid, build, err);
 }
 
+static void wait_for_end(struct pollfd *ended)
+{
+        while (poll(ended, ended->fd >= 0, REAP_TIME_MS) < 0 && errno == EINTR)
+                ;
+}
+
 /*
- * A child that runs as another user is out of our reach once we have given up our rights.  But it sees
- * that the socket closes, and it dies with us; so it is waited for a while only.
+ * The child sees that the socket is closed, ends what it began, and goes.  One that does not is killed.  If
+ * it has become another user, and we have given up our rights, that fails; then it dies with us.
  */
 void table_process_stop(struct table_process *p)
 {
@@ -309,10 +315,12 @@ void table_process_stop(struct table_process *p)
         if (p->pid > 0) {
                 io_close(&p->fd);
                 ended.fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-                (void)kill(p->pid, SIGKILL);
-                while (poll(&ended, ended.fd >= 0, REAP_TIME_MS) < 0 && errno == EINTR)
-                        ;
-                (void)waitpid(p->pid, NULL, WNOHANG);
+                wait_for_end(&ended);
+                if (waitpid(p->pid, NULL, WNOHANG) == 0) {
+                        (void)kill(p->pid, SIGKILL);
+                        wait_for_end(&ended);
+                        (void)waitpid(p->pid, NULL, WNOHANG);
+                }
                 io_close(&ended.fd);
         }
         byte_buffer_deinit(&p->received);
