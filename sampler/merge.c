@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
+#include "sampler/code_tables.h"
 #include "sampler/event_set.h"
 #include "sampler/writer_thread.h"
 
@@ -49,7 +50,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .flush_if_full = flush_if_full,
                 .context = m,
         };
-        int r;
+        int r = 0;
 
         *m = (struct merge){ .dictionary = options->dictionary,
                              .writer = options->writer,
@@ -62,7 +63,11 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         process_table_init(&m->processes, m->dictionary);
         zone_source_init(&m->zones, &zone_parts);
         event_encoder_init(&m->encoder);
-        r = stack_unwinder_new(&options->unwinder, options->tables, &m->losses, &m->unwinder, err);
+        if (options->table_process)
+                r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
+        if (r == 0)
+                r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
+        sample_parts.tables = m->tables;
         sample_parts.unwinder = m->unwinder;
         zone_merge_parts.unwinder = m->unwinder;
         zone_merge_init(&m->zone_merge, &zone_merge_parts);
@@ -76,6 +81,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
 void merge_deinit(struct merge *m)
 {
         sample_source_deinit(&m->samples);
+        code_tables_free(m->tables);
         zone_merge_deinit(&m->zone_merge);
         zone_source_deinit(&m->zones);
         process_table_deinit(&m->processes);

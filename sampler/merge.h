@@ -28,6 +28,7 @@
 struct code_tables;
 struct error;
 struct region_inbox;
+struct table_process;
 struct trace_dictionary;
 struct writer_thread;
 
@@ -36,6 +37,7 @@ struct merge {
         struct writer_thread *writer;        /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
+        struct code_tables *tables; /* heap, owned; NULL = the unwinder needs none */
         struct stack_unwinder *unwinder; /* owned */
         struct sample_source samples;
         struct zone_source zones;
@@ -54,7 +56,7 @@ struct merge_options {
         struct writer_thread *writer;
         struct event_set *events;
         struct stack_unwinder_options unwinder;
-        struct code_tables *tables; /* borrowed; NULL = there are none */
+        struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
         bool keep_stacks;
         const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
         uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */

@@ -9,6 +9,7 @@
 #include "format/trace_writer.h"
 #include "instrument/region_inbox.h"
 #include "sampler/attachment.h"
+#include "sampler/code_tables.h"
 #include "sampler/command.h"
 #include "sampler/event_set.h"
 #include "sampler/merge.h"
@@ -16,6 +17,7 @@
 #include "sampler/recording_facts.h"
 #include "sampler/ring_size.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/table_process.h"
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
@@ -52,7 +54,15 @@
 
 #define COLLECTOR_PRIORITY (-10) /* as of nice(1) */
 
-enum wake_reason { WAKE_SAMPLES, WAKE_TRACKER, WAKE_SIGNAL, WAKE_COMMAND, WAKE_WRITER, WAKE_REGION };
+enum wake_reason {
+        WAKE_SAMPLES,
+        WAKE_TRACKER,
+        WAKE_SIGNAL,
+        WAKE_COMMAND,
+        WAKE_WRITER,
+        WAKE_REGION,
+        WAKE_TABLES
+};
 
 struct recorder {
         const struct recorder_options *options;
@@ -66,6 +76,7 @@ struct recorder {
         struct attachment attachment;
         struct event_set events;
         struct region_inbox inbox;
+        struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct writer_thread *writer;
@@ -106,6 +117,21 @@ static int take_signals(struct recorder *r, struct error *err)
         (void)sigaddset(&signals, SIGXFSZ);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
         return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
+}
+
+static bool needs_tables(const struct recorder *r)
+{
+        return r->unwinder.mode != STACK_UNWINDER_FP;
+}
+
+/* Without it callstacks end where there are no frame pointers: each file is counted, and people hear of it at once. */
+static void start_tables(struct recorder *r)
+{
+        struct error err = ERROR_NONE;
+
+        if (needs_tables(r) &&
+            table_process_start(&r->tables, r->options->run_as_uid, r->options->run_as_gid, &err) < 0)
+                note(r, err.text);
 }
 
 /* What was asked for, or the default, within our rights. */
@@ -207,6 +233,8 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
         if (code == 0)
                 code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
+        if (code == 0 && r->tables.fd >= 0)
+                code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
                 code = watch(r, r->events.ring_fds[i],
@@ -221,6 +249,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .dictionary = r->dictionary,
                 .events = &r->events,
                 .unwinder = r->unwinder,
+                .table_process = needs_tables(r) ? &r->tables : NULL,
                 .keep_stacks = r->options->keep_stacks,
                 .sample_events = r->sample_events,
                 .families = r->options->families,
@@ -267,10 +296,12 @@ static int start_command(struct recorder *r, struct error *err)
 static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         bool fallback;
-        int code = take_signals(r, err);
+        int code;
 
         perf_access_read(&r->access);
         r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
+        start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
+        code = take_signals(r, err);
         if (code == 0)
                 code = choose_events(r, &fallback, err);
         if (code == 0)
@@ -429,7 +460,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
 
 static int collect(struct recorder *r, struct error *err)
 {
-        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION;
+        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES;
 
         while (true) {
                 unsigned woken = wait_for_work(r);
@@ -442,6 +473,8 @@ static int collect(struct recorder *r, struct error *err)
                 }
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
+                if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.tables) < 0)
+                        return error_set(err, -ENOMEM, "no memory for unwind tables");
                 /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
                     now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
@@ -523,6 +556,7 @@ static void release(struct recorder *r)
         command_deinit(&r->command);
         attachment_close(&r->attachment);
         region_inbox_close(&r->inbox);
+        table_process_stop(&r->tables);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
 }
@@ -542,6 +576,7 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .result = ret_result,
                 .command = { .pid_fd = -1, .go_fd = -1, .exec_fd = -1 },
                 .inbox = { .fd = -1 },
+                .tables = { .fd = -1 },
                 .signal_fd = -1,
                 .epoll_fd = -1,
                 .fail_fd = -1,

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
+#include "sampler/code_tables.h"
 #include "sampler/event_set.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
@@ -25,6 +26,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .dictionary = parts->dictionary,
                 .losses = parts->losses,
                 .unwinder = parts->unwinder,
+                .tables = parts->tables,
                 .sample_events = parts->sample_events,
                 .keep_stacks = parts->keep_stacks,
                 .stacks = { .dictionary = parts->dictionary },
@@ -186,9 +188,11 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return TRACE_MODULE_FILE;
 }
 
-static int add_module(struct sample_source *s, const struct process_track *process, const struct perf_mmap *m,
-                      uint32_t *ret_module)
+/* The module of a mapping; its table is asked for.  @process: whose it is, if it is of no file. */
+static int add_module(struct sample_source *s, const struct process_track *process,
+                      const struct perf_record *rec, uint32_t *ret_module)
 {
+        const struct perf_mmap *m = &rec->mmap;
         struct trace_module row = { .kind = module_kind(m) };
         int r = trace_dictionary_add_string(s->dictionary, m->path, m->path_bytes, &row.path);
 
@@ -200,7 +204,9 @@ static int add_module(struct sample_source *s, const struct process_track *proce
                 row.device = makedev(m->device_major, m->device_minor);
                 row.inode = m->inode;
         }
-        return r < 0 ? r : trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        if (r == 0)
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        return r < 0 || !s->tables ? r : code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
 }
 
 static int take_mmap(struct sample_source *s, const struct perf_record *rec)
@@ -225,7 +231,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         r = thread_of(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
-        r = add_module(s, thread->process, m, &range.module);
+        r = add_module(s, thread->process, rec, &range.module);
         row.module = range.module;
         row.process = thread->process->process;
         if (r == 0)
@@ -428,6 +434,18 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         return r;
 }
 
+/* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
+static int want_table(struct sample_source *s, const struct perf_record *rec)
+{
+        uint32_t module;
+        int r;
+
+        if (!s->tables || !rec->mmap.executable || module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return 0;
+        r = add_module(s, NULL, rec, &module);
+        return r == -EOVERFLOW ? 0 : r;
+}
+
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
 {
         for (size_t i = 0; i < s->events->n_rings; i++) {
@@ -443,8 +461,11 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                         s->heads[i].ready =
                                 false; /* it may have borrowed the ring's copy of a wrapped record */
                         if (perf_record_decode(bytes, n_bytes, &s->events->layout, &rec, NULL) < 0 ||
-                            rec.kind != PERF_RECORD_KIND_MMAP ||
-                            !region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
+                            rec.kind != PERF_RECORD_KIND_MMAP)
+                                continue;
+                        if (want_table(s, &rec) < 0)
+                                return error_set(err, -ENOMEM, "no memory for unwind tables");
+                        if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
                                 continue;
                         *ret_pid = rec.pid;
                         return 1;

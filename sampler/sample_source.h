@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_tables;
 struct error;
 struct event_set;
 struct loss_counter;
@@ -41,6 +42,7 @@ struct sample_source {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
+        struct code_tables *tables;    /* NULL = none are needed */
         const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
@@ -60,6 +62,7 @@ struct sample_source_parts {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
+        struct code_tables *tables; /* or NULL */
         const uint32_t *sample_events;
         bool keep_stacks; /* the copies of stacks become events as well */
 };
@@ -79,8 +82,9 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
 
 /*
  * sample_source_scan() - the next process that mapped a client region, ahead of its turn
- * A program may end a moment after it began: its region must be opened now or never.
- * Returns 1 with its PID, 0 if there is none, -EBADMSG.
+ * A program may end a moment after it began: its region must be opened now or never.  So must its files, whose unwind
+ * tables are asked for on the way.
+ * Returns 1 with its PID, 0 if there is none, -EBADMSG, -ENOMEM.
  */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
 
