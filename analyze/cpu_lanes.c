@@ -41,8 +41,9 @@ static int add_time(struct cpu_lanes *l, uint32_t thread, uint64_t cpu, struct c
         uint32_t id;
         int r = array_reserve(&l->sums, &l->sums_capacity, (size_t)l->keys.n_items + 1, sizeof(*l->sums));
 
-        if (r == 0)
-                r = intern_add(&l->keys, &key, sizeof(key), &id);
+        if (r < 0)
+                return r;
+        r = intern_add(&l->keys, &key, sizeof(key), &id);
         if (r < 0)
                 return r;
         if (r == 1)

@@ -151,8 +151,9 @@ static int sum_wakers(struct filling *f)
                 int r = array_reserve(&f->waker_sums, &f->waker_sums_capacity, (size_t)f->wakers.n_items + 1,
                                       sizeof(*f->waker_sums));
 
-                if (r == 0)
-                        r = intern_add(&f->wakers, &waker, sizeof(waker), &id);
+                if (r < 0)
+                        return r;
+                r = intern_add(&f->wakers, &waker, sizeof(waker), &id);
                 if (r < 0)
                         return r;
                 if (r == 1)

@@ -46,21 +46,17 @@ static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
         return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* The row of waits with @key, new if need be; NULL with *@ret_error set. */
-static struct wait_row *find_row(struct wait_stats *s, const struct wait_key *key, uint32_t *ret_id,
-                                 int *ret_error)
+/* The id of the row of waits with @key, new if need be. */
+static int find_row(struct wait_stats *s, const struct wait_key *key, uint32_t *ret_id)
 {
         int r = array_reserve(&s->rows, &s->rows_capacity, (size_t)s->keys.n_items + 1, sizeof(*s->rows));
 
-        if (r == 0)
-                r = intern_add(&s->keys, key, sizeof(*key), ret_id);
-        *ret_error = r;
         if (r < 0)
-                return NULL;
+                return r;
+        r = intern_add(&s->keys, key, sizeof(*key), ret_id);
         if (r == 1)
                 s->rows[*ret_id - 1] = (struct wait_row){ .n_open = 0 };
-        *ret_error = 0;
-        return &s->rows[*ret_id - 1];
+        return r < 0 ? r : 0;
 }
 
 static int add_waker(struct wait_stats *s, const struct waker_key *key, uint64_t wait_ns)
@@ -69,8 +65,9 @@ static int add_waker(struct wait_stats *s, const struct waker_key *key, uint64_t
         int r = array_reserve(&s->wakers, &s->wakers_capacity, (size_t)s->waker_keys.n_items + 1,
                               sizeof(*s->wakers));
 
-        if (r == 0)
-                r = intern_add(&s->waker_keys, key, sizeof(*key), &id);
+        if (r < 0)
+                return r;
+        r = intern_add(&s->waker_keys, key, sizeof(*key), &id);
         if (r < 0)
                 return r;
         if (r == 1)
@@ -129,9 +126,10 @@ static int switch_in(struct wait_stats *s, struct wait_thread *thread, uint64_t 
                 wait_sum_add(&thread->preempted, wait_ns);
                 return 0;
         }
-        row = find_row(s, &thread->key, &id, &r);
-        if (!row)
+        r = find_row(s, &thread->key, &id);
+        if (r < 0)
                 return r;
+        row = &s->rows[id - 1];
         wait_sum_add(&row->ended, wait_ns);
         wait_sum_add(&thread->waits.ended, wait_ns);
         if (!thread->is_woken)
@@ -171,15 +169,16 @@ int wait_stats_finish(struct wait_stats *s, uint64_t end_ns)
                 struct wait_thread *thread = &s->threads[i];
                 uint64_t open_ns = elapsed(thread->out_ns, end_ns);
                 struct wait_row *row;
-                uint32_t id;
+                uint32_t id = 0;
                 int r;
 
                 if (!thread->is_out || thread->is_preempted)
                         continue;
                 thread->is_out = false;
-                row = find_row(s, &thread->key, &id, &r);
-                if (!row)
+                r = find_row(s, &thread->key, &id);
+                if (r < 0)
                         return r;
+                row = &s->rows[id - 1];
                 row->n_open++;
                 row->open_ns += open_ns;
                 thread->waits.n_open++;

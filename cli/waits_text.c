@@ -53,7 +53,7 @@ static void add_sum(struct text_table *table, const struct wait_row *sum, uint64
 /* Never empty: a line begins with it. */
 static struct report_string name_of_place(const struct report_wait_place *place)
 {
-        struct report_string name = { .n_bytes = 0 };
+        struct report_string name = place->kernel;
 
         if (!place->has_stack)
                 return report_names_words("[stack not recorded]");
@@ -61,8 +61,6 @@ static struct report_string name_of_place(const struct report_wait_place *place)
                 uint32_t i = place->frame < place->n_frames ? place->frame : 0;
 
                 name = report_names_function(place->frames[i].name, place->frames[i].kind);
-        } else {
-                name = place->kernel;
         }
         return name.n_bytes != 0 ? name : report_names_words("[no name]");
 }
