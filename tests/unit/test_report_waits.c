@@ -284,6 +284,44 @@ START_TEST(test_zones)
 }
 END_TEST
 
+/* One that has no function of its own is known by that of the kernel, and by the thread's name. */
+START_TEST(test_wakers_without_functions)
+{
+        const struct report_wait_place *place;
+        struct trace_builder b;
+        struct report *report;
+        uint32_t kernel, thread, stack;
+
+        trace_builder_init(&b);
+        kernel = add_code(&b).kernel;
+        thread = trace_builder_thread(&b, 1, 1);
+        stack = trace_builder_stack(&b, 0, named_frame(&b, kernel, 0x10, "handle_softirqs"));
+        stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x20, "hrtimer_wakeup"));
+        stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x30, "try_to_wake_up"));
+        trace_builder_begin_run(&b, thread);
+        ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "sleeper"));
+        ADD(&b, 110, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        ADD(&b, 120, WAKEUP, 0, 0, 0, stack);
+        ADD(&b, 130, SWITCH_IN, 0);
+        ADD(&b, 140, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        ADD(&b, 150, WAKEUP, 0, thread, 0, 0);
+        ADD(&b, 170, SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->waits.n_places, 1);
+        place = &report->waits.places[0];
+        ck_assert_uint_eq(place->n_wakers, 2);
+        ck_assert(equals(place->wakers[0].thread, "sleeper"));
+        ck_assert(!place->wakers[0].has_function);
+        ck_assert_uint_eq(place->wakers[0].ended.total_ns, 30);
+        ck_assert_uint_eq(place->wakers[1].thread.n_bytes, 0);
+        ck_assert(equals(place->wakers[1].function.name, "hrtimer_wakeup"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* A switch that the trace lacks makes no wait, and none longer; idle threads of the kernel wait for nothing. */
 START_TEST(test_switches_that_are_missing)
 {
@@ -395,6 +433,7 @@ int main(void)
 
         tcase_add_test(tc, test_places);
         tcase_add_test(tc, test_wakers_and_delays);
+        tcase_add_test(tc, test_wakers_without_functions);
         tcase_add_test(tc, test_totals_and_threads);
         tcase_add_test(tc, test_zones);
         tcase_add_test(tc, test_switches_that_are_missing);
