@@ -90,7 +90,13 @@ static int check_right(const struct event_scope_request *scope)
 int scope_check(const struct record_options *options)
 {
         const struct event_scope_request *scope = &options->scope;
-        int status = check_tasks(scope);
+        int status;
+
+        if (scope->kind == EVENT_SCOPE_CGROUP && record_options_is_attaching(options) && !scope->cgroup) {
+                complain("error: --scope=cgroup is for a command, or for --cgroup");
+                return EXIT_STATUS_USAGE;
+        }
+        status = check_tasks(scope);
 
         if (status == EXIT_STATUS_OK && scope->cgroup)
                 status = check_cgroup(scope->cgroup);

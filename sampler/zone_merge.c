@@ -4,6 +4,7 @@
 #include "instrument/client_abi.h"
 #include "sampler/event_stack.h"
 #include "sampler/loss_counter.h"
+#include "sampler/process_filter.h"
 #include "sampler/process_table.h"
 #include "sampler/stack_builder.h"
 #include "sampler/zone_source.h"
@@ -195,7 +196,7 @@ static bool find_level(struct zone_merge *m, const struct thread_track *track,
         return false;
 }
 
-static int add_stack(struct zone_merge *m, const struct thread_track *thread, const struct client_event *from,
+static int add_stack(struct zone_merge *m, struct thread_track *thread, const struct client_event *from,
                      uint32_t *ret_stack)
 {
         const struct address_space *space = &thread->process->space;
@@ -204,7 +205,7 @@ static int add_stack(struct zone_merge *m, const struct thread_track *thread, co
         *ret_stack = 0;
         if (from->prefix.n_frames == 0 && from->prefix.stack_bytes == 0)
                 return 0;
-        event_stack_unwind(&from->prefix, space, m->parts.sink->losses, &m->chain);
+        event_stack_unwind(&from->prefix, m->parts.unwinder, thread, m->parts.sink->losses, &m->chain);
         if (m->chain.n_frames > 0)
                 r = stack_builder_add(m->parts.stacks, space, &m->chain, ret_stack);
         loss_counter_add(m->parts.sink->losses, TRACE_LOSS_STACK_TABLE_FULL, m->parts.stacks->n_cut);
@@ -240,6 +241,13 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
         return r;
 }
 
+/* Of a program's threads, only some may be recorded. */
+static bool is_wanted(const struct zone_merge *m, const struct lane *lane)
+{
+        return !m->parts.filter || lane->slot->tid == 0 ||
+               process_filter_has_thread(m->parts.filter, lane->region->pid, lane->slot->tid);
+}
+
 /* Merges one event, of whatever kind. */
 static int merge_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
                        uint64_t now_ns)
@@ -249,7 +257,10 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
         if (from->kind == CLIENT_ABI_EVENT_THREAD)
                 return hand_over(m, lane, from, now_ns);
         if (!lane->thread) {
-                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                if (is_wanted(m, lane))
+                        event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                else
+                        event_translator_pass(lane->region, from);
                 return 0;
         }
         r = zone_merge_write_pending(m, lane->thread, now_ns);

@@ -20,15 +20,18 @@
 struct process_table;
 struct process_track;
 struct stack_builder;
+struct stack_unwinder;
 struct thread_sink;
 struct thread_track;
 struct zone_source;
 
 /* What it works with; all borrowed. */
 struct zone_merge_parts {
+        const struct process_filter *filter; /* or NULL */
         struct zone_source *zones;
         struct process_table *processes;
         struct stack_builder *stacks;
+        struct stack_unwinder *unwinder;
         struct thread_sink *sink;
         /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
         int (*flush_if_full)(void *context);

@@ -614,7 +614,7 @@ static void measure_stacks(const struct live_stacks *s)
         open_result(&own, s->n_samples);
         walk_own(s, &own, n_ends);
         printf("   %zu stacks, %.1f frames each, tables of %.2f MB in %.2f ms\n", s->n_samples,
-               (double)own.n_pcs / n, (double)s->cache.n_bytes / 1e6, (double)s->cache.n_built_ns / 1e6);
+               (double)own.n_pcs / n, (double)s->cache.n_bytes / 1e6, (double)s->n_built_ns / 1e6);
         printf("   %-10s %8.2f us a stack  %5.1f ns a frame    root %6.2f%%\n", "stack_walk",
                own.ns / 1e3 / n, own.ns / (double)own.n_pcs, 100.0 * (double)own.n_root / n);
         for (size_t i = 0; i < STACK_WALK_N_ENDS; i++)

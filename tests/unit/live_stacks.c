@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "symbolize/elf_image.h"
@@ -130,16 +131,29 @@ static int open_image(const char *path, struct unwind_cache_key *ret_key, struct
         return elf_image_open_unmapped(*ret_fd, ret_image, NULL);
 }
 
+/* The module of a file that is not in the cache yet; without memory, or room, it has none. */
+static void build(struct live_stacks *s, uint32_t id, const struct elf_image *image)
+{
+        uint64_t began_ns = clock_raw_ns();
+        struct unwind_module *module = NULL;
+
+        if (unwind_module_build(image, &module, NULL) == 0)
+                (void)unwind_cache_put(&s->cache, id, module);
+        s->n_built_ns += clock_raw_ns() - began_ns;
+}
+
 void live_stacks_load(struct live_stacks *s, struct live_mapping *m)
 {
         struct elf_image *image = NULL;
         struct unwind_cache_key key;
+        uint32_t id = 0;
         int fd = -1;
 
-        if (open_image(m->path, &key, &image, &fd) == 0 &&
-            unwind_cache_add(&s->cache, &key, image, &m->module, NULL) == 0 && m->module &&
-            !unwind_module_find_bias(m->module, m->start_avma, m->file_off, m->end_avma - m->start_avma,
-                                     &m->bias))
+        if (open_image(m->path, &key, &image, &fd) == 0 && unwind_cache_add(&s->cache, &key, &id, NULL) == 1)
+                build(s, id, image);
+        m->module = unwind_cache_get(&s->cache, id);
+        if (m->module && !unwind_module_find_bias(m->module, m->start_avma, m->file_off,
+                                                  m->end_avma - m->start_avma, &m->bias))
                 m->module = NULL;
         elf_image_close(image);
         io_close(&fd);

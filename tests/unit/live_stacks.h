@@ -42,6 +42,7 @@ struct live_stacks {
         struct live_mapping *mappings; /* by address; those with code */
         size_t n_mappings, mappings_capacity;
         struct unwind_cache cache;
+        uint64_t n_built_ns; /* spent in building its modules */
         uint64_t n_lost;
         uint64_t generation;
 };
