@@ -7,6 +7,7 @@
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
 #include "sampler/event_set.h"
+#include "sampler/switch_source.h"
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .dictionary = options->dictionary,
                 .losses = &m->losses,
                 .unwinder = options->unwinder,
+                .switches = options->switches,
                 .sample_events = options->sample_events,
         };
         const struct zone_source_parts zone_parts = {
@@ -123,6 +125,9 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         }
         loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
                          n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
+        loss_counter_add(&m->losses, TRACE_LOSS_SWITCHES_LOST,
+                         switch_source_count_lost(m->samples.switches) -
+                                 m->losses.totals[TRACE_LOSS_SWITCHES_LOST]);
         r = zone_source_count_drops(&m->zones);
         if (r == 0)
                 r = zone_source_add_clocks(&m->zones);

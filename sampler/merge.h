@@ -26,6 +26,7 @@
 
 struct error;
 struct region_inbox;
+struct switch_source;
 struct trace_dictionary;
 struct writer_thread;
 
@@ -51,9 +52,10 @@ struct merge_options {
         struct writer_thread *writer;
         struct event_set *events;
         const struct unwinder *unwinder;
-        const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
-        uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */
-        struct region_inbox *inbox;    /* borrowed */
+        struct switch_source *switches; /* or NULL: borrowed */
+        const uint32_t *sample_events;  /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
+        uint32_t families;              /* CLIENT_ABI_FAMILY_*, and with which callstacks */
+        struct region_inbox *inbox;     /* borrowed */
 };
 
 /* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */

@@ -14,6 +14,7 @@
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
 #include "sampler/recording_facts.h"
+#include "sampler/switch_source.h"
 #include "sampler/unwinder.h"
 #include "sampler/writer_thread.h"
 
@@ -35,6 +36,8 @@
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
+#define SWITCH_RING_BYTES       (UINT32_C(1) << 20) /* of a CPU */
+#define SWITCH_RING_STACK_BYTES (UINT32_C(1) << 22) /* the same, with copies of stacks */
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
@@ -57,6 +60,7 @@ struct recorder {
         struct command command;
         struct attachment attachment;
         struct event_set events;
+        struct switch_source *switches; /* NULL: switches are perf's, if there are any */
         struct region_inbox inbox;
         struct merge merge;
         bool merging; /* `merge` is initialised */
@@ -133,6 +137,32 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
         return code;
 }
 
+/* Waiting is told by BPF where that is allowed, else by perf, which a notice says. */
+static int open_switches(struct recorder *r, struct error *err)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
+        struct switch_source_options options = {
+                .stacks = r->options->off_cpu,
+                .copy_bytes = r->options->unwinder.copy_bytes ? r->options->unwinder.copy_bytes
+                                                              : STACK_UNWINDER_COPY_DEFAULT,
+                .cgroup_fd = -1,
+                .everything = r->options->scope->whole_machine,
+                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
+        };
+        struct error why = ERROR_NONE;
+        int code;
+
+        if (r->options->no_switches)
+                return 0;
+        code = switch_source_open(&options, &r->switches, &why);
+        if (code < 0)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF, why.text);
+        else if (r->command.pid > 0 && !is_attaching(r))
+                code = switch_source_add_process(r->switches, (uint32_t)r->command.pid);
+        return code < 0 ? error_set(err, code, "cannot prepare to record context switches") : 0;
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
         struct event_set_options options = {
@@ -142,7 +172,7 @@ static int open_events(struct recorder *r, struct error *err)
                           .inherit = true,
                           .enable_on_exec = !is_attaching(r),
                           .build_ids = r->access.build_id_error == 0,
-                          .switches = !r->options->no_switches },
+                          .switches = !r->options->no_switches && !r->switches },
                 .tracker_ring_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES,
         };
         uint32_t command_pid = (uint32_t)r->command.pid;
@@ -150,8 +180,13 @@ static int open_events(struct recorder *r, struct error *err)
 
         if (code < 0)
                 return code;
-        if (is_attaching(r))
-                return attachment_add_events(&r->attachment, &r->events, err);
+        if (is_attaching(r)) {
+                code = attachment_add_events(&r->attachment, &r->events, err);
+                /* One that is left out has ended, or there is no room for it: then its samples alone are there. */
+                for (size_t i = 0; i < r->attachment.n_found; i++)
+                        (void)switch_source_add_process(r->switches, r->attachment.found[i].pid);
+                return code;
+        }
         code = event_set_add(&r->events, &command_pid, 1, err);
         return code == 0 ? error_set(err, -ESRCH, "the command was killed before it began")
                          : (code < 0 ? code : 0);
@@ -187,6 +222,8 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->events.ring_fds[i],
                              event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES, EPOLLET,
                              err);
+        if (code == 0 && r->switches)
+                code = watch(r, switch_source_fd(r->switches), WAKE_SAMPLES, EPOLLET, err);
         return code;
 }
 
@@ -196,6 +233,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .dictionary = r->dictionary,
                 .events = &r->events,
                 .unwinder = &unwind_frame_pointer,
+                .switches = r->switches,
                 .sample_events = r->sample_events,
                 .families = r->options->families,
                 .inbox = &r->inbox,
@@ -256,6 +294,8 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         r->start_ns = clock_raw_ns();
         if (code == 0)
                 code = describe(r, fallback, err);
+        if (code == 0)
+                code = open_switches(r, err);
         if (code == 0)
                 code = open_events(r, err);
         if (code == 0)
@@ -491,6 +531,7 @@ static void release(struct recorder *r)
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
         event_set_close(&r->events);
+        switch_source_close(r->switches);
         command_deinit(&r->command);
         attachment_close(&r->attachment);
         region_inbox_close(&r->inbox);

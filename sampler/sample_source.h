@@ -2,12 +2,12 @@
 /*
  * sampler/sample_source.h - the kernel's side of the merge
  *
- * Way of the data:  perf_ring -> perf_record -> [sample_source] -> process_table, pending events of threads
+ * Way of the data:  perf_ring -> perf_record, switch_source -> [sample_source] -> process_table, pending events of threads
  *
- * Takes records out of all rings in the order of time, up to a watermark, and
+ * Takes records of all rings and of BPF in the order of time, up to a watermark, and
  * applies each: maps, names, forks and exits change the process table; samples
  * are unwound at once, with the address space as it was at their time; samples,
- * switches, names and exits become pending events of their thread.
+ * switches, wake-ups, names and exits become pending events of their thread.
  */
 #ifndef SAMPLER_SAMPLE_SOURCE_H
 #define SAMPLER_SAMPLE_SOURCE_H
@@ -24,6 +24,7 @@ struct error;
 struct event_set;
 struct loss_counter;
 struct process_table;
+struct switch_source;
 struct trace_dictionary;
 struct unwinder;
 
@@ -41,7 +42,8 @@ struct sample_source {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         const struct unwinder *unwinder;
-        const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
+        struct switch_source *switches; /* NULL = switches come through the rings */
+        const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
@@ -56,6 +58,7 @@ struct sample_source_parts {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         const struct unwinder *unwinder;
+        struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
 };
 

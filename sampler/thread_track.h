@@ -36,6 +36,12 @@ struct pending_event {
         bool closes_zones; /* a new program (execve): what was open is over */
 };
 
+/* A callstack that was made before, for when the kernel says that it is the same. */
+struct thread_stack {
+        uint32_t stack; /* id in the table STACKS; 0 = not known */
+        uint32_t state; /* enum trace_stack_state */
+};
+
 struct thread_track {
         struct process_track *process;
         uint32_t tid;    /* 0 = a fiber */
@@ -54,9 +60,12 @@ struct thread_track {
         struct pending_event *pending; /* heap, owned; in order of time */
         size_t n_pending, pending_capacity;
 
+        struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
+
         uint64_t last_ns; /* of the last event written */
         bool listed;      /* in the process table's list of threads with pending events */
         bool began_anew;  /* an event that closes zones was written: the fibers of its process are over too */
+        bool ends;        /* its THREAD_EXIT is pending */
         bool exited;      /* its THREAD_EXIT was written */
 };
 
