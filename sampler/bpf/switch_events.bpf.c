@@ -132,6 +132,13 @@ static __always_inline bool is_wanted(struct task_struct *task)
         return bpf_map_lookup_elem(&processes, &pid) != NULL;
 }
 
+/* Two threads of one process are often both there, and to look it up once is enough. */
+static __always_inline bool is_other_wanted(struct task_struct *task, struct task_struct *known, bool is_known_wanted)
+{
+        return settings.filter == SWITCH_FILTER_PROCESSES && task->tgid == known->tgid ? is_known_wanted
+                                                                                       : is_wanted(task);
+}
+
 /* ---- rings ---------------------------------------------------------------------------------------------- */
 
 static __always_inline struct switch_ring_head *own_ring(void)
@@ -298,8 +305,11 @@ int on_switch(__u64 *ctx)
         struct thread_slot *slot;
         const struct pt_regs *regs;
         __u32 state, n_bytes = sizeof(*record);
-        __u8 flags = (__u8)((is_wanted(prev) ? SWITCH_FLAG_OUT : 0) | (is_wanted(next) ? SWITCH_FLAG_IN : 0));
+        bool is_prev_wanted = is_wanted(prev);
+        __u8 flags = is_prev_wanted ? SWITCH_FLAG_OUT : 0;
 
+        if (is_other_wanted(next, prev, is_prev_wanted))
+                flags |= SWITCH_FLAG_IN;
         if (flags == 0)
                 return 0;
         ring = own_ring();
@@ -392,7 +402,7 @@ int on_waking(__u64 *ctx)
                 record->waker_tid = (__u32)waker->pid;
                 (void)bpf_get_current_comm(record->waker_name, sizeof(record->waker_name));
                 /* Of others nothing is known that could make a callstack of it. */
-                if (is_wanted(waker) && (slot = slot_of(record->waker_tid)) != NULL) {
+                if (is_other_wanted(waker, woken, true) && (slot = slot_of(record->waker_tid)) != NULL) {
                         flags = choose(&slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
                                        record->head.time_ns);
                         if (flags & SWITCH_FLAG_STACK && !has_room(ring, STACK_BYTES_MAX(*record))) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two threads on one CPU hand a byte to and fro through pipes: SWITCHES context switches (300,000) and nothing else.
- * Prints how many microseconds that took.
+ * Prints how many microseconds of processor time that took: on a machine that does nothing else the time that passed.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -56,11 +56,11 @@ int main(int argc, char **argv)
                 return 1;
         struct side first = { .from = back[0], .to = there[1], .n_turns = n_switches / 2, .begins = true };
         struct side second = { .from = there[0], .to = back[1], .n_turns = n_switches / 2 };
-        (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+        (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
         if (pthread_create(&thread, NULL, play, &second) != 0 || !play(&first) ||
             pthread_join(thread, &result) != 0 || !result)
                 return 1;
-        (void)clock_gettime(CLOCK_MONOTONIC, &end);
+        (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
         (void)printf("%ld\n", (end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000);
         return 0;
 }
