@@ -74,19 +74,29 @@ ifndef MODE_$(VARIANT)
 $(error VARIANT=$(VARIANT) is not one of release, debug, asan, tsan, clang, fuzz)
 endif
 
+# Context switches come from a BPF program, which clang alone compiles.  Without clang, or with HYPROF_NO_BPF=1, by perf.
+HYPROF_NO_BPF ?= 0
+BPF_CLANG   := $(if $(filter 1,$(HYPROF_NO_BPF)),,$(if $(filter x86_64 aarch64 riscv64,$(MACHINE)),$(shell command -v clang)))
+BPF_PROGRAM := $(B)/obj/sampler/bpf/switch_events.bpf.o
+BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -DSWITCH_MACHINE_$(MACHINE) -I. \
+               -idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null)
+
 # What the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
 DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -ldw -lelf -lzstd -ljansson -liberty -lm
+LIBS       := -ldw -lelf -lzstd -ljansson -liberty $(if $(BPF_CLANG),-lbpf) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
 LIB_FOLDERS := base format instrument symbolize unwind sampler analyze
-LIB_SRC     := $(wildcard $(LIB_FOLDERS:%=%/*.c)) $(filter-out cli/main.c,$(wildcard cli/*.c))
+NO_BPF_SRC  := sampler/switch_source_none.c
+BPF_SRC     := sampler/switch_source.c sampler/switch_program.c
+LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
+               $(filter-out cli/main.c,$(wildcard cli/*.c))
 MAIN_SRC    := $(wildcard cli/main.c)
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
@@ -219,13 +229,13 @@ bench-programs: $(BENCHES) $(WORKLOADS)
 # -------------------------------------------------------------------- rules
 
 # Other flags or another compiler build everything anew.
-FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS)
+FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(BPF_CLANG)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
 # A missing header is reported once, with the command that installs it.
-HEADERS := libelf.h elfutils/libdw.h zstd.h xxhash.h jansson.h libiberty/demangle.h
+HEADERS := libelf.h elfutils/libdw.h zstd.h xxhash.h jansson.h libiberty/demangle.h $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
 	@for header in $(HEADERS); do \
 	        printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' $$header | \
@@ -254,6 +264,14 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXX_FLAGS) $(EXTRA_INC) -MMD -MP -c $< -o $@
+
+$(BPF_PROGRAM): sampler/bpf/switch_events.bpf.c $(wildcard sampler/bpf/*.h) $(B)/flags | $(B)/headers
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(BPF_FLAGS) -c $< -o $@
+
+$(B)/obj/sampler/switch_program.o: $(BPF_PROGRAM)
+$(B)/obj/sampler/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)

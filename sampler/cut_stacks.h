@@ -19,10 +19,10 @@
 struct call_chain;
 
 struct cut_stack {
-        uint32_t ticket;             /* by which its sample is known */
-        uint32_t n_kernel, n_user;   /* frames */
-        enum stack_walk_end end;     /* CUT or OTHER_STACK */
-        uint64_t sp_avma, fp_avma;   /* as in struct stack_walk */
+        uint32_t ticket;           /* by which its sample is known */
+        uint32_t n_kernel, n_user; /* frames */
+        enum stack_walk_end end;   /* CUT or OTHER_STACK */
+        uint64_t sp_avma, fp_avma; /* as in struct stack_walk */
         bool is_fp_known;
         uint64_t copy_end_avma;
         uint64_t generation;

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#define SHARE       100               /* at most one part in so many of all time */
+#define SHARE       100             /* at most one part in so many of all time */
 #define LEFT_NS_MAX (5 * NS_PER_MS) /* saved up while nothing was to be read */
 
 int late_stack_init(struct late_stack *l)

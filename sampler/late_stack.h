@@ -21,9 +21,9 @@ struct late_stack {
         uint8_t *bytes; /* heap, owned; LATE_STACK_BYTES_MAX */
         uint64_t start_avma;
         size_t n_bytes;
-        uint64_t began_ns;              /* of the reading that is under way */
-        uint64_t left_ns, refilled_ns;  /* what may be spent now, and when that was reckoned */
-        uint64_t n_read, spent_ns;      /* in all */
+        uint64_t began_ns;             /* of the reading that is under way */
+        uint64_t left_ns, refilled_ns; /* what may be spent now, and when that was reckoned */
+        uint64_t n_read, spent_ns;     /* in all */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -111,7 +111,8 @@ int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **r
 size_t perf_ring_count_unread(const struct perf_ring *ring)
 {
         /* Only the number counts: whoever reads the records looks again, with acquire. */
-        return ring->meta ? (size_t)(__atomic_load_n(&ring->meta->data_head, __ATOMIC_RELAXED) - ring->tail_bytes)
+        return ring->meta ? (size_t)(__atomic_load_n(&ring->meta->data_head, __ATOMIC_RELAXED) -
+                                     ring->tail_bytes)
                           : 0;
 }
 

@@ -126,9 +126,9 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
 int recording_facts_add_unwinding(struct trace_dictionary *d, const struct stack_unwinder_options *wanted,
                                   const struct stack_unwinder_options *used, struct error *err)
 {
-        static const char *const names[] = { [STACK_UNWINDER_AUTO] = "auto",
-                                             [STACK_UNWINDER_FP] = "fp",
-                                             [STACK_UNWINDER_DWARF] = "dwarf" };
+        static const char *const names[] = {
+                [STACK_UNWINDER_AUTO] = "auto", [STACK_UNWINDER_FP] = "fp", [STACK_UNWINDER_DWARF] = "dwarf"
+        };
         int r = recording_facts_add_meta(d, "unwind", names[used->mode]);
 
         if (r == 0 && used->mode != STACK_UNWINDER_FP)

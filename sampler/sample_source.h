@@ -2,12 +2,12 @@
 /*
  * sampler/sample_source.h - the kernel's side of the merge
  *
- * Way of the data:  perf_ring -> perf_record -> [sample_source] -> process_table, pending events of threads
+ * Way of the data:  perf_ring -> perf_record, switch_source -> [sample_source] -> process_table, pending events of threads
  *
- * Takes records out of all rings in the order of time, up to a watermark, and
+ * Takes records of all rings and of BPF in the order of time, up to a watermark, and
  * applies each: maps, names, forks and exits change the process table; samples
  * are unwound at once, with the address space as it was at their time; samples,
- * switches, names and exits become pending events of their thread.
+ * switches, wake-ups, names and exits become pending events of their thread.
  */
 #ifndef SAMPLER_SAMPLE_SOURCE_H
 #define SAMPLER_SAMPLE_SOURCE_H
@@ -27,6 +27,7 @@ struct loss_counter;
 struct process_filter;
 struct process_table;
 struct stack_unwinder;
+struct switch_source;
 struct trace_dictionary;
 
 /* The oldest record of one ring, decoded while it waits for its turn. */
@@ -43,16 +44,17 @@ struct sample_source {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
-        struct code_tables *tables;    /* NULL = none are needed */
-        const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
-        struct process_filter *filter; /* whose records are taken; NULL = all */
-        bool reads_proc;               /* who is met without having been told of is looked up in /proc */
+        struct code_tables *tables;     /* NULL = none are needed */
+        struct switch_source *switches; /* NULL = switches come through the rings */
+        const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
+        struct process_filter *filter;  /* whose records are taken; NULL = all */
+        bool reads_proc;                /* who is met without having been told of is looked up in /proc */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
         bool keep_stacks;
-        size_t kept_bytes;    /* of copies that are pending */
-        bool has_cuts;        /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
+        size_t kept_bytes; /* of copies that are pending */
+        bool has_cuts; /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
         unsigned n_unhurried; /* records since the rings were last looked at */
         uint64_t n_samples, n_switches;
         uint64_t n_lost_records; /* as LOST records say */
@@ -65,7 +67,8 @@ struct sample_source_parts {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
-        struct code_tables *tables; /* or NULL */
+        struct code_tables *tables;     /* or NULL */
+        struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
         struct process_filter *filter;
         bool reads_proc;

@@ -35,13 +35,13 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#define TABLE_WAIT_NS     (20 * NS_PER_MS)
-#define KEPT_BYTES_MAX    (UINT32_C(1) << 26) /* of all threads together */
-#define CUT_BYTES_MAX     (UINT32_C(1) << 24) /* of those that wait, of all threads together */
-#define LATE_PERIOD_NS    NS_PER_MS           /* between two late reads of a thread */
-#define LATE_STACKS_MAX   4                   /* of a thread that are tried at once */
-#define LATE_BYTES_FIRST  (UINT32_C(1) << 16)
-#define WORD_BYTES        8
+#define TABLE_WAIT_NS    (20 * NS_PER_MS)
+#define KEPT_BYTES_MAX   (UINT32_C(1) << 26) /* of all threads together */
+#define CUT_BYTES_MAX    (UINT32_C(1) << 24) /* of those that wait, of all threads together */
+#define LATE_PERIOD_NS   NS_PER_MS           /* between two late reads of a thread */
+#define LATE_STACKS_MAX  4                   /* of a thread that are tried at once */
+#define LATE_BYTES_FIRST (UINT32_C(1) << 16)
+#define WORD_BYTES       8
 
 struct stack_unwinder {
         struct stack_unwinder_options options;
@@ -350,8 +350,8 @@ static void cut_late(struct stack_unwinder *u, struct address_space *space)
 
         for (uint32_t i = 0; i < u->walk.n_frames; i++) {
                 const struct stack_walk_frame *frame = &u->walk.frames[i];
-                const struct address_range *range =
-                        address_space_find(space, frame->pc_avma - !frame->is_exact);
+                const struct address_range *range = address_space_find(space,
+                                                                       frame->pc_avma - !frame->is_exact);
 
                 if (frame->way != STACK_WALK_WAY_TABLE && range &&
                     code_tables_find(u->tables, range->module, &module) == CODE_TABLES_COMING)
@@ -403,9 +403,9 @@ static void take_frames(const struct stack_walk *walk, enum trace_stack_state st
                 chain->state = TRACE_STACK_TOO_DEEP;
         }
         for (uint32_t i = 0; i < n; i++)
-                chain->frames[chain->n_frames++] =
-                        (struct call_frame){ .avma = walk->frames[i].pc_avma,
-                                             .return_address = !walk->frames[i].is_exact };
+                chain->frames[chain->n_frames++] = (struct call_frame){
+                        .avma = walk->frames[i].pc_avma, .return_address = !walk->frames[i].is_exact
+                };
 }
 
 static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, struct task *task)
@@ -523,8 +523,7 @@ uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thr
         cut_stack_restore(cut, &u->walk);
         state = state_of(cut->end);
         /* One that was completed has calls that have returned by the time of the stack that completed it. */
-        if (join(u, &thread->stitch, cut->generation, &state) ||
-            join(u, &u->after, cut->generation, &state))
+        if (join(u, &thread->stitch, cut->generation, &state) || join(u, &u->after, cut->generation, &state))
                 stack_stitch_keep(&u->after, &u->walk, cut->generation, state == TRACE_STACK_APPROXIMATE);
         take_frames(&u->walk, state, chain);
         stack_unwinder_count(u, chain->state);
