@@ -17,6 +17,7 @@
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
+#include "sampler/stack_unwinder.h"
 #include "sampler/zone_merge.h"
 #include "sampler/zone_source.h"
 
@@ -24,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_tables;
 struct error;
 struct region_inbox;
 struct trace_dictionary;
@@ -34,6 +36,7 @@ struct merge {
         struct writer_thread *writer;        /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
+        struct stack_unwinder *unwinder; /* owned */
         struct sample_source samples;
         struct zone_source zones;
         struct event_encoder encoder;
@@ -50,7 +53,9 @@ struct merge_options {
         struct trace_dictionary *dictionary;
         struct writer_thread *writer;
         struct event_set *events;
-        const struct unwinder *unwinder;
+        struct stack_unwinder_options unwinder;
+        struct code_tables *tables; /* borrowed; NULL = there are none */
+        bool keep_stacks;
         const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
         uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */
         struct region_inbox *inbox;    /* borrowed */

@@ -19,6 +19,7 @@ struct perf_access {
         int kernel_error;    /* the same with kernel code */
         int hardware_error;  /* the same for the cycle counter, user code */
         int build_id_error;  /* for build-ids in mapping records (kernel 5.12) */
+        int stack_copy_error; /* for copies of registers and stack with samples of it */
         long paranoid;       /* kernel.perf_event_paranoid; LONG_MIN = cannot be read */
         long kptr_restrict;  /* kernel.kptr_restrict; likewise */
         long max_sample_hz;  /* kernel.perf_event_max_sample_rate; likewise */

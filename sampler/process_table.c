@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "sampler/kept_copy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -227,6 +228,8 @@ int process_table_add_pending(struct process_table *t, struct thread_track *thre
 {
         int r = thread_track_add_pending(thread, event);
 
+        if (r < 0)
+                kept_copy_free(event->copy);
         if (r == 0 && event->closes_zones)
                 thread->process->exec_waits = true;
         if (r < 0 || thread->listed)

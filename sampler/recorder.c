@@ -9,12 +9,14 @@
 #include "format/trace_writer.h"
 #include "instrument/region_inbox.h"
 #include "sampler/attachment.h"
+#include "sampler/code_tables.h" //TEMP
 #include "sampler/command.h"
 #include "sampler/event_set.h"
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
 #include "sampler/recording_facts.h"
-#include "sampler/unwinder.h"
+#include "sampler/ring_size.h"
+#include "sampler/stack_unwinder.h"
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
@@ -31,7 +33,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SAMPLE_RING_BYTES (UINT32_C(1) << 21)
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
@@ -54,10 +55,12 @@ struct recorder {
         struct event_request request; /* what was asked for, or the default, within our rights */
         uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
         struct perf_access access;
+        struct stack_unwinder_options unwinder; /* what can be done of what is wanted */
         struct command command;
         struct attachment attachment;
         struct event_set events;
         struct region_inbox inbox;
+        struct code_tables *tables; //TEMP
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct writer_thread *writer;
@@ -128,22 +131,39 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
         if (code == 0)
+                code = recording_facts_add_unwinding(r->dictionary, &r->options->unwinder, &r->unwinder, err);
+        if (code == 0)
                 code = recording_facts_add_events(r->dictionary, r->request.specs, r->request.n_specs,
                                                   r->request.rate_hz, r->sample_events, err);
         return code;
 }
 
+/* Samples with copies of stacks are large. */
+static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        struct ring_size_wanted wanted = { .rate_hz = r->request.rate_hz,
+                                           .n_events = r->request.n_specs,
+                                           .copy_bytes = r->unwinder.copy_bytes,
+                                           .n_cpus = n_cpus > 0 ? (uint64_t)n_cpus : 1,
+                                           .memory_bytes = ring_size_machine_memory() };
+        size_t bytes = ring_size_find(&wanted);
+
+        return r->access.is_root ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
+        size_t tracker_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
         struct event_set_options options = {
                 .attr = { .request = &r->request,
-                          .unwinder = r->options->unwinder,
-                          .ring_bytes = SAMPLE_RING_BYTES,
+                          .unwinder = r->unwinder,
+                          .ring_bytes = choose_ring_bytes(r, tracker_bytes),
                           .inherit = true,
                           .enable_on_exec = !is_attaching(r),
                           .build_ids = r->access.build_id_error == 0,
                           .switches = !r->options->no_switches },
-                .tracker_ring_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES,
+                .tracker_ring_bytes = tracker_bytes,
         };
         uint32_t command_pid = (uint32_t)r->command.pid;
         int code = event_set_open(&r->events, &options, err);
@@ -195,13 +215,15 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         struct merge_options options = {
                 .dictionary = r->dictionary,
                 .events = &r->events,
-                .unwinder = &unwind_frame_pointer,
+                .unwinder = r->unwinder,
+                .keep_stacks = r->options->keep_stacks,
                 .sample_events = r->sample_events,
                 .families = r->options->families,
                 .inbox = &r->inbox,
         };
         int code;
 
+        code_tables_new(NULL, NULL, &r->tables, NULL); options.tables = r->tables; //TEMP
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
                 return error_errno(err, "eventfd");
@@ -244,6 +266,7 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         int code = take_signals(r, err);
 
         perf_access_read(&r->access);
+        r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
         if (code == 0)
                 code = choose_events(r, &fallback, err);
         if (code == 0)

@@ -4,15 +4,19 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
+#include "sampler/code_tables.h" //TEMP
 #include "sampler/event_set.h"
+#include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
-#include "sampler/unwinder.h"
+#include "sampler/stack_unwinder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+
+#define RECORDS_UNHURRIED 64
 
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
@@ -22,7 +26,9 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .dictionary = parts->dictionary,
                 .losses = parts->losses,
                 .unwinder = parts->unwinder,
+                .tables = parts->tables, //TEMP
                 .sample_events = parts->sample_events,
+                .keep_stacks = parts->keep_stacks,
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
@@ -63,6 +69,22 @@ static int queue(struct sample_source *s, struct thread_track *thread, struct tr
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
+/* Before its sample; what is too much is left out. */
+static int queue_copy(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
+{
+        struct pending_event pending = { .event = { .op = TRACE_OP_STACK_COPY, .time_ns = rec->time_ns } };
+        int r = kept_copy_new(&rec->sample.stack, &s->kept_bytes, &pending.copy);
+
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                return 0;
+        }
+        if (r < 0 || !pending.copy)
+                return r;
+        pending.event.stack_copy.copy_bytes = pending.copy->n_bytes;
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
 static int take_sample(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
@@ -78,17 +100,17 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         r = thread_of(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
-        s->unwinder->unwind(&rec->sample.stack, &thread->process->space, &s->chain);
-        if (s->chain.end == CALL_CHAIN_END_TOO_DEEP)
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
-        else if (s->chain.end == CALL_CHAIN_END_LEFT_CODE)
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_LEFT_CODE, 1);
+        stack_unwinder_run(s->unwinder, &rec->sample.stack, thread, rec->time_ns, &s->chain);
         r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
+        if (r == 0 && s->keep_stacks)
+                r = queue_copy(s, thread, rec);
         if (r < 0)
                 return r;
+        event.sample.state = s->chain.state;
         if (s->stacks.n_cut > 0) {
                 loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
                 s->stacks.n_cut = 0;
+                event.sample.state = TRACE_STACK_TABLE_FULL;
         }
         event.sample.event = s->sample_events[spec];
         event.sample.cpu = rec->cpu;
@@ -152,6 +174,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         if (r < 0 || !thread)
                 return r;
         r = add_module(s, thread->process, m, &range.module);
+        if (s->tables) code_tables_want(s->tables, range.module, NULL, rec->pid, m); //TEMP
         row.module = range.module;
         row.process = thread->process->process;
         if (r == 0)
@@ -209,7 +232,10 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
         struct thread_track *thread = process_table_find_thread(s->processes, rec->tid);
         struct trace_event event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = rec->time_ns };
 
-        return thread ? queue(s, thread, event) : 0;
+        if (!thread)
+                return 0;
+        stack_unwinder_forget(s->unwinder, thread);
+        return queue(s, thread, event);
 }
 
 static int take_switch(struct sample_source *s, const struct perf_record *rec)
@@ -303,6 +329,17 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
         return 0;
 }
 
+/* A ring that is half full has no time to lose. */
+static void look_at_rings(struct sample_source *s)
+{
+        bool is_hurried = false;
+
+        for (size_t i = 0; i < s->events->n_rings; i++)
+                if (perf_ring_count_unread(&s->events->rings[i]) > s->events->rings[i].data_bytes / 2)
+                        is_hurried = true;
+        stack_unwinder_set_hurried(s->unwinder, is_hurried);
+}
+
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
 {
         int r = 0;
@@ -310,6 +347,8 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         while (r == 0) {
                 size_t i;
 
+                if (s->n_unhurried++ % RECORDS_UNHURRIED == 0)
+                        look_at_rings(s);
                 r = find_oldest(s, &i, err);
                 if (r < 0 || i == s->events->n_rings || s->heads[i].record.time_ns > until_ns)
                         break;

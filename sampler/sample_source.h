@@ -24,8 +24,8 @@ struct error;
 struct event_set;
 struct loss_counter;
 struct process_table;
+struct stack_unwinder;
 struct trace_dictionary;
-struct unwinder;
 
 /* The oldest record of one ring, decoded while it waits for its turn. */
 struct ring_head {
@@ -40,11 +40,15 @@ struct sample_source {
         struct process_table *processes;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
-        const struct unwinder *unwinder;
+        struct stack_unwinder *unwinder;
         const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
+        struct code_tables *tables; //TEMP
         struct call_chain chain; /* scratch */
+        bool keep_stacks;
+        size_t kept_bytes;    /* of copies that are pending */
+        unsigned n_unhurried; /* records since the rings were last looked at */
         uint64_t n_samples, n_switches;
         uint64_t n_lost_records; /* as LOST records say */
 };
@@ -55,8 +59,10 @@ struct sample_source_parts {
         struct process_table *processes;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
-        const struct unwinder *unwinder;
+        struct stack_unwinder *unwinder;
+        struct code_tables *tables; //TEMP
         const uint32_t *sample_events;
+        bool keep_stacks; /* the copies of stacks become events as well */
 };
 
 /* Returns 0 or -ENOMEM. */

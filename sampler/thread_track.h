@@ -14,11 +14,13 @@
 
 #include "format/event_encoder.h"
 #include "format/trace_event.h"
+#include "unwind/stack_stitch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct kept_copy;
 struct loss_counter;
 struct process_track;
 struct trace_dictionary;
@@ -34,6 +36,7 @@ struct open_zone {
 struct pending_event {
         struct trace_event event;
         bool closes_zones; /* a new program (execve): what was open is over */
+        struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };
 
 struct thread_track {
@@ -54,6 +57,9 @@ struct thread_track {
         struct pending_event *pending; /* heap, owned; in order of time */
         size_t n_pending, pending_capacity;
 
+        struct stack_stitch stitch; /* filled by the stack_unwinder */
+        uint64_t late_read_ns;      /* the same: the last sample for which memory was read */
+
         uint64_t last_ns; /* of the last event written */
         bool listed;      /* in the process table's list of threads with pending events */
         bool began_anew;  /* an event that closes zones was written: the fibers of its process are over too */
@@ -73,7 +79,7 @@ void thread_sink_switch(struct thread_sink *sink, const struct thread_track *tra
 
 void thread_track_deinit(struct thread_track *t);
 
-/* Queues an event of the kernel's, in order of time.  Returns 0 or -ENOMEM. */
+/* Queues an event of the kernel's, in order of time.  Returns 0; -ENOMEM, then its copy stays the caller's. */
 int thread_track_add_pending(struct thread_track *t, const struct pending_event *event);
 
 /*
