@@ -20,9 +20,9 @@ is_complete() { # samples, complete, target in percent
         compare "$1" ">=" 20 && compare "$2" ">=" "$1 * $3 / 100 - 5"
 }
 
-share() { # name, target in percent, command...
+share() { # name, target in percent, options -- command...
         local name=$1 target=$2 n complete joined late rest
-        record "$name" -q -F 997 -- "${@:3}" </dev/null
+        record "$name" -q -F 997 "${@:3}" </dev/null
         read -r n complete joined late rest < <("$HYPROF" dump "$TMPDIR/$name.hyp" | awk -f tests/complete_stacks.awk)
         figure "$(awk -v name="$name" -v n="${n:-0}" -v c="${complete:-0}" -v t="$target" 'BEGIN {
                 printf "%-12s %6.2f%% of %5d, target %s%%", name, n ? 100 * c / n : 0, n, t }'), joined $joined, read later $late; by state: ${rest:-none}"
@@ -43,15 +43,19 @@ has_right_root() { # name, function to look below, command...
         return 1
 }
 
-declare -A targets=([python3]=99.5 [cc1plus]=98 [git]=99 [sqlite3]=99.9 [clang]=90 [node]=99 [perl]=99 [bash]=99 [deep]=99.9)
+# bash and w_deep have deeper stacks than a copy of 16 KiB, which change faster than they could be joined.
+declare -A targets=([python3]=99.5 [cc1plus]=98 [git]=99 [sqlite3]=99.9 [clang]=90 [node]=99 [perl]=99 [bash]=60 [deep]=60)
 # shellcheck disable=SC2154 # of real_programs.sh
 for name in $real_programs; do
         if program_of "$name" "$TMPDIR/inputs" "$scale"; then
-                share "$name" "${targets[$name]}" "${command[@]}"
+                share "$name" "${targets[$name]}" -- "${command[@]}"
         else
                 figure "$name is not installed: left out"
         fi
 done
+
+share deep-40 99.9 -- "$WORKLOADS/w_deep" $((scale * 30000)) 40
+share deep-64K 99.9 --stack-size 64K -- "$WORKLOADS/w_deep" $((scale * 30000))
 
 for kind in signal altstack vfork plt vdso jit; do
         program_of "w_unwind:$kind" "$TMPDIR/inputs" "$scale"
@@ -59,7 +63,7 @@ for kind in signal altstack vfork plt vdso jit; do
                 skips "jit" "hardware: its code is of another machine"
                 continue
         fi
-        share "$kind" 99 "${command[@]}"
+        share "$kind" 99 -- "${command[@]}"
 done
 
 # Linked in other ways: without a dynamic loader, at any address, without section of symbols, with a PLT that is bound late.
@@ -74,10 +78,10 @@ for link in static static-pie stripped lazy; do
                 skips "$link" "hardware: gcc does not link it here: $(tail -n 1 "$TMPDIR/gcc")"
                 continue
         fi
-        share "$link" 99 "$TMPDIR/$link" plt $((scale * 15000))
-        share "$link-signal" 99 "$TMPDIR/$link" signal $((scale * 15000))
+        share "$link" 99 -- "$TMPDIR/$link" plt $((scale * 15000))
+        share "$link-signal" 99 -- "$TMPDIR/$link" signal $((scale * 15000))
 done
 
 holds "w_deep's main() was called from the program's start" has_right_root deep_root main "$WORKLOADS/w_deep" $((scale * 15000))
-holds "and its threads from theirs" has_right_root deep_threads work "$WORKLOADS/w_deep" $((scale * 5000)) 40 4
+holds "and its threads from theirs" has_right_root deep_threads "(anonymous namespace)::work" "$WORKLOADS/w_deep" $((scale * 5000)) 40 4
 holds "the signal handler's callers are found" has_right_root handler handler "$WORKLOADS/w_unwind" altstack 10000

@@ -33,7 +33,7 @@ for name in $real_programs; do
         program_of "$name" "$folder/inputs" 3 || { echo "$name: not installed" && continue; }
         timeout 4 perf record -q -F 4999 -m 4096 -e cpu-clock:u --call-graph dwarf,16384 -o "$folder/$name.data" -- \
                 "${command[@]}" >"$folder/out" 2>&1 </dev/null
-        : >"$folder/perf" >"$folder/own"
+        rm -f "$folder/perf" "$folder/own"
         for _ in 1 2 3 4 5; do
                 seconds_of perf script -i "$folder/$name.data" -F ip --no-inline >>"$folder/perf"
                 echo >>"$folder/perf"

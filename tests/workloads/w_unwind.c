@@ -6,8 +6,8 @@
  * goes up to main() and the C library's start, through recurse() twenty deep.  Compiled without frame pointers; see
  * the Makefile.  Kinds:
  *
- *      signal    handler() burns; it interrupts burn() and what calls it at any instruction, and leaves every
- *                fourth time by siglongjmp()
+ *      signal    handler() burns, about a fifth of the time; it interrupts burn() and what calls it at any
+ *                instruction, and leaves every fourth time by siglongjmp()
  *      altstack  the same on a stack of its own
  *      vfork     children that burn on their parent's stack before they end
  *      plt       half of the time is in calls of the C library's labs(), through the PLT
@@ -86,7 +86,7 @@ static sig_atomic_t n_handled, may_jump;
 ALONE void handler(int number)
 {
         (void)number;
-        burn(BURNS / 4);
+        burn(BURNS * 80);
         n_handled++;
         if (may_jump && n_handled % 4 == 0)
                 siglongjmp(out_of_handler, 1);
@@ -107,8 +107,8 @@ ALONE static void round_signal(struct work *w)
 static void take_signals(bool on_other_stack)
 {
         struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
-        const struct itimerval every_ms = { .it_interval = { .tv_usec = 1000 },
-                                            .it_value = { .tv_usec = 1000 } };
+        const struct itimerval every_20_ms = { .it_interval = { .tv_usec = 20000 },
+                                               .it_value = { .tv_usec = 20000 } };
 
         if (on_other_stack) {
                 stack_t stack = { .ss_sp = malloc(ALT_STACK_BYTES), .ss_size = ALT_STACK_BYTES };
@@ -117,7 +117,7 @@ static void take_signals(bool on_other_stack)
                         abort();
                 action.sa_flags |= SA_ONSTACK;
         }
-        if (sigaction(SIGPROF, &action, NULL) < 0 || setitimer(ITIMER_PROF, &every_ms, NULL) < 0)
+        if (sigaction(SIGPROF, &action, NULL) < 0 || setitimer(ITIMER_PROF, &every_20_ms, NULL) < 0)
                 abort();
 }
 
