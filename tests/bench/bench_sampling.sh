@@ -68,12 +68,13 @@ printf '%d CPUs, %s, %s, event %s, perf_event_max_sample_rate %s, perf %s\n' "$n
 TIMEFORMAT='%3U %3S'
 slowdown() { # words, rate, threads, rounds
         local side run seconds own used
-        rm -f "$folder"/*.seconds "$folder"/*.share
+        rm -f "$folder"/*.seconds "$folder"/*.used "$folder"/*.share
         for ((run = 0; run < n_runs; run++)); do
                 for side in bare again "${peers[@]}" hyprof hyprof_fp; do
                         used=$({ time under "${side/again/bare}" "$2" "$deep" "$4" 40 "$3"; } 2>&1 | tail -n 1)
                         read -r _ seconds own <"$folder/printed" || continue
                         echo "$seconds" >>"$folder/$side.seconds"
+                        echo "$own" >>"$folder/$side.used"
                         of "(${used/ /+} - $own) / $seconds * 100" >>"$folder/$side.share"
                         echo >>"$folder/$side.share"
                 done
@@ -81,11 +82,13 @@ slowdown() { # words, rate, threads, rounds
         bare=$(median <"$folder/bare.seconds")
         floor=$bare
         [ ! -s "$folder/floor.seconds" ] || floor=$(median <"$folder/floor.seconds")
-        printf '\n%s: %s s bare\n%-12s %10s %12s %14s\n' "$1" "$bare" "" slower "over floor" "own CPU"
+        bare_used=$(median <"$folder/bare.used")
+        printf '\n%s: %s s bare\n%-12s %10s %12s %14s %14s\n' "$1" "$bare" "" slower "over floor" "its CPU time" "recorder's CPU"
         for side in again "${peers[@]}" hyprof hyprof_fp; do
                 took=$(median <"$folder/$side.seconds")
-                printf '%-12s %+9.2f%% %+11.2f%% %13.2f%%\n' "$side" "$(of "100 * ($took / $bare - 1)")" \
-                        "$(of "100 * ($took - $floor) / $bare")" "$(median <"$folder/$side.share")"
+                printf '%-12s %+9.2f%% %+11.2f%% %+13.2f%% %13.2f%%\n' "$side" "$(of "100 * ($took / $bare - 1)")" \
+                        "$(of "100 * ($took - $floor) / $bare")" \
+                        "$(of "100 * ($(median <"$folder/$side.used") / $bare_used - 1)")" "$(median <"$folder/$side.share")"
         done
         printf 'hyprof: %s; %s\n' "$(missing "$folder/hyprof.data")" "$5"
 }
@@ -128,14 +131,14 @@ for name in deep python3 clang; do
         own=$("$HYPROF" dump "$folder/hyprof.data" | sed -nE 's/.*key="?recorder_cpu_ns"? value="?([0-9]+).*/\1/p' | head -n 1)
         perf_bytes=0
         if [ ${#peers[@]} -gt 0 ]; then
-                perf record -q -F 9973 -m 4096 -e "$event" --call-graph dwarf,16384 -o "$folder/p.data" -- "${command[@]}" \
-                        >"$folder/printed" 2>"$folder/said" </dev/null
+                (perf record -q -F 9973 -m 2048 -e "$event" --call-graph dwarf,16384 -o "$folder/p.data" -- "${command[@]}" \
+                        >"$folder/printed" 2>"$folder/said" </dev/null) 2>"$folder/err" || tail -n 1 "$folder/err"
                 perf_n=$(perf script -i "$folder/p.data" -F tid -G 2>"$folder/err" | wc -l)
-                perf_bytes=$(of "$(stat -c %s "$folder/p.data") / ($perf_n + 1)")
+                [ "$perf_n" -lt 1000 ] || perf_bytes=$(of "$(stat -c %s "$folder/p.data") / $perf_n")
                 rm -f "$folder/p.data"
         fi
         awk -v name=$name -v n="$n" -v bytes="$(stat -c %s "$folder/hyprof.data")" -v perf="$perf_bytes" -v took="$took" \
-                -v own="${own:-0}" 'BEGIN {
+                -v own="${own:-0}" 'BEGIN { # without a figure of perf or of the recorder there is a 0
                 if (n == 0) { print name ": no samples"; exit }
                 printf "%-10s %10d %10.1f %12.0f %10.0f %8.2f%%  %s\n", name, n, bytes / n, perf, perf * n / bytes, \
                         own / 1e7 / took, name == "clang" ? "<= 25 B; own <= 5%" : ">= 100 times; own <= 2.5%" }'
