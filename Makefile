@@ -74,19 +74,29 @@ ifndef MODE_$(VARIANT)
 $(error VARIANT=$(VARIANT) is not one of release, debug, asan, tsan, clang, fuzz)
 endif
 
+# Context switches come from a BPF program, which clang alone compiles.  Without clang, or with HYPROF_NO_BPF=1, by perf.
+HYPROF_NO_BPF ?= 0
+BPF_CLANG   := $(if $(filter 1,$(HYPROF_NO_BPF)),,$(if $(filter x86_64 aarch64 riscv64,$(MACHINE)),$(shell command -v clang)))
+BPF_PROGRAM := $(B)/obj/sampler/bpf/switch_events.bpf.o
+BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -DSWITCH_MACHINE_$(MACHINE) -I. \
+               -idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null)
+
 # What the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
 DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -ldw -lelf -lzstd -ljansson -liberty -lm
+LIBS       := -ldw -lelf -lzstd -ljansson -liberty $(if $(BPF_CLANG),-lbpf) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
 LIB_FOLDERS := base format instrument symbolize unwind sampler analyze
-LIB_SRC     := $(wildcard $(LIB_FOLDERS:%=%/*.c)) $(filter-out cli/main.c,$(wildcard cli/*.c))
+NO_BPF_SRC  := sampler/switch_source_none.c
+BPF_SRC     := sampler/switch_source.c sampler/switch_program.c
+LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
+               $(filter-out cli/main.c,$(wildcard cli/*.c))
 MAIN_SRC    := $(wildcard cli/main.c)
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
@@ -99,6 +109,7 @@ UNIT_SRC    := $(wildcard tests/unit/test_*.c)
 UNIT_AID    := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
+TOOL_SRC    := $(wildcard tests/tools/*.c)
 
 # The client's symbols are reachable by tests/unit only through the archive, never through hyprof itself.
 objects    = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
@@ -120,6 +131,7 @@ WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
+TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%)
 
 # The unit tests that run threads against each other.
 TSAN_NAMES  := queue thread region client ring writer blob name_table
@@ -212,20 +224,20 @@ help: ## print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
 	@printf '\nV=1 shows commands; WERROR=1 makes warnings errors; VARIANT=release|debug|asan|tsan|clang\n'
 
-test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(CLIENT_SO) $(TRACY_LIBS)
+test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(TOOLS) $(CLIENT_SO) $(TRACY_LIBS)
 fuzz-programs: $(FUZZERS)
-bench-programs: $(BENCHES) $(WORKLOADS)
+bench-programs: $(BENCHES) $(WORKLOADS) $(TOOLS)
 
 # -------------------------------------------------------------------- rules
 
 # Other flags or another compiler build everything anew.
-FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS)
+FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(BPF_CLANG)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
 # A missing header is reported once, with the command that installs it.
-HEADERS := libelf.h elfutils/libdw.h zstd.h xxhash.h jansson.h libiberty/demangle.h
+HEADERS := libelf.h elfutils/libdw.h zstd.h xxhash.h jansson.h libiberty/demangle.h $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
 	@for header in $(HEADERS); do \
 	        printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' $$header | \
@@ -255,12 +267,21 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXX_FLAGS) $(EXTRA_INC) -MMD -MP -c $< -o $@
 
+$(BPF_PROGRAM): sampler/bpf/switch_events.bpf.c $(wildcard sampler/bpf/*.h) $(B)/flags | $(B)/headers
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) $(BPF_FLAGS) -c $< -o $@
+
+$(B)/obj/sampler/switch_program.o: $(BPF_PROGRAM)
+$(B)/obj/sampler/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
+
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Code whose callers can only be found by tables.
-$(B)/obj/tests/unit/deep_calls.o: private C_FLAGS += -O2 -fomit-frame-pointer
+$(B)/obj/tests/unit/deep_calls.o $(B)/obj/tests/workloads/w_unwind.o: private C_FLAGS += -O2 -fomit-frame-pointer -fno-builtin-labs
+$(B)/obj/tests/workloads/w_deep.o: private CXX_FLAGS += -O2 -fomit-frame-pointer
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.
 $(INTERNAL): $(LIB_OBJ) $(B)/flags
@@ -365,7 +386,13 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIE
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 
+# What scripts of tests and benchmarks need of the inside: unwinding, above all.
+$(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $(INTERNAL)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
+
 ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
-           $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC)
+           $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
 .SECONDARY: $(call objects,$(ALL_SRC))
 -include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))

@@ -8,6 +8,7 @@
 #include "instrument/region_inbox.h"
 #include "sampler/code_tables.h"
 #include "sampler/event_set.h"
+#include "sampler/switch_source.h"
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .dictionary = options->dictionary,
                 .losses = &m->losses,
                 .keep_stacks = options->keep_stacks,
+                .switches = options->switches,
                 .sample_events = options->sample_events,
                 .filter = options->filter,
                 .cpu_wide = options->cpu_wide,
@@ -136,6 +138,9 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         }
         loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
                          n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
+        loss_counter_add(&m->losses, TRACE_LOSS_SWITCHES_LOST,
+                         switch_source_count_lost(m->samples.switches) -
+                                 m->losses.totals[TRACE_LOSS_SWITCHES_LOST]);
         r = zone_source_count_drops(&m->zones);
         if (r == 0)
                 r = zone_source_add_clocks(&m->zones);

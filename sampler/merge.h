@@ -29,6 +29,7 @@ struct code_tables;
 struct error;
 struct process_filter;
 struct region_inbox;
+struct switch_source;
 struct table_process;
 struct trace_dictionary;
 struct writer_thread;
@@ -58,6 +59,7 @@ struct merge_options {
         struct event_set *events;
         struct stack_unwinder_options unwinder;
         struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
+        struct switch_source *switches;      /* or NULL: borrowed */
         bool keep_stacks;
         const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
         uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */

@@ -81,18 +81,20 @@ struct perf_record {
                         uint32_t parent_pid, parent_tid;
                 } fork; /* and exit */
                 struct {
-                        bool out;               /* off the CPU; else on */
-                        bool preempted;         /* out, though it could have run on */
-                        uint8_t wait;           /* out: enum trace_wait_state */
-                        uint32_t other_pid;     /* of a CPU-wide event: who comes, or who went; 0 = unknown */
-                        uint32_t other_tid;     /* (0 = the idle task) */
+                        bool out;           /* off the CPU; else on */
+                        bool preempted;     /* out, though it could have run on */
+                        uint8_t wait;       /* out: enum trace_wait_state */
+                        uint32_t other_pid; /* of a CPU-wide event: who comes, or who went; 0 = unknown */
+                        uint32_t other_tid; /* (0 = the idle task) */
+                        bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
                         struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;
                 struct {
                         uint32_t waker_pid, waker_tid; /* 0 = an interrupt, or the idle task */
                         char waker_name[16];           /* NUL-terminated */
-                        struct raw_stack stack;        /* of the waker; all zero = not known */
-                } wakeup;                              /* somebody made `tid` ready to run */
+                        bool same_stack;        /* the waker is where it was when it last woke somebody */
+                        struct raw_stack stack; /* of the waker; all zero = not known */
+                } wakeup;                       /* somebody made `tid` ready to run */
                 uint64_t n_lost;
         };
 };

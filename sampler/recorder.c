@@ -17,6 +17,7 @@
 #include "sampler/recording_facts.h"
 #include "sampler/ring_size.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/switch_source.h"
 #include "sampler/table_process.h"
 #include "sampler/writer_thread.h"
 
@@ -37,6 +38,8 @@
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
+#define SWITCH_RING_BYTES       (UINT32_C(1) << 20) /* of a CPU */
+#define SWITCH_RING_STACK_BYTES (UINT32_C(1) << 22) /* the same, with copies of stacks */
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
@@ -75,6 +78,7 @@ struct recorder {
         struct command command;
         struct recorded_scope scope;
         struct event_set events;
+        struct switch_source *switches; /* NULL: switches are perf's, if there are any */
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct merge merge;
@@ -193,6 +197,44 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.is_root ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
+/* Whose switches BPF is to tell of, as far as it is known by now; children come by themselves. */
+static int name_switching(struct recorder *r)
+{
+        const struct event_scope_request *scope = r->options->scope;
+        int code = 0;
+
+        for (uint32_t i = 0; code == 0 && i < scope->n_pids; i++)
+                code = switch_source_add_process(r->switches, scope->pids[i]);
+        if (code == 0 && records_command(r))
+                code = switch_source_add_process(r->switches, (uint32_t)r->command.pid);
+        return code;
+}
+
+/* Waiting is told by BPF where that is allowed, else by perf, which a notice says. */
+static int open_switches(struct recorder *r, struct error *err)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
+        struct switch_source_options options = {
+                .stacks = r->options->off_cpu,
+                .copy_bytes = r->unwinder.copy_bytes ? r->unwinder.copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
+                .cgroup_fd = r->options->scope->cgroup ? r->scope.cgroup.fd : -1,
+                .everything = r->options->scope->whole_machine,
+                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
+        };
+        struct error why = ERROR_NONE;
+        int code;
+
+        if (r->options->no_switches)
+                return 0;
+        code = switch_source_open(&options, &r->switches, &why);
+        if (code < 0)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF, why.text);
+        else
+                code = name_switching(r);
+        return code < 0 ? error_set(err, code, "cannot prepare to record context switches") : 0;
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
         size_t tracker_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
@@ -201,7 +243,7 @@ static int open_events(struct recorder *r, struct error *err)
                           .unwinder = r->unwinder,
                           .ring_bytes = choose_ring_bytes(r, tracker_bytes),
                           .build_ids = r->access.build_id_error == 0,
-                          .switches = !r->options->no_switches },
+                          .switches = !r->options->no_switches && !r->switches },
                 .tracker_ring_bytes = tracker_bytes,
         };
 
@@ -241,6 +283,8 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->events.ring_fds[i],
                              event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES, EPOLLET,
                              err);
+        if (code == 0 && r->switches)
+                code = watch(r, switch_source_fd(r->switches), WAKE_SAMPLES, EPOLLET, err);
         return code;
 }
 
@@ -251,6 +295,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .events = &r->events,
                 .unwinder = r->unwinder,
                 .table_process = needs_tables(r) ? &r->tables : NULL,
+                .switches = r->switches,
                 .keep_stacks = r->options->keep_stacks,
                 .sample_events = r->sample_events,
                 .families = r->options->families,
@@ -362,6 +407,8 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
         if (code == 0)
+                code = open_switches(r, err);
+        if (code == 0)
                 code = open_events(r, err);
         if (code == 0 && joins(r))
                 code = join(r, err);
@@ -411,6 +458,9 @@ static int begin(struct recorder *r, struct error *err)
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
 
+        /* Children that ran already; one that is left out has ended, or there is no room for it. */
+        for (size_t i = 0; r->switches && i < r->scope.attachment.n_found; i++)
+                (void)switch_source_add_process(r->switches, r->scope.attachment.found[i].pid);
         if (code == 0 && joins(r))
                 code = attach(r, err);
         if (code == 0)
@@ -599,6 +649,7 @@ static void release(struct recorder *r)
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
         event_set_close(&r->events);
+        switch_source_close(r->switches);
         command_deinit(&r->command);
         recorded_scope_close(&r->scope);
         region_inbox_close(&r->inbox);

@@ -12,6 +12,7 @@
 #include "sampler/process_table.h"
 #include "sampler/running_process.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/switch_source.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .losses = parts->losses,
                 .unwinder = parts->unwinder,
                 .tables = parts->tables,
+                .switches = parts->switches,
                 .sample_events = parts->sample_events,
                 .filter = parts->filter,
                 .cpu_wide = parts->cpu_wide,
@@ -338,7 +340,7 @@ static int take_fork(struct sample_source *s, const struct perf_record *rec)
                 return 0;
         }
         if (r == 0)
-                thread->exits = false;
+                thread->exits = false; /* the number of one that ended a moment ago */
         if (r < 0 || !parent || parent->name == 0)
                 return r;
         return name_thread(s, thread, parent->name, rec->time_ns, false);
@@ -359,23 +361,93 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
         return r < 0 ? r : queue(s, thread, event);
 }
 
+/* ---- waiting ------------------------------------------------------------------------------------------- */
+
+/* What was copied -> a callstack, and @last; nothing for nothing. */
+static int make_stack(struct sample_source *s, struct thread_track *thread, const struct raw_stack *raw,
+                      uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
+{
+        int r;
+
+        *ret_stack = (struct thread_stack){ .stack = 0 };
+        if (!raw->chain && !raw->registers)
+                return 0;
+        stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
+        r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &ret_stack->stack);
+        if (r == 0 && ret_stack->stack != 0)
+                ret_stack->state = s->chain.state;
+        *last = *ret_stack;
+        return r;
+}
+
+/*
+ * Of BPF's records only those of known threads count: BPF tells of a command before its execve(2), and of a thread
+ * after its end.  Perf does neither, and may be the first to tell of a thread.
+ */
+static int waiting_thread(struct sample_source *s, const struct perf_record *rec,
+                          struct thread_track **ret_thread)
+{
+        if (!s->switches)
+                return living_thread_of(s, rec, ret_thread);
+        *ret_thread = process_table_find_thread(s->processes, rec->tid);
+        if (*ret_thread && (*ret_thread)->process->pid != rec->pid)
+                *ret_thread = NULL;
+        return 0;
+}
+
 static int take_switch(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         struct thread_track *thread;
-        int r = living_thread_of(s, rec, &thread);
+        struct thread_stack at;
+        int r = waiting_thread(s, rec, &thread);
 
-        if (r < 0 || !thread || (s->cpu_wide && thread->exits))
+        if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
                 return r;
         if (rec->context_switch.out) {
+                r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
+                if (rec->context_switch.same_stack)
+                        at = thread->waited_at;
                 event.op = TRACE_OP_SWITCH_OUT;
                 event.switch_out.cpu = rec->cpu;
                 event.switch_out.preempted = rec->context_switch.preempted;
+                event.switch_out.wait = rec->context_switch.wait;
+                event.switch_out.stack = at.stack;
+                event.switch_out.stack_state = at.state;
         } else {
                 event.switch_in.cpu = rec->cpu;
         }
         s->n_switches++;
-        return queue(s, thread, event);
+        return r < 0 ? r : queue(s, thread, event);
+}
+
+/* It becomes an event of who was woken. */
+static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };
+        const char *name = rec->wakeup.waker_name;
+        struct thread_track *thread, *waker;
+        struct thread_stack at;
+        uint32_t name_id = 0;
+        int r = waiting_thread(s, rec, &thread);
+
+        if (r < 0 || !thread)
+                return r;
+        event.wakeup.cpu = rec->cpu;
+        waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
+        if (waker) {
+                r = make_stack(s, waker, &rec->wakeup.stack, rec->time_ns, &waker->woke_at, &at);
+                if (rec->wakeup.same_stack)
+                        at = waker->woke_at;
+                event.wakeup.waker = waker->thread;
+                event.wakeup.stack = at.stack;
+                event.wakeup.stack_state = at.state;
+        }
+        if (r == 0 && name[0] != '\0')
+                r = trace_dictionary_add_string(s->dictionary, name,
+                                                strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
+        event.wakeup.name = name_id;
+        return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
 }
 
 /* Is the oldest record one that is wanted, for the first time? */
@@ -409,7 +481,7 @@ int sample_source_take(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->losses, TRACE_LOSS_SAMPLES_LOST, rec->n_lost);
                 return 0;
         case PERF_RECORD_KIND_WAKEUP:
-                return 0;
+                return take_wakeup(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
                 loss_counter_add(s->losses, TRACE_LOSS_THROTTLED, 1);
                 return 0;
@@ -470,22 +542,45 @@ static void look_at_rings(struct sample_source *s)
         stack_unwinder_set_hurried(s->unwinder, is_hurried);
 }
 
+/* Applies the oldest record of a ring and steps over it. */
+static int take_from_ring(struct sample_source *s, size_t ring)
+{
+        struct ring_head *head = &s->heads[ring];
+        int r = takes(s, &head->record) ? sample_source_take(s, &head->record) : 0;
+
+        head->ready = false;
+        perf_ring_consume(&s->events->rings[ring], head->record_bytes);
+        return r;
+}
+
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
 {
+        const struct perf_record *of_bpf = NULL;
+        bool more_of_bpf = s->switches != NULL;
         int r = 0;
 
         s->has_cuts = false;
         while (r == 0) {
                 size_t i;
+                bool of_ring;
 
                 if (s->n_unhurried++ % RECORDS_UNHURRIED == 0)
                         look_at_rings(s);
+                if (more_of_bpf && !of_bpf)
+                        more_of_bpf = switch_source_peek(s->switches, until_ns, &of_bpf) == 1;
                 r = find_oldest(s, &i, err);
-                if (r < 0 || i == s->events->n_rings || s->heads[i].record.time_ns > until_ns)
+                if (r < 0)
                         break;
-                r = takes(s, &s->heads[i].record) ? sample_source_take(s, &s->heads[i].record) : 0;
-                s->heads[i].ready = false;
-                perf_ring_consume(&s->events->rings[i], s->heads[i].record_bytes);
+                of_ring = i < s->events->n_rings && s->heads[i].record.time_ns <= until_ns;
+                if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
+                        r = sample_source_take(s, of_bpf);
+                        switch_source_consume(s->switches);
+                        of_bpf = NULL;
+                } else if (of_ring) {
+                        r = take_from_ring(s, i);
+                } else {
+                        break;
+                }
                 if (r < 0)
                         (void)error_set(err, r, "no memory for kernel records");
         }

@@ -2,12 +2,12 @@
 /*
  * sampler/sample_source.h - the kernel's side of the merge
  *
- * Way of the data:  perf_ring -> perf_record -> [sample_source] -> process_table, pending events of threads
+ * Way of the data:  perf_ring -> perf_record, switch_source -> [sample_source] -> process_table, pending events of threads
  *
- * Takes records out of all rings in the order of time, up to a watermark, and
+ * Takes records of all rings and of BPF in the order of time, up to a watermark, and
  * applies each: maps, names, forks and exits change the process table; samples
  * are unwound at once, with the address space as it was at their time; samples,
- * switches, names and exits become pending events of their thread.
+ * switches, wake-ups, names and exits become pending events of their thread.
  */
 #ifndef SAMPLER_SAMPLE_SOURCE_H
 #define SAMPLER_SAMPLE_SOURCE_H
@@ -27,6 +27,7 @@ struct loss_counter;
 struct process_filter;
 struct process_table;
 struct stack_unwinder;
+struct switch_source;
 struct trace_dictionary;
 
 /* The oldest record of one ring, decoded while it waits for its turn. */
@@ -43,10 +44,11 @@ struct sample_source {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
-        struct code_tables *tables;    /* NULL = none are needed */
-        const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
-        struct process_filter *filter; /* whose records are taken; NULL = all */
-        bool cpu_wide;                 /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
+        struct code_tables *tables;     /* NULL = none are needed */
+        struct switch_source *switches; /* NULL = switches come through the rings */
+        const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
+        struct process_filter *filter;  /* whose records are taken; NULL = all */
+        bool cpu_wide;                  /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
@@ -65,7 +67,8 @@ struct sample_source_parts {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
-        struct code_tables *tables; /* or NULL */
+        struct code_tables *tables;     /* or NULL */
+        struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
         struct process_filter *filter;
         bool cpu_wide;

@@ -41,6 +41,12 @@ struct pending_event {
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };
 
+/* A callstack that was made before, for when the kernel says that it is the same. */
+struct thread_stack {
+        uint32_t stack; /* id in the table STACKS; 0 = not known */
+        uint32_t state; /* enum trace_stack_state */
+};
+
 struct thread_track {
         struct process_track *process;
         uint32_t tid;    /* 0 = a fiber */
@@ -59,9 +65,10 @@ struct thread_track {
         struct pending_event *pending; /* heap, owned; in order of time */
         size_t n_pending, pending_capacity;
 
-        struct stack_stitch stitch; /* these are the stack_unwinder's: the last whole stack, */
-        struct cut_stacks cuts;     /* those that wait to be completed, */
-        uint64_t late_read_ns;      /* and when memory was last read for one */
+        struct stack_stitch stitch;             /* these are the stack_unwinder's: the last whole stack, */
+        struct cut_stacks cuts;                 /* those that wait to be completed, */
+        uint64_t late_read_ns;                  /* and when memory was last read for one */
+        struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
 
         uint64_t last_ns; /* of the last event written */
         bool listed;      /* in the process table's list of threads with pending events */

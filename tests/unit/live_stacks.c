@@ -166,6 +166,30 @@ static int compare_mappings(const void *a, const void *b)
         return (x->start_avma > y->start_avma) - (x->start_avma < y->start_avma);
 }
 
+bool live_mapping_parse(const char *line, struct live_mapping *ret_mapping)
+{
+        char rights[8];
+
+        *ret_mapping = (struct live_mapping){ .start_avma = 0 };
+        return sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &ret_mapping->start_avma,
+                      &ret_mapping->end_avma, rights, &ret_mapping->file_off, ret_mapping->path) >= 4 &&
+               rights[2] == 'x';
+}
+
+int live_stacks_add(struct live_stacks *s, const struct live_mapping *mapping)
+{
+        struct live_mapping m = *mapping;
+        int r = array_reserve(&s->mappings, &s->mappings_capacity, s->n_mappings + 1, sizeof(m));
+
+        if (r < 0)
+                return r;
+        live_stacks_load(s, &m);
+        s->mappings[s->n_mappings++] = m;
+        qsort(s->mappings, s->n_mappings, sizeof(m), compare_mappings);
+        s->generation++;
+        return 0;
+}
+
 /* What is mapped stays known when it is gone, unless something else comes there. */
 static int read_mappings(struct live_stacks *s)
 {
@@ -178,20 +202,10 @@ static int read_mappings(struct live_stacks *s)
         if (!file)
                 return 0;
         while (r == 0 && fgets(line, sizeof(line), file)) {
-                struct live_mapping m = { .start_avma = 0 };
-                char rights[8];
+                struct live_mapping m;
 
-                if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &m.start_avma,
-                           &m.end_avma, rights, &m.file_off, m.path) < 4 ||
-                    rights[2] != 'x' || live_stacks_find(s, m.start_avma))
-                        continue;
-                live_stacks_load(s, &m);
-                r = array_reserve(&s->mappings, &s->mappings_capacity, s->n_mappings + 1, sizeof(m));
-                if (r == 0) {
-                        s->mappings[s->n_mappings++] = m;
-                        qsort(s->mappings, s->n_mappings, sizeof(m), compare_mappings);
-                        s->generation++;
-                }
+                if (live_mapping_parse(line, &m) && !live_stacks_find(s, m.start_avma))
+                        r = live_stacks_add(s, &m);
         }
         (void)fclose(file);
         return r;

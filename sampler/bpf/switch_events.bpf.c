@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Runs in the kernel at every context switch and, with stacks, at every wake-up.
+ *
+ * Both happen with interrupts off, so on one CPU nothing comes in between, and its
+ * ring needs no lock.  Whatever is slow is left out: no allocation, no map that is
+ * changed, no call where a load will do.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "sampler/bpf/switch_layout.h"
+#include "sampler/bpf/switch_machine.h"
+
+#define CGROUP_LEVELS_MAX 16
+#define KEY_WORDS         24 /* of the user's stack: the calls that are in there make a place */
+#define PF_KTHREAD        0x00200000
+#define TASK_DEAD_BITS    0xb0
+
+struct kernfs_node {
+        __u64 id;
+} KERNEL_STRUCT;
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+        struct cgroup *cgroup;
+        struct cgroup_subsys_state *parent;
+} KERNEL_STRUCT;
+
+struct cgroup {
+        struct cgroup_subsys_state self;
+        struct kernfs_node *kn;
+} KERNEL_STRUCT;
+
+struct css_set {
+        struct cgroup *dfl_cgrp;
+} KERNEL_STRUCT;
+
+struct task_struct {
+        MACHINE_TASK_MEMBERS
+        unsigned int __state;
+        unsigned int flags;
+        int pid, tgid;
+        struct css_set *cgroups;
+} KERNEL_STRUCT;
+
+/* A kernel before 5.14. */
+struct task_struct___old {
+        long state;
+} KERNEL_STRUCT;
+
+/* What is remembered of a thread, to copy its stack not too often.  One of the two is for its waits, one for whom it wakes. */
+struct thread_place {
+        __u64 key; /* of the last place */
+        __u64 copied_ns, refilled_ns;
+        __u32 tid, credit; /* copies that it may have at once */
+};
+
+struct thread_slot {
+        struct thread_place waits, wakes;
+};
+
+/* Not really volatile: the loader writes them, and the compiler must not believe in what it sees here. */
+const volatile struct switch_settings settings = { .ring_bytes = 4096 };
+
+/* One for each CPU; the sizes are set by the loader. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(map_flags, BPF_F_MMAPABLE);
+        __uint(max_entries, 1);
+        __uint(key_size, sizeof(__u32));
+        __uint(value_size, SWITCH_RING_HEAD_BYTES);
+} rings SEC(".maps");
+
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct thread_slot);
+} threads SEC(".maps");
+
+struct {
+        __uint(type, BPF_MAP_TYPE_HASH);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, __u8);
+} processes SEC(".maps");
+
+/* Nothing is sent through it: it only wakes the reader. */
+struct {
+        __uint(type, BPF_MAP_TYPE_RINGBUF);
+        __uint(max_entries, SWITCH_WAKE_RING_BYTES);
+} wake SEC(".maps");
+
+char license_name[] SEC("license") = "Dual MIT/GPL";
+
+/* ---- whose ---------------------------------------------------------------------------------------------- */
+
+static __always_inline bool is_in_cgroup(struct task_struct *task)
+{
+        struct cgroup *cgroup = task->cgroups->dfl_cgrp;
+
+        for (int i = 0; i < CGROUP_LEVELS_MAX; i++) {
+                struct cgroup_subsys_state *parent;
+
+                if (cgroup->kn->id == settings.cgroup_id)
+                        return true;
+                parent = cgroup->self.parent;
+                if (!parent)
+                        return false;
+                cgroup = parent->cgroup;
+        }
+        return false;
+}
+
+/* Not the idle task's. */
+static __always_inline bool is_wanted(struct task_struct *task)
+{
+        __u32 pid;
+
+        if (task->pid == 0)
+                return false;
+        if (settings.filter == SWITCH_FILTER_NONE)
+                return true;
+        if (settings.filter == SWITCH_FILTER_CGROUP)
+                return is_in_cgroup(task);
+        pid = (__u32)task->tgid;
+        return bpf_map_lookup_elem(&processes, &pid) != NULL;
+}
+
+/* Two threads of one process are often both there, and to look it up once is enough. */
+static __always_inline bool is_other_wanted(struct task_struct *task, struct task_struct *known, bool is_known_wanted)
+{
+        return settings.filter == SWITCH_FILTER_PROCESSES && task->tgid == known->tgid ? is_known_wanted
+                                                                                       : is_wanted(task);
+}
+
+/* ---- rings ---------------------------------------------------------------------------------------------- */
+
+static __always_inline struct switch_ring_head *own_ring(void)
+{
+        __u32 cpu = bpf_get_smp_processor_id();
+
+        return bpf_map_lookup_elem(&rings, &cpu);
+}
+
+static __always_inline bool has_room(const struct switch_ring_head *ring, __u64 n_bytes)
+{
+        return ring->head - ring->tail + n_bytes <= settings.ring_bytes;
+}
+
+/* Where the next record goes.  It may stick out behind the end, where there is room for the largest. */
+static __always_inline void *place_of(struct switch_ring_head *ring)
+{
+        return (char *)ring + SWITCH_RING_HEAD_BYTES + (ring->head & (settings.ring_bytes - 1));
+}
+
+static __always_inline void commit(struct switch_ring_head *ring, __u64 n_bytes)
+{
+        __u64 used = ring->head - ring->tail;
+        bool wakes = used >> settings.wake_shift != (used + n_bytes) >> settings.wake_shift;
+
+        /* Pairs with the acquire in switch_ring_look(). */
+        MACHINE_STORE_RELEASE(&ring->head, ring->head + n_bytes);
+        if (wakes)
+                (void)bpf_ringbuf_output(&wake, &used, sizeof(used), BPF_RB_FORCE_WAKEUP);
+}
+
+/* ---- stacks --------------------------------------------------------------------------------------------- */
+
+/* The same for two stops of a thread at the same place, called from the same places. */
+static __always_inline __u64 key_of(const struct pt_regs *regs)
+{
+        __u64 words[KEY_WORDS];
+        __u64 key = MACHINE_PC(regs) * 31 + MACHINE_SP(regs);
+
+        if (bpf_probe_read_user(words, sizeof(words), (const void *)MACHINE_SP(regs)) < 0)
+                return key; /* near the end of the stack */
+#pragma unroll
+        for (int i = 0; i < KEY_WORDS; i++)
+                key = key * 31 + words[i];
+        return key;
+}
+
+static __always_inline void refill(struct thread_place *place, __u64 now_ns)
+{
+        __u64 elapsed_ns = now_ns - place->refilled_ns;
+
+        if (elapsed_ns < SWITCH_STACK_PERIOD_NS)
+                return;
+        place->refilled_ns = now_ns;
+        if (elapsed_ns >= SWITCH_STACK_BURST * SWITCH_STACK_PERIOD_NS || place->credit >= SWITCH_STACK_BURST)
+                place->credit = SWITCH_STACK_BURST;
+        else
+                place->credit++;
+}
+
+/*
+ * Whether to copy the stack: SWITCH_FLAG_STACK, SWITCH_FLAG_SAME_STACK or 0.
+ * Threads that share a slot share what they may have, too.
+ */
+static __always_inline __u32 choose(struct thread_place *place, __u32 tid, __u64 key, __u64 now_ns)
+{
+        if (place->tid == tid && place->key == key && now_ns - place->copied_ns < SWITCH_STACK_PERIOD_NS)
+                return SWITCH_FLAG_SAME_STACK;
+        refill(place, now_ns);
+        if (place->credit == 0)
+                return 0;
+        place->credit--;
+        place->tid = tid;
+        place->key = key;
+        place->copied_ns = now_ns;
+        return SWITCH_FLAG_STACK;
+}
+
+/* Up to where nothing is mapped, or is not in memory now. */
+static __always_inline __u32 copy_user_stack(char *to, __u64 sp)
+{
+        __u64 copied = 0;
+
+        for (int i = 0; i <= SWITCH_COPY_BYTES_MAX / SWITCH_PIECE_BYTES; i++) {
+                __u64 piece = SWITCH_PIECE_BYTES - ((sp + copied) & (SWITCH_PIECE_BYTES - 1));
+                __u64 left;
+
+                if (copied >= settings.copy_bytes)
+                        break;
+                left = settings.copy_bytes - copied;
+                if (piece > left)
+                        piece = left;
+                if (piece > SWITCH_PIECE_BYTES)
+                        break;
+                if (bpf_probe_read_user(to + copied, piece, (const void *)(sp + copied)) < 0)
+                        break;
+                copied += piece;
+        }
+        return copied;
+}
+
+/* Fills what follows the record; returns its bytes. */
+static __always_inline __u32 add_stack(void *ctx, struct switch_record_head *record,
+                                       struct switch_stack *stack, const struct pt_regs *regs)
+{
+        long kernel_bytes = bpf_get_stack(ctx, stack->kernel, sizeof(stack->kernel),
+                                          settings.n_skipped_frames);
+        __u32 copy_bytes = 0;
+
+        stack->context = (__u64)SWITCH_CONTEXT_KERNEL;
+        stack->kernel_bytes = kernel_bytes > 0 ? (__u32)kernel_bytes : 0;
+        __builtin_memset(stack->registers, 0, sizeof(stack->registers));
+        if (regs) {
+                bpf_probe_read_kernel(stack->registers, MACHINE_REGISTER_BYTES, regs);
+                copy_bytes = copy_user_stack((char *)(stack + 1), MACHINE_SP(regs));
+                if (copy_bytes == settings.copy_bytes)
+                        record->flags |= SWITCH_FLAG_COPY_FULL;
+                if (MACHINE_IS_32_BIT(regs))
+                        record->flags |= SWITCH_FLAG_32_BIT;
+        }
+        stack->copy_bytes = copy_bytes;
+        return sizeof(*stack) + ((copy_bytes + 7) & ~7u);
+}
+
+/* The user's registers; NULL for a thread that has none. */
+static __always_inline const struct pt_regs *user_registers(struct task_struct *task)
+{
+        const struct pt_regs *regs;
+
+        if (task->flags & PF_KTHREAD)
+                return NULL;
+        regs = (const struct pt_regs *)bpf_task_pt_regs(task);
+        return MACHINE_PC(regs) != 0 ? regs : NULL;
+}
+
+static __always_inline struct thread_slot *slot_of(__u32 tid)
+{
+        __u32 slot = tid & (SWITCH_THREAD_SLOTS - 1);
+
+        return bpf_map_lookup_elem(&threads, &slot);
+}
+
+/* With a full copy a record takes that much; without room for it the record goes without. */
+#define STACK_BYTES_MAX(record) (sizeof(record) + sizeof(struct switch_stack) + settings.copy_bytes + 8)
+
+/* ---- what is hooked -------------------------------------------------------------------------------------- */
+
+static __always_inline __u32 state_of(const __u64 *ctx, struct task_struct *prev)
+{
+        if (settings.has_prev_state)
+                return (__u32)ctx[3];
+        if (bpf_core_field_exists(prev->__state))
+                return prev->__state;
+        return (__u32)((struct task_struct___old *)prev)->state;
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+        struct task_struct *prev = (struct task_struct *)ctx[1];
+        struct task_struct *next = (struct task_struct *)ctx[2];
+        struct switch_record_switch *record;
+        struct switch_ring_head *ring;
+        struct thread_slot *slot;
+        const struct pt_regs *regs;
+        __u32 state, n_bytes = sizeof(*record);
+        bool is_prev_wanted = is_wanted(prev);
+        __u8 flags = is_prev_wanted ? SWITCH_FLAG_OUT : 0;
+
+        if (is_other_wanted(next, prev, is_prev_wanted))
+                flags |= SWITCH_FLAG_IN;
+        if (flags == 0)
+                return 0;
+        ring = own_ring();
+        if (!ring)
+                return 0;
+        if (!has_room(ring, sizeof(*record))) {
+                ring->n_lost++;
+                return 0;
+        }
+        state = state_of(ctx, prev);
+        if ((bool)ctx[0] || state == 0)
+                flags |= SWITCH_FLAG_PREEMPTED;
+        record = place_of(ring);
+        record->head.kind = SWITCH_RECORD_SWITCH;
+        record->head.state = (__u16)state;
+        record->head.time_ns = bpf_ktime_get_ns();
+        record->prev_pid = (__u32)prev->tgid;
+        record->prev_tid = (__u32)prev->pid;
+        record->next_pid = (__u32)next->tgid;
+        record->next_tid = (__u32)next->pid;
+        record->head.flags = flags;
+
+        if (settings.stacks && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT &&
+            !(state & TASK_DEAD_BITS) && (slot = slot_of(record->prev_tid)) != NULL) {
+                regs = user_registers(prev);
+                flags |= choose(&slot->waits, record->prev_tid, regs ? key_of(regs) : 0,
+                                record->head.time_ns);
+                if (flags & SWITCH_FLAG_STACK && !has_room(ring, STACK_BYTES_MAX(*record))) {
+                        flags &= ~SWITCH_FLAG_STACK;
+                        slot->waits.copied_ns = 0;
+                }
+                record->head.flags = flags;
+                if (flags & SWITCH_FLAG_STACK)
+                        n_bytes += add_stack(ctx, &record->head, (struct switch_stack *)(record + 1), regs);
+        }
+        record->head.n_bytes = n_bytes;
+        commit(ring, n_bytes);
+        return 0;
+}
+
+/* The address of @ctx, which lies in the stack that the CPU is on, as a number: by way of @scratch. */
+static __always_inline bool is_interrupt(__u64 *ctx, struct switch_record_wakeup *scratch,
+                                         struct task_struct *task, const struct pt_regs *regs)
+{
+        __u64 at;
+
+        scratch->head.time_ns = (__u64)ctx;
+        __asm__ __volatile__("" : : : "memory");
+        at = scratch->head.time_ns;
+        return MACHINE_IS_INTERRUPT(task, regs, at);
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(__u64 *ctx)
+{
+        struct task_struct *woken = (struct task_struct *)ctx[0];
+        struct task_struct *waker = bpf_get_current_task_btf();
+        struct switch_record_wakeup *record;
+        struct switch_ring_head *ring;
+        struct thread_slot *slot;
+        const struct pt_regs *regs;
+        __u32 n_bytes = sizeof(*record);
+        bool by_interrupt;
+        __u8 flags = 0;
+
+        if (woken->pid == waker->pid || !is_wanted(woken))
+                return 0;
+        ring = own_ring();
+        if (!ring)
+                return 0;
+        if (!has_room(ring, sizeof(*record))) {
+                ring->n_lost++;
+                return 0;
+        }
+        record = place_of(ring);
+        record->head.kind = SWITCH_RECORD_WAKEUP;
+        record->head.flags = 0;
+        record->head.state = 0;
+        record->pid = (__u32)woken->tgid;
+        record->tid = (__u32)woken->pid;
+        regs = user_registers(waker);
+        by_interrupt = waker->pid == 0 || is_interrupt(ctx, record, waker, regs);
+        record->head.time_ns = bpf_ktime_get_ns();
+        if (by_interrupt) {
+                record->waker_pid = 0;
+                record->waker_tid = 0;
+                __builtin_memset(record->waker_name, 0, sizeof(record->waker_name));
+        } else {
+                record->waker_pid = (__u32)waker->tgid;
+                record->waker_tid = (__u32)waker->pid;
+                (void)bpf_get_current_comm(record->waker_name, sizeof(record->waker_name));
+                /* Of others nothing is known that could make a callstack of it. */
+                if (is_other_wanted(waker, woken, true) && (slot = slot_of(record->waker_tid)) != NULL) {
+                        flags = choose(&slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
+                                       record->head.time_ns);
+                        if (flags & SWITCH_FLAG_STACK && !has_room(ring, STACK_BYTES_MAX(*record))) {
+                                flags &= ~SWITCH_FLAG_STACK;
+                                slot->wakes.copied_ns = 0;
+                        }
+                        record->head.flags = flags;
+                        if (flags & SWITCH_FLAG_STACK)
+                                n_bytes += add_stack(ctx, &record->head, (struct switch_stack *)(record + 1),
+                                                     regs);
+                }
+        }
+        record->head.n_bytes = n_bytes;
+        commit(ring, n_bytes);
+        return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int on_fork(__u64 *ctx)
+{
+        struct task_struct *parent = (struct task_struct *)ctx[0];
+        struct task_struct *child = (struct task_struct *)ctx[1];
+        __u32 pid = (__u32)parent->tgid, child_pid = (__u32)child->tgid;
+        struct switch_ring_head *ring;
+        __u8 value = 1;
+
+        if (child_pid == pid || !bpf_map_lookup_elem(&processes, &pid))
+                return 0;
+        if (bpf_map_update_elem(&processes, &child_pid, &value, BPF_ANY) < 0 && (ring = own_ring()) != NULL)
+                __sync_fetch_and_add(&ring->n_lost, 1);
+        return 0;
+}
+
+/* Later than its end: the last switch of a process is its own, too. */
+SEC("tp_btf/sched_process_free")
+int on_free(__u64 *ctx)
+{
+        struct task_struct *task = (struct task_struct *)ctx[0];
+        __u32 pid = (__u32)task->tgid;
+
+        if (task->pid == task->tgid)
+                (void)bpf_map_delete_elem(&processes, &pid);
+        return 0;
+}

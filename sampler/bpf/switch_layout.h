@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/bpf/switch_layout.h - what the BPF program writes and what it is told, the same on both sides
+ *
+ * Way of the data:  switch_events.bpf -> [switch_layout] -> switch_ring -> switch_record
+ *
+ * Each CPU has a ring of its own, in plain memory that both sides have mapped: the
+ * program is never interrupted by itself there, so it needs no lock and no call to
+ * put a record in.  Compiled for BPF too: __u32 and the like come from <linux/types.h>.
+ */
+#ifndef SAMPLER_BPF_SWITCH_LAYOUT_H
+#define SAMPLER_BPF_SWITCH_LAYOUT_H
+
+#include <linux/types.h>
+
+#define SWITCH_RING_HEAD_BYTES 4096 /* of struct switch_ring_head, before the records */
+#define SWITCH_PIECE_BYTES     4096 /* a user's stack is read in pieces that end where pages do */
+#define SWITCH_COPY_BYTES_MAX  65536
+#define SWITCH_KERNEL_FRAMES   48
+#define SWITCH_REGISTERS_MAX   34 /* words of struct pt_regs that are copied, the largest machine's */
+#define SWITCH_NAME_BYTES      16
+#define SWITCH_CONTEXT_KERNEL  (-128) /* PERF_CONTEXT_KERNEL: the kernel's part of a callstack follows */
+#define SWITCH_STACK_PERIOD_NS 1000000
+#define SWITCH_STACK_BURST     4     /* so many different places of a thread may follow each other faster */
+#define SWITCH_THREAD_SLOTS    16384 /* a power of two */
+#define SWITCH_PROCESSES_MAX   16384
+#define SWITCH_WAKE_RING_BYTES 4096
+
+/* At the beginning of each ring.  Positions count bytes since the ring began. */
+struct switch_ring_head {
+        __u64 head;   /* written by the program: records before it are whole */
+        __u64 n_lost; /* by the program */
+        __u64 unused[6];
+        __u64 tail; /* written by the reader: what lies before it may be overwritten */
+};
+
+enum switch_record_kind { SWITCH_RECORD_SWITCH = 1, SWITCH_RECORD_WAKEUP = 2 };
+
+enum switch_record_flag {
+        SWITCH_FLAG_OUT = 1,       /* of a switch: who went is wanted */
+        SWITCH_FLAG_IN = 2,        /* who comes is wanted */
+        SWITCH_FLAG_PREEMPTED = 4, /* who went could have run on */
+        SWITCH_FLAG_SAME_STACK =
+                8,              /* as the last one that was copied of this thread, less than a period ago */
+        SWITCH_FLAG_STACK = 16, /* struct switch_stack and the copy follow */
+        SWITCH_FLAG_COPY_FULL = 32, /* the copy ended because it has no more room */
+        SWITCH_FLAG_32_BIT = 64,    /* the registers are of a 32-bit program */
+};
+
+/* Every record begins so; records are multiples of 8 bytes. */
+struct switch_record_head {
+        __u32 n_bytes; /* all of it */
+        __u8 kind;
+        __u8 flags;
+        __u16 state;   /* of a switch: prev_state, as the kernel has it */
+        __u64 time_ns; /* CLOCK_MONOTONIC */
+};
+
+struct switch_record_switch {
+        struct switch_record_head head;
+        __u32 prev_pid, prev_tid, next_pid, next_tid;
+};
+
+struct switch_record_wakeup {
+        struct switch_record_head head;
+        __u32 pid, tid;             /* who can run now */
+        __u32 waker_pid, waker_tid; /* 0 = an interrupt, or the idle task */
+        char waker_name[SWITCH_NAME_BYTES];
+};
+
+/* Behind a record with SWITCH_FLAG_STACK; then the copy, up to the end of the record. */
+struct switch_stack {
+        __u32 copy_bytes;   /* 0 = a thread of the kernel's, or nothing could be read */
+        __u32 kernel_bytes; /* of `kernel` */
+        __u64 registers
+                [SWITCH_REGISTERS_MAX]; /* struct pt_regs of this machine; all 0 = a thread of the kernel's */
+        __u64 context;                  /* SWITCH_CONTEXT_KERNEL: with `kernel` a chain as perf has it */
+        __u64 kernel[SWITCH_KERNEL_FRAMES];
+};
+
+enum switch_filter { SWITCH_FILTER_NONE, SWITCH_FILTER_CGROUP, SWITCH_FILTER_PROCESSES };
+
+/* Constants of the program, set before it is loaded: the verifier knows their values. */
+struct switch_settings {
+        __u64 ring_bytes; /* of a CPU, a power of two; a record may stick out behind */
+        __u64 wake_shift; /* 2 to this are the bytes after which the reader is woken */
+        __u64 copy_bytes; /* of a user's stack; less than SWITCH_COPY_BYTES_MAX */
+        __u64 cgroup_id;
+        __u32 filter;         /* enum switch_filter */
+        __u32 has_prev_state; /* sched_switch tells the state (Linux 5.18); else it is in the task */
+        __u32 stacks;
+        __u32 n_skipped_frames; /* of the kernel's stack: those of the tracing itself */
+};
+
+#endif /* SAMPLER_BPF_SWITCH_LAYOUT_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/bpf/switch_machine.h - what the kernel of each machine keeps of a thread that is in it
+ *
+ * Way of the data:  kernel -> [switch_machine] -> switch_events.bpf
+ *
+ * Own, short definitions of the kernel's structs: the loader moves each access to
+ * where the running kernel has that field.
+ */
+#ifndef SAMPLER_BPF_SWITCH_MACHINE_H
+#define SAMPLER_BPF_SWITCH_MACHINE_H
+
+#include <linux/types.h>
+
+#define KERNEL_STRUCT __attribute__((preserve_access_index))
+
+/*
+ * Each machine says:
+ *   MACHINE_REGISTER_BYTES                   of struct pt_regs, as far as it is copied
+ *   MACHINE_PC, _SP, _IS_32_BIT(regs)        of the user's registers
+ *   MACHINE_TASK_MEMBERS                     of struct task_struct
+ *   MACHINE_IS_INTERRUPT(task, regs, stack)  is this thread only what an interrupt came into?  @regs may be NULL;
+ *                                            @stack is an address in the stack that the CPU is on
+ *   MACHINE_STORE_RELEASE(to, value)         everything before it is seen before it
+ */
+#if defined(SWITCH_MACHINE_x86_64)
+
+struct pt_regs {
+        unsigned long orig_ax, ip, cs, sp;
+} KERNEL_STRUCT;
+
+#define MACHINE_REGISTER_BYTES  (21 * 8)
+#define MACHINE_PC(regs)        ((regs)->ip)
+#define MACHINE_SP(regs)        ((regs)->sp)
+#define MACHINE_IS_32_BIT(regs) ((regs)->cs == 0x23)
+#define MACHINE_TASK_MEMBERS    void *stack;
+
+/*
+ * The kernel's count of interrupts is a variable of the CPU that has moved often, and not every kernel tells where it
+ * is.  But an interrupt in the kernel goes on on a stack of its own, and one from the user's code leaves no number
+ * of a system call.  Nor does a page fault, which hardly ever wakes anybody.
+ */
+#define X86_STACK_BYTES 16384
+#define MACHINE_IS_INTERRUPT(task, regs, at) \
+        ((at) - (__u64)(task)->stack >= X86_STACK_BYTES || ((regs) && (long)(regs)->orig_ax == -1))
+
+/* Stores are never seen out of their order here. */
+#define MACHINE_STORE_RELEASE(to, value)                 \
+        do {                                             \
+                __asm__ __volatile__("" : : : "memory"); \
+                *(to) = (value);                         \
+        } while (0)
+
+#elif defined(SWITCH_MACHINE_aarch64) || defined(SWITCH_MACHINE_riscv64)
+
+#define INTERRUPT_BITS 0x00ff0100 /* of preempt_count: serving a softirq, in an interrupt, in an NMI */
+
+#if defined(SWITCH_MACHINE_aarch64)
+
+struct pt_regs {
+        __u64 sp, pc, pstate;
+} KERNEL_STRUCT;
+
+struct thread_info {
+        __u64 preempt_count;
+} KERNEL_STRUCT;
+
+#define MACHINE_REGISTER_BYTES  (33 * 8)
+#define MACHINE_PC(regs)        ((regs)->pc)
+#define MACHINE_IS_32_BIT(regs) (((regs)->pstate & 0x10) != 0)
+
+#else
+
+struct pt_regs {
+        unsigned long epc, sp;
+} KERNEL_STRUCT;
+
+struct thread_info {
+        int preempt_count;
+} KERNEL_STRUCT;
+
+#define MACHINE_REGISTER_BYTES  (32 * 8)
+#define MACHINE_PC(regs)        ((regs)->epc)
+#define MACHINE_IS_32_BIT(regs) false
+
+#endif
+
+#define MACHINE_SP(regs)                        ((regs)->sp)
+#define MACHINE_TASK_MEMBERS                    struct thread_info thread_info;
+#define MACHINE_IS_INTERRUPT(task, regs, stack) (((task)->thread_info.preempt_count & INTERRUPT_BITS) != 0)
+
+/* An exchange is a full barrier in BPF; there is no weaker store. */
+#define MACHINE_STORE_RELEASE(to, value)        ((void)__sync_lock_test_and_set((to), (value)))
+
+#else
+#error "no such machine"
+#endif
+
+#endif /* SAMPLER_BPF_SWITCH_MACHINE_H */

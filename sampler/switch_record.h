@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/switch_record.h - a record of the BPF program -> the same typed records that perf's become
+ *
+ * Way of the data:  switch_ring -> [switch_record] -> switch_source
+ */
+#ifndef SAMPLER_SWITCH_RECORD_H
+#define SAMPLER_SWITCH_RECORD_H
+
+#include "sampler/perf_record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+#define SWITCH_RECORD_WORDS_MAX 34 /* registers in the order of perf */
+
+/* What one record tells: somebody goes, and then somebody comes; or somebody was woken. */
+struct switch_record {
+        struct perf_record records[2]; /* in their order; time_ns is CLOCK_MONOTONIC still */
+        unsigned n_records;
+        uint64_t registers[SWITCH_RECORD_WORDS_MAX]; /* what raw_stack.registers points to */
+};
+
+/*
+ * switch_record_decode() - decode one record
+ * @bytes:       stay borrowed by the stacks in @ret_record
+ * @cpu:         whose ring it comes from
+ * @ret_record:  stays where it is as long as it is used: it points into itself
+ * Returns 0, or -EBADMSG if the bytes are no record.
+ */
+int switch_record_decode(const uint8_t *bytes, size_t n_bytes, uint32_t cpu, struct switch_record *ret_record,
+                         struct error *err);
+
+/* prev_state of sched_switch -> an enum trace_wait_state. */
+uint8_t switch_record_wait(uint32_t state, bool preempted);
+
+#endif /* SAMPLER_SWITCH_RECORD_H */
