@@ -47,6 +47,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .families = options->families,
         };
         struct zone_merge_parts zone_merge_parts = {
+                .filter = options->filter,
                 .zones = &m->zones,
                 .processes = &m->processes,
                 .stacks = &m->samples.stacks,
