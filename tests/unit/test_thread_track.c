@@ -131,7 +131,9 @@ END_TEST
 /* A sample behind the end of a thread goes before it; once the end was written, there is no place for it. */
 START_TEST(test_last_sample)
 {
-        const struct trace_event late = { .op = TRACE_OP_SAMPLE, .time_ns = 40 };
+        const struct pending_event late = {
+                .event = { .op = TRACE_OP_SAMPLE, .time_ns = 40, .sample = { .event = 1 } }
+        };
         struct fixture f;
 
         set_up(&f, 0);
