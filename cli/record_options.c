@@ -125,7 +125,8 @@ static int take_events(struct record_options *options, const char *list)
         if (event_request_add(&options->events, list, &err) == 0)
                 return 0;
         complain("error: -e %s: %s", list, err.text);
-        complain_try("hyprof list");
+        if (err.code == -EINVAL) /* other failures have their own remedy in the words */
+                complain_try("hyprof list");
         return -EINVAL;
 }
 
@@ -254,9 +255,11 @@ static int take_option(void *context, int letter, const char *value)
         switch (letter) {
         case 'F':
                 options->events.period = 0;
+                options->events.rate_is_default = false;
                 return take_number("-F", value, HZ_MAX, &options->events.rate_hz);
         case 'c':
                 options->events.rate_hz = 0;
+                options->events.rate_is_default = false;
                 return take_number("-c", value, INT64_MAX, &options->events.period);
         case 'e':
                 return take_events(options, value);
@@ -344,6 +347,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
 {
         *options = (struct record_options){ .path = OPTION_DEFAULT_TRACE };
         options->events.rate_hz = DEFAULT_HZ;
+        options->events.rate_is_default = true;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
         if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)

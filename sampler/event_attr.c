@@ -7,10 +7,49 @@
 #include <time.h>
 
 #define WAKE_WHEN_FULL_SHARE 4
+/* What read(2) gives of each event; the times tell whether it shared a counter. */
+#define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
 
+#define TICKS_MIN 1000 /* a rate is looked at as so many ticks at least, in 1, 10, 100 ... seconds */
+#define APART     500  /* of the rate: so far from a round one */
+
+static bool is_prime(uint64_t n)
+{
+        for (uint64_t divisor = 2; divisor * divisor <= n; divisor++)
+                if (n % divisor == 0)
+                        return false;
+        return n > 1;
+}
+
+/* The nearest prime that is not right beside @n. */
+static uint64_t find_prime(uint64_t n)
+{
+        uint64_t apart = n / APART;
+
+        while (!is_prime(n - apart) && !is_prime(n + apart))
+                apart++;
+        return is_prime(n - apart) ? n - apart : n + apart;
+}
+
+/*
+ * A timer that ticks g times a second and samples that come f times meet at f / gcd(f, g) points of its period only,
+ * so f is to be prime.  But 1,000,003 ns, a prime as well, creeps past a period of a millisecond in five minutes, and
+ * till then sees one and the same point: that the period is prime is worth nothing, its distance from a round one is.
+ */
 uint64_t event_attr_clock_period_ns(uint64_t rate_hz)
 {
-        return NS_PER_S / rate_hz;
+        uint64_t seconds = 1, ticks = rate_hz, period_ns;
+
+        while (ticks < TICKS_MIN && !(seconds == 1 && ticks > TICKS_MIN / 10 && is_prime(ticks))) {
+                seconds *= 10;
+                ticks = rate_hz * seconds;
+        }
+        if (seconds > 1 || !is_prime(ticks))
+                ticks = find_prime(ticks);
+        period_ns = (NS_PER_S * seconds + ticks / 2) / ticks;
+        while (period_ns % 2 == 0 || period_ns % 5 == 0)
+                period_ns++;
+        return period_ns;
 }
 
 static struct perf_event_attr common_attr(const struct event_attr_options *options)
@@ -32,6 +71,43 @@ static struct perf_event_attr common_attr(const struct event_attr_options *optio
         };
 }
 
+/* How often a sample is taken; members that are read with their leader, and totals, have none. */
+static void set_rate(const struct event_request *request, const struct event_spec *spec,
+                     struct perf_event_attr *attr)
+{
+        if (spec->only_counts)
+                return;
+        if (spec->is_tracepoint && request->rate_is_default) {
+                attr->sample_period = 1;
+        } else if (request->rate_hz == 0) {
+                attr->sample_period = request->period;
+        } else if (spec->is_clock) {
+                attr->sample_period = event_attr_clock_period_ns(request->rate_hz);
+        } else {
+                attr->freq = 1;
+                attr->sample_freq = request->rate_hz;
+        }
+}
+
+/* Switches are told once on each CPU: by the first sampling event there. */
+static bool is_first_on_its_cpus(const struct event_request *request, size_t spec)
+{
+        const struct event_spec *one = &request->specs[spec];
+
+        for (size_t i = 0; i < spec; i++) {
+                const struct event_spec *other = &request->specs[i];
+
+                if (other->only_counts)
+                        continue;
+                if (!one->on_some_cpus || !other->on_some_cpus)
+                        return false;
+                for (size_t word = 0; word < EVENT_SPEC_CPUS_MAX / 64; word++)
+                        if (one->cpus[word] & other->cpus[word])
+                                return false;
+        }
+        return !one->only_counts;
+}
+
 struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t i)
 {
         const struct event_request *request = options->request;
@@ -42,20 +118,22 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
         attr.config = spec->config;
         attr.config1 = spec->config1;
         attr.config2 = spec->config2;
-        if (request->rate_hz == 0) {
-                attr.sample_period = request->period;
-        } else if (spec->is_clock) {
-                attr.sample_period = event_attr_clock_period_ns(request->rate_hz);
-        } else {
-                attr.freq = 1;
-                attr.sample_freq = request->rate_hz;
-        }
+        set_rate(request, spec, &attr);
+        attr.precise_ip = spec->precise & 3u;
         attr.exclude_user = spec->exclude_user;
         attr.exclude_kernel = spec->exclude_kernel;
         attr.exclude_callchain_kernel = spec->exclude_kernel;
-        attr.exclude_hv = 1;
-        attr.context_switch = options->switches && i == 0; /* once is enough */
-        attr.read_format = PERF_FORMAT_LOST;
+        attr.exclude_hv = spec->type < PERF_TYPE_MAX; /* PMUs that tell nothing apart refuse it */
+        attr.context_switch = options->switches && is_first_on_its_cpus(request, i);
+        attr.read_format = READ_FORMAT;
+        if (event_request_reads_groups(request)) {
+                attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+                attr.sample_type |= PERF_SAMPLE_READ;
+        }
+        if (spec->leader != i) { /* it begins when its leader does */
+                attr.disabled = 0;
+                attr.enable_on_exec = 0;
+        }
         attr.wakeup_watermark = (uint32_t)(options->ring_bytes / WAKE_WHEN_FULL_SHARE);
         stack_unwinder_fill_attr(&options->unwinder, &attr);
         return attr;
@@ -75,7 +153,7 @@ struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *op
         attr.comm_exec = 1;
         attr.task = 1;
         attr.build_id = options->build_ids;
-        attr.read_format = PERF_FORMAT_LOST;
+        attr.read_format = READ_FORMAT;
         attr.wakeup_watermark = 1;
         return attr;
 }

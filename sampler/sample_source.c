@@ -26,11 +26,15 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
+        /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
+        group_counts_init(&s->counts, parts->events->layout.read_format, parts->events->options.attr.inherit,
+                          !parts->events->options.attr.inherit);
         return s->heads ? 0 : -ENOMEM;
 }
 
 void sample_source_deinit(struct sample_source *s)
 {
+        group_counts_deinit(&s->counts);
         free(s->heads);
         s->heads = NULL;
 }
@@ -61,6 +65,20 @@ static int queue(struct sample_source *s, struct thread_track *thread, struct tr
         struct pending_event pending = { .event = event };
 
         return process_table_add_pending(s->processes, thread, &pending);
+}
+
+/* What the members of the sample's group counted: samples of theirs, in the same place. */
+static int queue_counts(struct sample_source *s, struct thread_track *thread, struct trace_event event)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->counts.n_counts; i++) {
+                event.sample.event = s->sample_events[s->counts.counts[i].spec];
+                event.sample.weight = s->counts.counts[i].weight;
+                r = queue(s, thread, event);
+        }
+        s->counts.n_counts = 0;
+        return r;
 }
 
 static int take_sample(struct sample_source *s, const struct perf_record *rec)
@@ -95,7 +113,8 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         event.sample.stack = stack;
         event.sample.weight = rec->sample.period;
         s->n_samples++;
-        return queue(s, thread, event);
+        r = queue(s, thread, event);
+        return r < 0 ? r : queue_counts(s, thread, event);
 }
 
 static enum trace_module_kind module_kind(const struct perf_mmap *m)
@@ -313,9 +332,10 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 r = find_oldest(s, &i, err);
                 if (r < 0 || i == s->events->n_rings || s->heads[i].record.time_ns > until_ns)
                         break;
-                r = event_set_is_double(s->events, &s->heads[i].record)
-                            ? 0
-                            : sample_source_take(s, &s->heads[i].record);
+                /* Also of what is left out: see group_counts.h. */
+                r = group_counts_take(&s->counts, s->events, &s->heads[i].record);
+                if (r == 0 && !event_set_is_double(s->events, &s->heads[i].record))
+                        r = sample_source_take(s, &s->heads[i].record);
                 s->heads[i].ready = false;
                 perf_ring_consume(&s->events->rings[i], s->heads[i].record_bytes);
                 if (r < 0)

@@ -7,12 +7,14 @@
  * Takes records out of all rings in the order of time, up to a watermark, and
  * applies each: maps, names, forks and exits change the process table; samples
  * are unwound at once, with the address space as it was at their time; samples,
- * switches, names and exits become pending events of their thread.
+ * switches, names and exits become pending events of their thread.  Counters
+ * that were read with a sample become samples of their own, of the same place.
  */
 #ifndef SAMPLER_SAMPLE_SOURCE_H
 #define SAMPLER_SAMPLE_SOURCE_H
 
 #include "sampler/call_chain.h"
+#include "sampler/group_counts.h"
 #include "sampler/perf_record.h"
 #include "sampler/stack_builder.h"
 
@@ -43,6 +45,7 @@ struct sample_source {
         const struct unwinder *unwinder;
         const uint32_t *sample_events; /* by spec: its id in the table SAMPLE_EVENTS */
         struct stack_builder stacks;
+        struct group_counts counts;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
         uint64_t n_samples, n_switches;
