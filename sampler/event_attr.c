@@ -10,46 +10,57 @@
 /* What read(2) gives of each event; the times tell whether it shared a counter. */
 #define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
 
-#define TICKS_MIN 1000 /* a rate is looked at as so many ticks at least, in 1, 10, 100 ... seconds */
-#define APART     500  /* of the rate: so far from a round one */
+/* How often the timers tick that programs live by, each second. */
+static const uint64_t timer_rates_hz[] = { 10000, 8000, 5000, 4000, 2000, 1000, 500, 250, 200, 144, 120,
+                                           100,   60,   50,   30,   25,   24,   20,  10,  5,   2,   1 };
 
-static bool is_prime(uint64_t n)
-{
-        for (uint64_t divisor = 2; divisor * divisor <= n; divisor++)
-                if (n % divisor == 0)
-                        return false;
-        return n > 1;
-}
-
-/* The nearest prime that is not right beside @n. */
-static uint64_t find_prime(uint64_t n)
-{
-        uint64_t apart = n / APART;
-
-        while (!is_prime(n - apart) && !is_prime(n + apart))
-                apart++;
-        return is_prime(n - apart) ? n - apart : n + apart;
-}
+#define POINTS   10   /* of a timer's period: to meet only so few is to be in step with it */
+#define STEP     4096 /* parts of the period between one that is tried and the next */
+#define STEPS    40   /* about one percent */
+#define NEAR_BY  400  /* parts of the timer's period: to be off by less after some samples is to be in step */
 
 /*
- * A timer that ticks g times a second and samples that come f times meet at f / gcd(f, g) points of its period only,
- * so f is to be prime.  But 1,000,003 ns, a prime as well, creeps past a period of a millisecond in five minutes, and
- * till then sees one and the same point: that the period is prime is worth nothing, its distance from a round one is.
+ * A timer of period T and samples of period p that are in step after b samples (b p is a multiple of T) meet at b
+ * points of T only.  That they are never quite in step does not help: 1,000,003 ns, a prime, creeps past a period of
+ * a millisecond in five minutes, and till then sees one and the same point.  So after each small number of samples
+ * the distance is to be large, and then 1 / distance of them have seen all of T.
  */
+static bool is_in_step(uint64_t period_ns, uint64_t timer_hz)
+{
+        uint64_t timer_ns = NS_PER_S / timer_hz;
+
+        /* Of a slower timer's period the samples see more points than that, however they fall. */
+        for (uint64_t b = 1; b <= POINTS && timer_ns <= POINTS * period_ns; b++) {
+                uint64_t rest_ns = b * period_ns % timer_ns;
+
+                if (rest_ns < timer_ns / NEAR_BY || timer_ns - rest_ns < timer_ns / NEAR_BY)
+                        return true;
+        }
+        return false;
+}
+
+static bool is_in_step_with_any(uint64_t period_ns)
+{
+        for (size_t i = 0; i < sizeof(timer_rates_hz) / sizeof(timer_rates_hz[0]); i++)
+                if (is_in_step(period_ns, timer_rates_hz[i]))
+                        return true;
+        return false;
+}
+
 uint64_t event_attr_clock_period_ns(uint64_t rate_hz)
 {
-        uint64_t seconds = 1, ticks = rate_hz, period_ns;
+        uint64_t wanted_ns = (NS_PER_S + rate_hz / 2) / rate_hz;
 
-        while (ticks < TICKS_MIN && !(seconds == 1 && ticks > TICKS_MIN / 10 && is_prime(ticks))) {
-                seconds *= 10;
-                ticks = rate_hz * seconds;
+        /* The nearest; rather longer than shorter: no more samples than were asked for. */
+        for (uint64_t i = 0; i <= STEPS; i++) {
+                uint64_t apart_ns = wanted_ns * i / STEP;
+
+                if (!is_in_step_with_any(wanted_ns + apart_ns))
+                        return wanted_ns + apart_ns;
+                if (!is_in_step_with_any(wanted_ns - apart_ns))
+                        return wanted_ns - apart_ns;
         }
-        if (seconds > 1 || !is_prime(ticks))
-                ticks = find_prime(ticks);
-        period_ns = (NS_PER_S * seconds + ticks / 2) / ticks;
-        while (period_ns % 2 == 0 || period_ns % 5 == 0)
-                period_ns++;
-        return period_ns;
+        return wanted_ns;
 }
 
 static struct perf_event_attr common_attr(const struct event_attr_options *options)

@@ -15,7 +15,7 @@ struct error;
 struct event_spec;
 
 /*
- * event_library_encode() - what an event such as "skl::INST_RETIRED:ANY" or "UOPS_ISSUED:u" is to the kernel
+ * event_library_encode() - what an event such as "skl::INST_RETIRED:ANY_P" or "UOPS_ISSUED:u" is to the kernel
  * @name:  NUL-terminated, with modifiers in the library's way
  * @spec:  changed on success only
  * Returns 1, 0 if the library knows no such event, or -EINVAL with words for one that it knows but refuses: a mask

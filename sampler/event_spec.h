@@ -43,7 +43,7 @@ struct event_spec_list {
 
 /*
  * event_spec_parse() - understand one name: "cpu-clock", "cycles:u", "L1-dcache-load-misses", "r01c2",
- * "cpu/event=0x3c,umask=1/k", "msr/tsc/", "sched:sched_switch", "skl::INST_RETIRED:ANY"
+ * "cpu/event=0x3c,umask=1/k", "msr/tsc/", "sched:sched_switch", "skl::INST_RETIRED:ANY_P"
  * @text:    the name ends at @n_bytes
  * @places:  where the machine tells what it has; NULL = the real ones
  * @list:    one more, or one for each kind of core; unchanged on failure

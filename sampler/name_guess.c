@@ -10,7 +10,7 @@ void name_guess_init(struct name_guess *g, const char *text, size_t n_bytes)
         memcpy(g->wanted, text, n_bytes);
         g->wanted[n_bytes] = '\0';
         g->best[0] = '\0';
-        g->distance = n_bytes / 2 + 1; /* farther away it is another word */
+        g->distance = n_bytes / 2 + 2; /* farther away it is another word */
 }
 
 /* Levenshtein distance. */
