@@ -18,7 +18,9 @@ __extension__ typedef unsigned __int128 wide;
 
 void group_counts_init(struct group_counts *g, uint64_t read_format, bool inherited, bool scales)
 {
-        *g = (struct group_counts){ .read_format = read_format & PERF_FORMAT_GROUP ? read_format : 0,
+        const uint64_t wanted = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+
+        *g = (struct group_counts){ .read_format = (read_format & wanted) == wanted ? read_format : 0,
                                     .inherited = inherited,
                                     .scales = scales };
 }
@@ -187,8 +189,8 @@ static int take_group(struct group_counts *g, const struct event_set *events, co
                         return -ENOMEM;
                 weight = entry ? scale(g, advance(&entry->value, value), &times) : 0;
                 if (weight > 0 && g->n_counts < EVENT_REQUEST_SPECS_MAX)
-                        g->counts[g->n_counts++] =
-                                (struct group_count){ .spec = (uint32_t)spec, .weight = weight };
+                        g->counts[g->n_counts++] = (struct group_count){ .spec = (uint32_t)spec,
+                                                                         .weight = weight };
         }
         return 0;
 }
