@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/invoking_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +27,6 @@ static bool rotate(const char *path)
 
         free(name);
         return rotated;
-}
-
-static void give_to_user(int fd)
-{
-        struct invoking_user user = invoking_user_read();
-
-        if (user.known)
-                (void)!fchown(fd, user.uid, user.gid); /* a file system without owners is no reason to fail */
 }
 
 /* /dev/stdout is a link to such a file when standard output is redirected. */
@@ -91,7 +82,6 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
                 return r;
         }
         file->created = true;
-        give_to_user(file->fd);
         return 0;
 }
 
