@@ -19,7 +19,7 @@
 struct capability_use {
         cap_value_t capability;
         bool effective;
-        enum { UNTIL_OPEN, UNTIL_END, UNTIL_END_WITH_CGROUP, UNTIL_OPEN_FOR_ROOT } until;
+        enum { UNTIL_OPEN, UNTIL_END, UNTIL_END_WITH_CGROUP } until;
 };
 
 /* docs/privileges.md has the same table in words. */
@@ -35,8 +35,6 @@ static const struct capability_use uses[] = {
         { CAP_KILL, true, UNTIL_END },
         { CAP_DAC_READ_SEARCH, false, UNTIL_END },
         { CAP_DAC_OVERRIDE, false, UNTIL_END_WITH_CGROUP },
-        { CAP_SETUID, false, UNTIL_OPEN_FOR_ROOT },
-        { CAP_SETGID, false, UNTIL_OPEN_FOR_ROOT },
 };
 
 /* What Linux 5.8 and 5.9 divided. */
@@ -145,14 +143,19 @@ static int add_use(cap_t to, cap_t from, const struct capability_use *use)
         return 0;
 }
 
-/* Of what is permitted now, keeps the uses whose bit is in @untils; nothing is inheritable. */
-static int keep(unsigned untils, struct error *err)
+/*
+ * Of what is permitted now, keeps the uses whose bit is in @untils; nothing is inheritable.
+ * @permit_all:  the others stay permitted, not effective
+ */
+static int keep(unsigned untils, bool permit_all, struct error *err)
 {
-        cap_t now = cap_get_proc(), wanted = cap_init();
+        cap_t now = cap_get_proc(), wanted = permit_all ? cap_dup(now) : cap_init();
         int r = 0;
 
         if (!now || !wanted)
                 r = -ENOMEM;
+        else if (cap_clear_flag(wanted, CAP_EFFECTIVE) < 0 || cap_clear_flag(wanted, CAP_INHERITABLE) < 0)
+                r = -errno;
         for (size_t i = 0; r == 0 && i < sizeof(uses) / sizeof(uses[0]); i++)
                 if (untils & 1U << uses[i].until && CAP_IS_SUPPORTED(uses[i].capability))
                         r = add_use(wanted, now, &uses[i]);
@@ -200,7 +203,7 @@ void privileges_lower(int capability)
 
 int privileges_drop(struct error *err)
 {
-        return keep(0, err);
+        return keep(0, false, err);
 }
 
 /* ---- from one to the other ----------------------------------------------------------------------------- */
@@ -219,6 +222,10 @@ static int set_ids(uid_t uid, gid_t gid, struct error *err)
         return 0;
 }
 
+/*
+ * For a command as root all capabilities stay permitted for a while: of a process that gains some by execve(2) the
+ * kernel ends the events, so the child that calls it has to have them before.
+ */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err)
 {
         const unsigned untils = 1U << UNTIL_OPEN | 1U << UNTIL_END | 1U << UNTIL_END_WITH_CGROUP;
@@ -236,7 +243,7 @@ int privileges_become_user(const struct invoking_user *user, bool command_as_roo
         if (r == 0)
                 r = set_ids(user->uid, user->gid, err);
         if (r == 0)
-                r = keep(untils | (command_as_root ? 1U << UNTIL_OPEN_FOR_ROOT : 0), err);
+                r = keep(untils, command_as_root, err);
         if (r == 0 && prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
                 r = error_errno(err, "keeping capabilities");
         return r;
@@ -251,7 +258,7 @@ int privileges_become_root(struct error *err)
 
 int privileges_narrow(bool keeps_cgroup, struct error *err)
 {
-        int r = keep(1U << UNTIL_END | (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0), err);
+        int r = keep(1U << UNTIL_END | (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0), false, err);
         int filtered;
 
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 && r == 0)

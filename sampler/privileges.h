@@ -31,7 +31,8 @@ struct invoking_user invoking_user_read(void);
  * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its entry in passwd(5);
  * the working directory stays.  Keeps only the capabilities of the first phase (docs/privileges.md).
  * Nothing happens where there is nobody to become.
- * @command_as_root:  the environment stays root's, and privileges_become_root() works until privileges_narrow()
+ * @command_as_root:  the environment stays root's, and privileges_become_root() works until privileges_narrow(); for that
+ *                    root's other capabilities are held till then, not effective
  * The process has one thread.  Returns 0, or -errno: then it is in between and has to end.
  */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err);
