@@ -370,6 +370,7 @@ static int begin(struct recorder *r, struct error *err)
                 r->started = code == 0;
                 r->result->exec_failed = !r->started;
         }
+        r->progress_ns = clock_raw_ns();
         r->stop_ns = r->options->duration_ns ? clock_raw_ns() + r->options->duration_ns : UINT64_MAX;
         return code;
 }
