@@ -221,6 +221,8 @@ static int check_processes(const struct record_options *options)
                 complain("error: %s", err.text);
                 if (r == -EACCES)
                         complain_try("sudo hyprof record -p %" PRIu32, options->pids[i]);
+                else if (r == -ESRCH)
+                        complain_try("ps -e, for the processes that there are");
                 return EXIT_STATUS_RECORD_FAILED;
         }
         if (options->scope.n_pids > 0 && options->client_ring_bytes > 0 && !options->quiet)
