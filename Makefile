@@ -11,6 +11,9 @@ SONAME  := libhyprof.so.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
 
+# Who may use the capabilities that `make install-capabilities` gives to hyprof.
+GROUP ?= root
+
 # release | debug | asan | tsan | clang | fuzz
 VARIANT ?= release
 B       := build/$(VARIANT)
@@ -133,7 +136,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan lint fuzz bench install uninstall clean help \
+.PHONY: all demo test check-asan check-tsan lint fuzz bench install install-capabilities uninstall clean help \
         packages test-programs fuzz-programs bench-programs FORCE
 
 # ------------------------------------------------------------------ targets
@@ -195,6 +198,13 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
+
+# What docs/privileges.md says of each.  The mode first: whoever is not in the group must never see the capabilities.
+CAPABILITIES := cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep
+install-capabilities: ## after install: members of GROUP (root) record without sudo
+	chgrp '$(GROUP)' '$(DESTDIR)$(PREFIX)/bin/hyprof'
+	chmod 750 '$(DESTDIR)$(PREFIX)/bin/hyprof'
+	PATH="$$PATH:/sbin:/usr/sbin"; setcap '$(CAPABILITIES)' '$(DESTDIR)$(PREFIX)/bin/hyprof'
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \
