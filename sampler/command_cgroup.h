@@ -2,11 +2,16 @@
 /*
  * sampler/command_cgroup.h - a cgroup (v2) of its own for the command, so that events can be opened on all that it starts
  *
- * Way of the data:  /proc/self/mountinfo, cgroup2 -> [command_cgroup] -> event_set
+ * Way of the data:  cgroup_folder -> [command_cgroup] -> event_set
  *
- * Made below the cgroup that hyprof is in, or else at the root of the mount;
- * removed at the end, unless the command left something behind that runs on:
- * then it is moved up first.  Limits of the cgroup above go on to hold.
+ * Made below the cgroup that hyprof is in, so that its limits go on to hold, or
+ * at the root of the mount where that cannot be seen; no controller is enabled
+ * in it.  Removed at the end: what the command left behind is moved up first.
+ *
+ * The end is the work of a small process, the keeper, which is forked while we
+ * have the right to it and waits for the end of the recording, or of hyprof,
+ * whatever ended it.  Where both were killed, the folder stays, empty, and
+ * the next recording there removes it.
  */
 #ifndef SAMPLER_COMMAND_CGROUP_H
 #define SAMPLER_COMMAND_CGROUP_H
@@ -18,13 +23,23 @@ struct error;
 
 struct command_cgroup {
         char path[PATH_MAX]; /* "" = none */
-        int fd;              /* the folder, for PERF_FLAG_PID_CGROUP; -1 = none */
+        int fd;              /* the folder, owned, for PERF_FLAG_PID_CGROUP; -1 = none */
+        pid_t keeper_pid;    /* 0 = none */
+        int keeper_fd;       /* a byte in it, and its end, are the keeper's sign; owned; -1 = none */
 };
 
-/* Makes it and moves @pid in.  Returns 0; -ENOENT without cgroup2, -EACCES, -EROFS, -errno: then without. */
+void command_cgroup_init(struct command_cgroup *c);
+
+/*
+ * command_cgroup_open() - make it and move @pid in
+ * While there is one thread only.  Returns 0; -ENOENT without cgroup2, -EACCES, -EROFS, -errno: then there is none.
+ */
 int command_cgroup_open(struct command_cgroup *c, pid_t pid, struct error *err);
 
-/* Moves what is left up to the parent and removes the folder. */
+/* One that is there already, as people name it; it is left as it is.  Returns 0; as cgroup_folder_open(). */
+int command_cgroup_find(struct command_cgroup *c, const char *name, struct error *err);
+
+/* Moves what is left up to the parent and removes the folder; waits for that. */
 void command_cgroup_close(struct command_cgroup *c);
 
 #endif /* SAMPLER_COMMAND_CGROUP_H */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define CPUS_MAX       65536 /* the kernel's own limit is 8192 */
@@ -64,6 +65,58 @@ int cpu_list_read_online(struct cpu_list *list, struct error *err)
         if (r == 0)
                 r = cpu_list_parse(list, (const char *)text.data, err);
         byte_buffer_deinit(&text);
+        return r;
+}
+
+static bool has_cpu(const struct cpu_list *list, int cpu)
+{
+        for (size_t i = 0; i < list->n_cpus; i++)
+                if (list->cpus[i] == cpu)
+                        return true;
+        return false;
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+        const int *first = a, *second = b;
+
+        return (*first > *second) - (*first < *second);
+}
+
+int cpu_list_choose_from(struct cpu_list *list, const char *text, const struct cpu_list *online,
+                         struct error *err)
+{
+        size_t n_kept = 0;
+        int r = cpu_list_parse(list, text, err);
+
+        if (r < 0)
+                return r;
+        qsort(list->cpus, list->n_cpus, sizeof(*list->cpus), compare_cpus);
+        for (size_t i = 0; i < list->n_cpus; i++) {
+                int cpu = list->cpus[i];
+
+                if (!has_cpu(online, cpu)) {
+                        cpu_list_deinit(list);
+                        return error_set(err, -ENODEV, "CPU %d is not online; %zu are, the last is CPU %d",
+                                         cpu, online->n_cpus, online->cpus[online->n_cpus - 1]);
+                }
+                if (n_kept == 0 || list->cpus[n_kept - 1] != cpu)
+                        list->cpus[n_kept++] = cpu;
+        }
+        list->n_cpus = n_kept;
+        return 0;
+}
+
+int cpu_list_choose(struct cpu_list *list, const char *text, struct error *err)
+{
+        struct cpu_list online;
+        int r = cpu_list_read_online(&online, err);
+
+        *list = (struct cpu_list){ .cpus = NULL };
+        if (r < 0)
+                return r;
+        r = cpu_list_choose_from(list, text, &online, err);
+        cpu_list_deinit(&online);
         return r;
 }
 

@@ -26,6 +26,7 @@ static struct perf_event_attr common_attr(const struct event_attr_options *optio
                 .disabled = options->enable_on_exec || options->disabled,
                 .enable_on_exec = options->enable_on_exec,
                 .inherit = options->inherit,
+                .inherit_thread = options->inherit && options->threads_only,
                 .use_clockid = 1,
                 .clockid = CLOCK_MONOTONIC_RAW,
                 .watermark = 1,
@@ -38,6 +39,9 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
         const struct event_spec *spec = &request->specs[i];
         struct perf_event_attr attr = common_attr(options);
 
+        if (options->single)
+                attr.inherit = attr.inherit_thread = false;
+        attr.exclude_idle = options->cpu_wide && spec->is_clock; /* counters of some machines refuse it */
         attr.type = spec->type;
         attr.config = spec->config;
         attr.config1 = spec->config1;

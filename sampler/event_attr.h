@@ -23,8 +23,11 @@ struct event_attr_options {
         struct stack_unwinder_options unwinder;
         size_t ring_bytes; /* of a CPU, to wake up when a part of it is full */
         bool inherit;      /* by threads and children */
+        bool threads_only; /* of these: by threads, not by children (kernel 5.13) */
+        bool single;       /* samples are not inherited at all, what tells of mappings and ends is */
         bool enable_on_exec;
         bool disabled;  /* until event_set_enable() */
+        bool cpu_wide;  /* of whole CPUs, which are idle at times */
         bool build_ids; /* the kernel can put build-ids into mapping records */
         bool switches;  /* PERF_RECORD_SWITCH, by the first event: they come as often as samples */
 };

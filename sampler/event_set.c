@@ -39,12 +39,33 @@ static int explain_descriptors(const struct event_set *set, struct error *err)
         struct rlimit files = { .rlim_cur = 0 };
 
         (void)getrlimit(RLIMIT_NOFILE, &files);
+        if (set->options.scope != EVENT_SCOPE_THREADS)
+                return error_set(err, -EMFILE,
+                                 "%zu events on %zu CPUs need %zu descriptors, %llu are allowed; "
+                                 "'ulimit -n %zu' allows more",
+                                 set->options.attr.request->n_specs + 1, set->cpus.n_cpus,
+                                 events_of_thread(set), (unsigned long long)files.rlim_cur,
+                                 events_of_thread(set) + DESCRIPTORS_LEFT);
         return error_set(
                 err, -EMFILE,
                 "%zu events on %zu CPUs need %zu descriptors for each thread that runs already, "
                 "%llu are allowed; as root, 'prlimit --nofile=1048576 hyprof record ...' allows more",
                 set->options.attr.request->n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
                 (unsigned long long)files.rlim_cur);
+}
+
+static const char *scope_words(const struct event_set *set)
+{
+        switch (set->options.scope) {
+        case EVENT_SCOPE_CGROUP:
+                return " on a cgroup";
+        case EVENT_SCOPE_CPUS:
+                return " on whole CPUs";
+        case EVENT_SCOPE_AUTO:
+        case EVENT_SCOPE_THREADS:
+                return "";
+        }
+        return "";
 }
 
 static int explain_open(const struct event_set *set, int code, const struct event_spec *spec,
@@ -64,8 +85,8 @@ static int explain_open(const struct event_set *set, int code, const struct even
         case EPERM:
                 return error_set(
                         err, code,
-                        "not permitted to open the event %s; 'hyprof doctor' shows what would allow it",
-                        name);
+                        "not permitted to open the event %s%s; 'hyprof doctor' shows what would allow it",
+                        name, scope_words(set));
         case EMFILE:
                 return explain_descriptors(set, err);
         default:
@@ -74,14 +95,28 @@ static int explain_open(const struct event_set *set, int code, const struct even
         }
 }
 
-/* A kernel before 6.0 does not count losses in read(2): then without. */
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+/* Whose event it is, in the words of perf_event_open(2). */
+static pid_t pid_of(const struct event_set *set, uint32_t tid, unsigned long *ret_flags)
 {
-        long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        *ret_flags = PERF_FLAG_FD_CLOEXEC;
+        if (set->options.scope == EVENT_SCOPE_CPUS)
+                return -1;
+        if (set->options.scope != EVENT_SCOPE_CGROUP)
+                return (pid_t)tid;
+        *ret_flags |= PERF_FLAG_PID_CGROUP;
+        return set->options.cgroup_fd;
+}
+
+/* A kernel before 6.0 does not count losses in read(2): then without. */
+static int open_event(const struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu)
+{
+        unsigned long flags;
+        pid_t pid = pid_of(set, tid, &flags);
+        long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
 
         if (fd < 0 && errno == EINVAL && attr->read_format) {
                 attr->read_format = 0;
-                fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+                fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
         }
         return fd < 0 ? -errno : (int)fd;
 }
@@ -96,7 +131,7 @@ static int add_handle(struct event_set *set, struct perf_event_attr *attr, uint3
 
         if (r < 0)
                 return r;
-        fd = open_event(attr, (pid_t)tid, cpu);
+        fd = open_event(set, attr, tid, cpu);
         if (fd < 0)
                 return fd;
         if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0) {
@@ -150,22 +185,28 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
         return 0;
 }
 
-static int add_thread(struct event_set *set, uint32_t tid, struct error *err)
+/* Of a thread, of the cgroup or of all CPUs; @n_specs 0: without samples. */
+static int add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
-        int r = event_owners_add(&set->owners, tid, tid);
+        int r = 0;
 
-        if (r < 0)
-                return error_set(err, r, "no memory for events");
         for (size_t at = 0; r == 0 && at < set->cpus.n_cpus; at++) {
                 struct perf_event_attr attr = event_attr_of_tracker(&set->options.attr);
 
                 r = add_event(set, &attr, tid, at, TRACKER, err);
-                for (uint32_t spec = 0; r == 0 && spec < set->options.attr.request->n_specs; spec++) {
+                for (uint32_t spec = 0; r == 0 && spec < n_specs; spec++) {
                         attr = event_attr_of_spec(&set->options.attr, spec);
                         r = add_event(set, &attr, tid, at, spec, err);
                 }
         }
         return r;
+}
+
+static int add_thread(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
+{
+        int r = event_owners_add(&set->owners, tid, tid);
+
+        return r < 0 ? error_set(err, r, "no memory for events") : add_events(set, tid, n_specs, err);
 }
 
 /* The soft limit of descriptors costs nothing to raise; only the hard one is somebody's decision. */
@@ -187,7 +228,8 @@ int event_set_open(struct event_set *set, const struct event_set_options *option
         set->layout = event_attr_layout(&options->attr);
         event_owners_init(&set->owners);
         raise_descriptor_limit();
-        r = cpu_list_read_online(&set->cpus, err);
+        r = options->cpus ? cpu_list_choose(&set->cpus, options->cpus, err)
+                          : cpu_list_read_online(&set->cpus, err);
         if (r < 0)
                 goto fail;
         set->rings = calloc(set->cpus.n_cpus * 2, sizeof(*set->rings));
@@ -199,6 +241,10 @@ int event_set_open(struct event_set *set, const struct event_set_options *option
         set->n_rings = set->cpus.n_cpus * 2;
         for (size_t i = 0; i < set->n_rings; i++)
                 set->ring_fds[i] = -1;
+        if (options->scope != EVENT_SCOPE_THREADS)
+                r = add_events(set, 0, options->attr.request->n_specs, err);
+        if (r < 0)
+                goto fail;
         return 0;
 
 fail:
@@ -206,14 +252,15 @@ fail:
         return r;
 }
 
-int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
+static int add_threads(struct event_set *set, const uint32_t *tids, size_t n_tids, size_t n_specs,
+                       struct error *err)
 {
         int n_added = 0;
 
         if (!has_descriptors(set, n_tids))
                 return explain_open(set, -EMFILE, NULL, err);
         for (size_t i = 0; i < n_tids; i++) {
-                int r = add_thread(set, tids[i], err);
+                int r = add_thread(set, tids[i], n_specs, err);
 
                 if (r < 0 && r != -ESRCH)
                         return r;
@@ -221,6 +268,50 @@ int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, st
         }
         set->added_ns = clock_raw_ns();
         return n_added;
+}
+
+int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
+{
+        return add_threads(set, tids, n_tids, set->options.attr.request->n_specs, err);
+}
+
+int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
+{
+        return add_threads(set, tids, n_tids, 0, err);
+}
+
+int event_set_enable(struct event_set *set, struct error *err)
+{
+        if (set->options.scope == EVENT_SCOPE_THREADS)
+                return 0;
+        for (int samples = 0; samples < 2; samples++)
+                for (size_t i = 0; i < set->n_handles; i++)
+                        if ((set->handles[i].spec != TRACKER) == samples &&
+                            ioctl(set->handles[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+                                return error_errno(err, "enable events");
+        return 0;
+}
+
+int event_set_try_cpus(void)
+{
+        struct perf_event_attr attr = { .size = sizeof(attr),
+                                        .type = PERF_TYPE_SOFTWARE,
+                                        .config = PERF_COUNT_SW_DUMMY,
+                                        .disabled = 1,
+                                        .exclude_kernel = 1,
+                                        .exclude_hv = 1 };
+        struct cpu_list online;
+        long fd;
+        int r = cpu_list_read_online(&online, NULL);
+
+        if (r < 0)
+                return r;
+        fd = syscall(SYS_perf_event_open, &attr, -1, online.cpus[0], -1, PERF_FLAG_FD_CLOEXEC);
+        r = fd < 0 ? -errno : 0;
+        if (fd >= 0)
+                (void)close((int)fd);
+        cpu_list_deinit(&online);
+        return r;
 }
 
 void event_set_expect_overlap(struct event_set *set)

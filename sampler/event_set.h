@@ -9,11 +9,13 @@
  * mappings, names, forks and exits, read at once, because a mapping or a
  * process may be gone a moment later.
  *
- * Scope: threads, each with inherited events on every CPU, and all that they
- * start later.  A command that has not begun is one thread, whose events start
- * by themselves at its execve(2); a running process has many, whose events
- * start as they are opened.  The rings are shared: those of a CPU belong to the first
- * thread's events there.  Descriptors: threads x CPUs x (events + 1).
+ * Scopes (see event_scope.h):
+ *   - a cgroup, or CPUs: one event of each kind on each CPU, disabled until event_set_enable().
+ *     Descriptors: CPUs x (events + 1).
+ *   - threads: each has inherited events on every CPU, which all that it starts later gets as well.  A command
+ *     that has not begun is one thread, whose events start by themselves at its execve(2); a running process has
+ *     many, whose events start as they are opened.  Descriptors: threads x CPUs x (events + 1).
+ * The rings are shared: those of a CPU belong to the first events there.
  */
 #ifndef SAMPLER_EVENT_SET_H
 #define SAMPLER_EVENT_SET_H
@@ -22,6 +24,7 @@
 #include "sampler/event_attr.h"
 #include "sampler/event_owners.h"
 #include "sampler/event_request.h"
+#include "sampler/event_scope.h"
 #include "sampler/perf_record.h"
 #include "sampler/perf_ring.h"
 
@@ -34,6 +37,9 @@ struct error;
 struct event_set_options {
         struct event_attr_options attr; /* its request is borrowed until the set is closed */
         size_t tracker_ring_bytes;      /* for each CPU; a power of two; halved until the kernel allows it */
+        enum event_scope_kind scope;    /* CGROUP, CPUS or THREADS */
+        int cgroup_fd;                  /* CGROUP: its folder; borrowed */
+        const char *cpus;               /* only these: "0-3,8"; NULL = all that are online */
 };
 
 /* One opened event of one thread on one CPU. */
@@ -41,7 +47,7 @@ struct event_handle {
         int fd;
         uint64_t id;   /* PERF_SAMPLE_IDENTIFIER; the kernel counts them up, so they ascend */
         uint32_t spec; /* index of its event_spec; UINT32_MAX = the dummy */
-        uint32_t tid;  /* that it was opened on */
+        uint32_t tid;  /* that it was opened on; 0 = a cgroup, or a CPU */
 };
 
 struct event_set {
@@ -59,18 +65,33 @@ struct event_set {
         bool overlaps;     /* some threads may be recorded twice, see event_set_is_double() */
 };
 
-/* Prepares for the CPUs that are online.  Returns 0; -ENOMEM, -errno. */
+/*
+ * event_set_open() - prepare for the CPUs; with the scopes CGROUP and CPUS, open all events and map the rings
+ * Returns 0; -ENODEV (a CPU that is not online), -EBADMSG; -ENOMEM; as event_set_add().
+ */
 int event_set_open(struct event_set *set, const struct event_set_options *options, struct error *err);
 void event_set_close(struct event_set *set);
 
 /*
- * event_set_add() - open the events of threads, and map the rings that are not mapped yet
+ * event_set_add() - open the events of threads (THREADS), and map the rings that are not mapped yet
  * Threads that have ended meanwhile are passed over.  After the first call that returned more than 0, all rings
  * are there.
  * Returns the number of threads; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno, all with
  * advice.
  */
 int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
+
+/* The same with what tells of mappings, names and ends alone, for the other threads of a process.  Returns as that. */
+int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
+
+/*
+ * event_set_enable() - begin, with the scopes CGROUP and CPUS; nothing happens with THREADS
+ * What tells of mappings begins before the first sample.  Returns 0 or -errno.
+ */
+int event_set_enable(struct event_set *set, struct error *err);
+
+/* May this process open events on whole CPUs, and of cgroups?  Found out by trying: 0 or -errno. */
+int event_set_try_cpus(void);
 
 /* Threads were added that may have inherited events of those before. */
 void event_set_expect_overlap(struct event_set *set);

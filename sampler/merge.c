@@ -36,6 +36,8 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .unwinder = options->unwinder,
                 .switches = options->switches,
                 .sample_events = options->sample_events,
+                .filter = options->filter,
+                .reads_proc = options->reads_proc,
         };
         const struct zone_source_parts zone_parts = {
                 .dictionary = options->dictionary,

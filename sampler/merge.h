@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 struct error;
+struct process_filter;
 struct region_inbox;
 struct switch_source;
 struct trace_dictionary;
@@ -56,6 +57,8 @@ struct merge_options {
         const uint32_t *sample_events;  /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
         uint32_t families;              /* CLIENT_ABI_FAMILY_*, and with which callstacks */
         struct region_inbox *inbox;     /* borrowed */
+        struct process_filter *filter;  /* borrowed; NULL = all is taken */
+        bool reads_proc;                /* see sample_source.h */
 };
 
 /* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */

@@ -118,6 +118,13 @@ struct thread_track *process_table_find_thread(const struct process_table *t, ui
         return map_find(&t->threads, tid);
 }
 
+bool process_table_has_ended(const struct process_table *t, uint32_t tid)
+{
+        uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
+
+        return id != 0 && !*map_slot(&t->threads, id);
+}
+
 static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid, uint64_t now_ns,
                        struct process_track **ret_process)
 {
@@ -237,6 +244,15 @@ int process_table_add_pending(struct process_table *t, struct thread_track *thre
         t->listed[t->n_listed++] = thread;
         thread->listed = true;
         return 0;
+}
+
+int process_table_add_sample(struct process_table *t, struct thread_track *thread,
+                             const struct trace_event *sample)
+{
+        struct pending_event pending = { .event = *sample };
+
+        return thread->exits ? thread_track_add_last_sample(thread, sample)
+                             : process_table_add_pending(t, thread, &pending);
 }
 
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread)

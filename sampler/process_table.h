@@ -60,6 +60,9 @@ struct thread_track *process_table_find_thread(const struct process_table *t, ui
 /* True if a process with this number was ever recorded, whether it lives or not. */
 bool process_table_has_seen(const struct process_table *t, uint32_t pid);
 
+/* True if a thread with this number was recorded, and has ended since. */
+bool process_table_has_ended(const struct process_table *t, uint32_t tid);
+
 /*
  * process_table_add_thread() - the track of a thread, made if there is none
  * @parent_pid: of the process, 0 = unknown; for the case that the process is new as well
@@ -85,6 +88,10 @@ void process_table_forget_fibers(struct process_table *t, struct process_track *
 /* Queues an event of a thread and lists the thread.  Returns 0 or -ENOMEM. */
 int process_table_add_pending(struct process_table *t, struct thread_track *thread,
                               const struct pending_event *event);
+
+/* The same for a sample; also of a thread whose end is pending. */
+int process_table_add_sample(struct process_table *t, struct thread_track *thread,
+                             const struct trace_event *sample);
 
 /* Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if that was its last thread, else 0. */
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);

@@ -8,11 +8,11 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
 #include "instrument/region_inbox.h"
-#include "sampler/attachment.h"
 #include "sampler/command.h"
 #include "sampler/event_set.h"
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
+#include "sampler/recorded_scope.h"
 #include "sampler/recording_facts.h"
 #include "sampler/switch_source.h"
 #include "sampler/unwinder.h"
@@ -58,9 +58,10 @@ struct recorder {
         uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
         struct perf_access access;
         struct command command;
-        struct attachment attachment;
+        struct recorded_scope scope;
         struct event_set events;
         struct switch_source *switches; /* NULL: switches are perf's, if there are any */
+        struct error no_bpf;            /* why they are not BPF's */
         struct region_inbox inbox;
         struct merge merge;
         bool merging; /* `merge` is initialised */
@@ -77,7 +78,13 @@ struct recorder {
 
 static bool is_attaching(const struct recorder *r)
 {
-        return r->options->scope->n_pids > 0;
+        return recorded_scope_is_attaching(r->options->scope);
+}
+
+/* Is something recorded that runs already? */
+static bool joins(const struct recorder *r)
+{
+        return is_attaching(r) || r->options->delay_ns > 0;
 }
 
 static void note(const struct recorder *r, const char *words)
@@ -126,19 +133,23 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
         int code = recording_facts_begin(r->dictionary, r->start_ns, err);
 
         if (code == 0)
-                code = is_attaching(r) ? recording_facts_add_processes(r->dictionary, r->options->scope->pids,
-                                                                       r->options->scope->n_pids, err)
-                                       : recording_facts_add_command(r->dictionary, r->options->argv, err);
+                code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, r->dictionary, err);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
+        if (code == 0 && r->no_bpf.code != 0)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF,
+                                                  r->no_bpf.text);
         if (code == 0)
                 code = recording_facts_add_events(r->dictionary, r->request.specs, r->request.n_specs,
                                                   r->request.rate_hz, r->sample_events, err);
         return code;
 }
 
-/* Waiting is told by BPF where that is allowed, else by perf, which a notice says. */
-static int open_switches(struct recorder *r, struct error *err)
+/*
+ * Waiting is told by BPF where that is allowed, else by perf, which a notice says.  Whose it is, is known when
+ * the events are open; which events, when this is.
+ */
+static void open_switches(struct recorder *r)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
         size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
@@ -146,21 +157,36 @@ static int open_switches(struct recorder *r, struct error *err)
                 .stacks = r->options->off_cpu,
                 .copy_bytes = r->options->unwinder.copy_bytes ? r->options->unwinder.copy_bytes
                                                               : STACK_UNWINDER_COPY_DEFAULT,
-                .cgroup_fd = -1,
-                .everything = r->options->scope->whole_machine,
                 .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
         };
-        struct error why = ERROR_NONE;
-        int code;
 
-        if (r->options->no_switches)
+        if (!r->options->no_switches && switch_source_open(&options, &r->switches, &r->no_bpf) < 0)
+                r->switches = NULL;
+}
+
+/* The processes that are joined come to it later. */
+static int begin_switches(struct recorder *r, struct error *err)
+{
+        struct recorded_scope *scope = &r->scope;
+        bool everything = r->options->scope->whole_machine;
+        int cgroup_fd = scope->kind == EVENT_SCOPE_CGROUP && !everything ? scope->cgroup.fd : -1;
+        int code = 0;
+
+        if (!r->switches)
                 return 0;
-        code = switch_source_open(&options, &r->switches, &why);
-        if (code < 0)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF, why.text);
-        else if (r->command.pid > 0 && !is_attaching(r))
-                code = switch_source_add_process(r->switches, (uint32_t)r->command.pid);
-        return code < 0 ? error_set(err, code, "cannot prepare to record context switches") : 0;
+        if (scope->command_pid != 0) {
+                if (r->options->delay_ns == 0)
+                        scope->filter.unborn_pid = scope->command_pid;
+                code = switch_source_add_process(r->switches, scope->command_pid);
+        }
+        return code < 0 ? error_set(err, code, "cannot name the command to BPF")
+                        : switch_source_begin(r->switches, cgroup_fd, everything, err);
+}
+
+/* The command is recorded, but where it only says how long. */
+static bool records_command(const struct recorder *r)
+{
+        return r->options->argv && (!is_attaching(r) || r->options->scope->whole_machine);
 }
 
 static int open_events(struct recorder *r, struct error *err)
@@ -169,27 +195,17 @@ static int open_events(struct recorder *r, struct error *err)
                 .attr = { .request = &r->request,
                           .unwinder = r->options->unwinder,
                           .ring_bytes = SAMPLE_RING_BYTES,
-                          .inherit = true,
-                          .enable_on_exec = !is_attaching(r),
-                          .build_ids = r->access.build_id_error == 0,
-                          .switches = !r->options->no_switches && !r->switches },
+                          .build_ids = r->access.build_id_error == 0 },
                 .tracker_ring_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES,
         };
-        uint32_t command_pid = (uint32_t)r->command.pid;
-        int code = event_set_open(&r->events, &options, err);
 
-        if (code < 0)
-                return code;
-        if (is_attaching(r)) {
-                code = attachment_add_events(&r->attachment, &r->events, err);
-                /* One that is left out has ended, or there is no room for it: then its samples alone are there. */
-                for (size_t i = 0; i < r->attachment.n_found; i++)
-                        (void)switch_source_add_process(r->switches, r->attachment.found[i].pid);
-                return code;
-        }
-        code = event_set_add(&r->events, &command_pid, 1, err);
-        return code == 0 ? error_set(err, -ESRCH, "the command was killed before it began")
-                         : (code < 0 ? code : 0);
+        int code;
+
+        open_switches(r);
+        options.attr.switches = !r->options->no_switches && !r->switches;
+        code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
+                                          r->options->delay_ns > 0, &options, &r->events, err);
+        return code == 0 ? begin_switches(r, err) : code;
 }
 
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
@@ -211,8 +227,8 @@ static int watch_all(struct recorder *r, struct error *err)
         code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
         if (code == 0 && r->command.pid_fd >= 0)
                 code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
-        for (size_t i = 0; code == 0 && i < r->attachment.n_named; i++)
-                code = watch(r, r->attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
+        for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
+                code = watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
         if (code == 0)
                 code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
         if (code == 0)
@@ -237,6 +253,8 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .sample_events = r->sample_events,
                 .families = r->options->families,
                 .inbox = &r->inbox,
+                .filter = &r->scope.filter,
+                .reads_proc = r->scope.kind != EVENT_SCOPE_THREADS,
         };
         int code;
 
@@ -265,15 +283,60 @@ static int start_command(struct recorder *r, struct error *err)
         };
         const char *const without_ring[] = { "HYPROF_RECORD", families, "HYPROF_RECORDER", r->inbox.address,
                                              NULL };
+        const char *const only_ring[] = { "HYPROF_RING", ring_bytes, NULL };
         const char *const nothing[] = { NULL };
         const char *const *environment = r->options->client_ring_bytes ? with_ring : without_ring;
+
+        if (!records_command(r))
+                environment = nothing;
+        else if (r->options->delay_ns > 0) /* its zones begin later, as those of one that ran before */
+                environment = r->options->client_ring_bytes ? only_ring : nothing;
 
         if (!r->options->argv)
                 return 0;
         (void)snprintf(families, sizeof(families), "%" PRIu32, r->options->families);
         (void)snprintf(ring_bytes, sizeof(ring_bytes), "%" PRIu64, r->options->client_ring_bytes);
-        return command_start(&r->command, r->options->argv, is_attaching(r) ? nothing : environment,
-                             &r->child_signals, err);
+        return command_start(&r->command, r->options->argv, environment, &r->child_signals, err);
+}
+
+static int let_go(struct recorder *r, struct error *err)
+{
+        int code;
+
+        if (!r->options->argv || r->started)
+                return 0;
+        code = command_go(&r->command, err);
+        r->started = code == 0;
+        r->result->exec_failed = !r->started;
+        return code;
+}
+
+/* A signal, or the end of the command, ends the wait: then there is little to record. */
+static int wait_for_delay(struct recorder *r, struct error *err)
+{
+        uint64_t now_ns = clock_raw_ns(), until_ns = now_ns + r->options->delay_ns;
+        struct pollfd fds[2] = { { .fd = r->signal_fd, .events = POLLIN },
+                                 { .fd = r->command.pid_fd, .events = POLLIN } };
+        int n = 0, code = let_go(r, err);
+
+        while (code == 0 && n == 0 && now_ns < until_ns) {
+                n = poll(fds, 2,
+                         (int)((until_ns - now_ns < NS_PER_S ? until_ns - now_ns : NS_PER_S) / NS_PER_MS) +
+                                 1);
+                now_ns = clock_raw_ns();
+        }
+        if (code == 0 && r->options->argv && command_reap(&r->command, false))
+                return error_set(err, -ESRCH, "the command ended before the recording began, after --delay");
+        return code;
+}
+
+/* What runs before it is recorded: named, or let go. */
+static int join(struct recorder *r, struct error *err)
+{
+        int code = r->options->delay_ns > 0 ? wait_for_delay(r, err) : 0;
+
+        r->start_ns = clock_raw_ns();
+        return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }
 
 static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
@@ -286,18 +349,17 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = choose_events(r, &fallback, err);
         if (code == 0)
                 code = region_inbox_open(&r->inbox, err);
-        if (code == 0 && is_attaching(r))
-                code = attachment_open(&r->attachment, r->options->scope->pids, r->options->scope->n_pids,
-                                       err);
+        if (code == 0)
+                code = recorded_scope_open(&r->scope, r->options->scope, err);
         if (code == 0)
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
         if (code == 0)
-                code = describe(r, fallback, err);
-        if (code == 0)
-                code = open_switches(r, err);
-        if (code == 0)
                 code = open_events(r, err);
+        if (code == 0 && joins(r))
+                code = join(r, err);
+        if (code == 0)
+                code = describe(r, fallback, err);
         if (code == 0)
                 code = start_merge(r, writer, err);
         if (code == 0)
@@ -313,7 +375,7 @@ static int tell_of_attaching(struct recorder *r, struct error *err)
         struct byte_buffer words = { .data = NULL };
         int code = -ENOMEM;
 
-        attachment_add_words(&r->attachment, &words);
+        attachment_add_words(&r->scope.attachment, &words);
         byte_buffer_add_u8(&words, '\0');
         if (!words.failed)
                 code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_ATTACHED,
@@ -324,18 +386,11 @@ static int tell_of_attaching(struct recorder *r, struct error *err)
         return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
 }
 
-/*
- * By now the kernel tells what changes, so that what /proc says next is not out
- * of date.  A region that was found waits for a cycle, and there is no
- * reason to let time pass until the zones begin.
- */
+/* A region that was found waits for a cycle, and there is no reason to let time pass until the zones begin. */
 static int attach(struct recorder *r, struct error *err)
 {
-        int code = attachment_add_processes(&r->attachment, &r->merge.samples, &r->merge.zones, r->start_ns,
-                                            err);
+        int code = tell_of_attaching(r, err);
 
-        if (code == 0)
-                code = tell_of_attaching(r, err);
         if (code == 0)
                 code = merge_cycle(&r->merge, false, err);
         if (code == 0)
@@ -343,16 +398,29 @@ static int attach(struct recorder *r, struct error *err)
         return code;
 }
 
+/*
+ * BPF follows the children of each process from now on.  Those that were born since the processes were looked up are
+ * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
+ */
+static void follow_processes(struct recorder *r)
+{
+        for (size_t i = 0; i < r->scope.attachment.n_found; i++)
+                (void)switch_source_add_process(r->switches, r->scope.attachment.found[i].pid);
+        r->merge.samples.bpf_follows_ns = clock_raw_ns();
+}
+
 /* Lets everything begin. */
 static int begin(struct recorder *r, struct error *err)
 {
-        int code = is_attaching(r) ? attach(r, err) : 0;
+        int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
+                                        r->start_ns, err);
 
-        if (code == 0 && r->options->argv) {
-                code = command_go(&r->command, err);
-                r->started = code == 0;
-                r->result->exec_failed = !r->started;
-        }
+        if (code == 0 && r->switches)
+                follow_processes(r);
+        if (code == 0 && joins(r))
+                code = attach(r, err);
+        if (code == 0)
+                code = let_go(r, err);
         r->stop_ns = r->options->duration_ns ? clock_raw_ns() + r->options->duration_ns : UINT64_MAX;
         return code;
 }
@@ -431,7 +499,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
 {
         if (r->options->argv && command_reap(&r->command, false))
                 return true;
-        if (is_attaching(r) && attachment_has_ended(&r->attachment))
+        if (is_attaching(r) && recorded_scope_has_ended(&r->scope))
                 return true;
         if (now_ns >= r->stop_ns)
                 r->result->stopped = true;
@@ -491,7 +559,9 @@ static int record(struct recorder *r, struct error *err)
 /* The words for how it ended: a program that runs on has no exit status, nor has one that we did not start. */
 static void describe_end(struct recorder *r, uint64_t end_ns)
 {
-        bool runs_on = is_attaching(r) ? !attachment_has_ended(&r->attachment) : r->result->stopped;
+        bool is_named = r->scope.attachment.n_named > 0; /* else nothing was to end */
+        bool runs_on = is_attaching(r) ? is_named && !recorded_scope_has_ended(&r->scope)
+                                       : r->result->stopped;
         int wait_status = r->command.reaped && !is_attaching(r) ? r->command.wait_status : -1;
 
         if (runs_on)
@@ -533,7 +603,7 @@ static void release(struct recorder *r)
         event_set_close(&r->events);
         switch_source_close(r->switches);
         command_deinit(&r->command);
-        attachment_close(&r->attachment);
+        recorded_scope_close(&r->scope);
         region_inbox_close(&r->inbox);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);

@@ -128,8 +128,6 @@ int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_acc
         char detail[160];
         int r = recording_facts_add_notice(d, TRACE_NOTICE_FRAME_POINTERS_ONLY, NULL);
 
-        if (r == 0)
-                r = recording_facts_add_notice(d, TRACE_NOTICE_SHORT_CHILDREN, NULL);
         if (r == 0 && fallback)
                 r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS, NULL);
         if (r == 0 && access->kernel_error < 0) {

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "instrument/region_finder.h"
 #include "sampler/perf_record.h"
+#include "sampler/process_filter.h"
 #include "sampler/process_maps.h"
 #include "sampler/sample_source.h"
 
@@ -182,12 +183,42 @@ int running_process_check(uint32_t pid, struct error *err)
                                  pid, p.name);
         if (own_pid != 0 && own_pid != pid)
                 return error_set(err, -EINVAL,
-                                 "%u is a thread of process %u, which is recorded as a whole: -p %u", pid,
-                                 own_pid, own_pid);
+                                 "%u is a thread of process %u, which -p %u records as a whole; "
+                                 "-t %u records the thread alone",
+                                 pid, own_pid, own_pid, pid);
         r = try_threads(pid, err);
         if (r == -ESRCH || r == -EACCES || r == -EPERM)
                 return explain_refusal(&p, r, err);
         return r == -ENOMEM ? r : 0; /* whatever else it is, the event set says it better */
+}
+
+uint32_t running_process_of_thread(uint32_t tid)
+{
+        return read_status(tid, "\nTgid:\t");
+}
+
+int running_process_check_thread(uint32_t tid, struct error *err)
+{
+        struct running_process p = { .pid = tid };
+        uint32_t pid;
+        int r = running_process_read(tid, &p, NULL);
+
+        if (r == -ESRCH)
+                return error_set(err, r, "no thread %u", tid);
+        if (r < 0)
+                return error_set(err, r, "/proc/%u/stat cannot be read", tid);
+        pid = running_process_of_thread(tid);
+        if (pid == (uint32_t)getpid())
+                return error_set(err, -EINVAL, "thread %u is one of hyprof itself", tid);
+        if (p.is_kernel_thread)
+                return error_set(err, -EINVAL, "thread %u (%s) is one of the kernel, not of a program", tid,
+                                 p.name);
+        r = try_event(tid);
+        if (r == -ESRCH)
+                return error_set(err, r, "thread %u (%s) has ended", tid, p.name);
+        if (r == -EACCES || r == -EPERM)
+                return explain_refusal(&p, r, err);
+        return 0;
 }
 
 /* ---- lists of numbers ---------------------------------------------------------------------------------- */
@@ -326,17 +357,25 @@ static int add_mappings(const struct running_process *p, uint32_t tid, struct sa
         return r < 0 ? r : n_mappings;
 }
 
-int running_process_add(const struct running_process *process, struct sample_source *samples,
-                        uint64_t time_ns, bool *ret_has_region)
+static bool is_wanted(const struct process_filter *filter, uint32_t pid, uint32_t tid)
+{
+        return !filter || process_filter_has_thread(filter, pid, tid);
+}
+
+int running_process_add(const struct running_process *process, const struct process_filter *filter,
+                        struct sample_source *samples, uint64_t time_ns, bool *ret_has_region)
 {
         struct running_numbers threads = { .numbers = NULL };
-        int r = add_thread(process, process->pid, samples, time_ns);
+        int r = 0;
+
+        if (is_wanted(filter, process->pid, process->pid))
+                r = add_thread(process, process->pid, samples, time_ns);
 
         *ret_has_region = false;
         if (r == 0 && running_numbers_read(&threads, process->pid, NULL) == -ENOMEM)
                 r = -ENOMEM;
         for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
-                if (threads.numbers[i] != process->pid)
+                if (threads.numbers[i] != process->pid && is_wanted(filter, process->pid, threads.numbers[i]))
                         r = add_thread(process, threads.numbers[i], samples, time_ns);
         for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
                 r = add_mappings(process, threads.numbers[i], samples, time_ns, ret_has_region);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct error;
+struct process_filter;
 struct sample_source;
 
 #define RUNNING_PROCESS_NAME_BYTES 64 /* the kernel cuts names of programs after 15, its own later */
@@ -34,6 +35,15 @@ int running_process_parse(const char *text, struct running_process *ret_process)
 
 /* Returns 0; -ESRCH if there is no such process; -errno. */
 int running_process_read(uint32_t pid, struct running_process *ret_process, struct error *err);
+
+/* The process of a thread, or 0. */
+uint32_t running_process_of_thread(uint32_t tid);
+
+/*
+ * running_process_check_thread() - the same of a single thread
+ * Returns 0; -ESRCH, -EINVAL (a kernel thread, one of ours), -EACCES, with one line of words.
+ */
+int running_process_check_thread(uint32_t tid, struct error *err);
 
 /*
  * running_process_check() - can this process be recorded?  Found out by trying
@@ -57,11 +67,12 @@ void running_process_add_command_line(uint32_t pid, struct byte_buffer *text);
 
 /*
  * running_process_add() - make the process, its threads with their names, and its mappings known
+ * @filter:          of the threads; NULL = all
  * @samples:         takes them like records of the kernel, all of the time @time_ns
  * @ret_has_region:  the process has mapped a client region
  * Whatever has ended meanwhile is left out.  Returns 0 or -ENOMEM.
  */
-int running_process_add(const struct running_process *process, struct sample_source *samples,
-                        uint64_t time_ns, bool *ret_has_region);
+int running_process_add(const struct running_process *process, const struct process_filter *filter,
+                        struct sample_source *samples, uint64_t time_ns, bool *ret_has_region);
 
 #endif /* SAMPLER_RUNNING_PROCESS_H */

@@ -6,7 +6,9 @@
 #include "instrument/region_finder.h"
 #include "sampler/event_set.h"
 #include "sampler/loss_counter.h"
+#include "sampler/process_filter.h"
 #include "sampler/process_table.h"
+#include "sampler/running_process.h"
 #include "sampler/switch_source.h"
 #include "sampler/unwinder.h"
 
@@ -14,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+
+#define ANCESTORS_MAX 64
 
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
@@ -25,6 +29,8 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .unwinder = parts->unwinder,
                 .switches = parts->switches,
                 .sample_events = parts->sample_events,
+                .filter = parts->filter,
+                .reads_proc = parts->reads_proc,
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
@@ -65,6 +71,38 @@ static int queue(struct sample_source *s, struct thread_track *thread, struct tr
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
+/*
+ * A process of which the kernel never told: it was moved into the cgroup that is recorded, or the record was lost.
+ * What /proc says of it is of now, which is better than nothing.
+ */
+static int meet(struct sample_source *s, const struct perf_record *rec)
+{
+        struct running_process p;
+        bool has_region;
+
+        if (!s->reads_proc || process_table_has_seen(s->processes, rec->pid) ||
+            running_process_read(rec->pid, &p, NULL) < 0)
+                return 0;
+        return running_process_add(&p, s->filter, s, rec->time_ns, &has_region);
+}
+
+/*
+ * The thread of a sample or a switch.  Events of a CPU or a cgroup go on behind a thread's end, for as long as it takes
+ * it to leave the CPU for good: then it is known, but not among the living.
+ */
+static int living_thread_of(struct sample_source *s, const struct perf_record *rec,
+                            struct thread_track **ret_thread)
+{
+        int r = 0;
+
+        *ret_thread = process_table_find_thread(s->processes, rec->tid);
+        if (*ret_thread || process_table_has_ended(s->processes, rec->tid))
+                return 0;
+        if (names_a_thread(rec))
+                r = meet(s, rec);
+        return r < 0 ? r : thread_of(s, rec, ret_thread);
+}
+
 static int take_sample(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
@@ -77,7 +115,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        r = thread_of(s, rec, &thread);
+        r = living_thread_of(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
         s->unwinder->unwind(&rec->sample.stack, &thread->process->space, &s->chain);
@@ -97,7 +135,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         event.sample.stack = stack;
         event.sample.weight = rec->sample.period;
         s->n_samples++;
-        return queue(s, thread, event);
+        return process_table_add_sample(s->processes, thread, &event);
 }
 
 static enum trace_module_kind module_kind(const struct perf_mmap *m)
@@ -131,6 +169,21 @@ static int add_module(struct sample_source *s, const struct process_track *proce
         return r < 0 ? r : trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
 }
 
+/* Mappings are the process's: the thread that made one may be of no interest. */
+static int process_of(struct sample_source *s, const struct perf_record *rec,
+                      struct process_track **ret_process)
+{
+        struct thread_track *thread = NULL;
+        int r = 0;
+
+        *ret_process = names_a_thread(rec) ? process_table_find_process(s->processes, rec->pid) : NULL;
+        if (!*ret_process)
+                r = thread_of(s, rec, &thread);
+        if (thread)
+                *ret_process = thread->process;
+        return r;
+}
+
 static int take_mmap(struct sample_source *s, const struct perf_record *rec)
 {
         const struct perf_mmap *m = &rec->mmap;
@@ -140,7 +193,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
                                      .length_bytes = m->length_bytes,
                                      .file_offset_bytes = m->file_offset_bytes,
                                      .time_ns = rec->time_ns };
-        struct thread_track *thread;
+        struct process_track *process;
         uint32_t id;
         int r;
 
@@ -150,19 +203,19 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        r = thread_of(s, rec, &thread);
-        if (r < 0 || !thread)
+        r = process_of(s, rec, &process);
+        if (r < 0 || !process)
                 return r;
-        r = add_module(s, thread->process, m, &range.module);
+        r = add_module(s, process, m, &range.module);
         row.module = range.module;
-        row.process = thread->process->process;
+        row.process = process->process;
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
         if (r == -EOVERFLOW) {
                 loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        return r < 0 ? r : address_space_add(&thread->process->space, &range);
+        return r < 0 ? r : address_space_add(&process->space, &range);
 }
 
 static int name_thread(struct sample_source *s, struct thread_track *thread, uint32_t name, uint64_t now_ns,
@@ -202,7 +255,10 @@ static int take_fork(struct sample_source *s, const struct perf_record *rec)
                 return 0;
         }
         if (r == 0)
-                thread->ends = false; /* the number of one that ended a moment ago */
+                thread->exits = false;
+        /* Later ones BPF has seen itself. */
+        if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
+                (void)switch_source_add_process(s->switches, rec->pid);
         if (r < 0 || !parent || parent->name == 0)
                 return r;
         return name_thread(s, thread, parent->name, rec->time_ns, false);
@@ -215,7 +271,7 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
 
         if (!thread)
                 return 0;
-        thread->ends = true;
+        thread->exits = true;
         return queue(s, thread, event);
 }
 
@@ -239,29 +295,14 @@ static int make_stack(struct sample_source *s, const struct thread_track *thread
         return r;
 }
 
-/*
- * Of BPF's records only those of known threads count: BPF tells of a command before its execve(2), and of a thread
- * after its end.  Perf does neither, and may be the first to tell of a thread.
- */
-static int waiting_thread(struct sample_source *s, const struct perf_record *rec,
-                          struct thread_track **ret_thread)
-{
-        if (!s->switches)
-                return thread_of(s, rec, ret_thread);
-        *ret_thread = process_table_find_thread(s->processes, rec->tid);
-        if (*ret_thread && ((*ret_thread)->ends || (*ret_thread)->process->pid != rec->pid))
-                *ret_thread = NULL;
-        return 0;
-}
-
 static int take_switch(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         struct thread_track *thread;
         struct thread_stack at;
-        int r = waiting_thread(s, rec, &thread);
+        int r = living_thread_of(s, rec, &thread);
 
-        if (r < 0 || !thread)
+        if (r < 0 || !thread || thread->exits)
                 return r;
         if (rec->context_switch.out) {
                 r = make_stack(s, thread, &rec->context_switch.stack, &thread->waited_at, &at);
@@ -288,9 +329,9 @@ static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
         struct thread_track *thread, *waker;
         struct thread_stack at;
         uint32_t name_id = 0;
-        int r = waiting_thread(s, rec, &thread);
+        int r = living_thread_of(s, rec, &thread);
 
-        if (r < 0 || !thread)
+        if (r < 0 || !thread || thread->exits)
                 return r;
         event.wakeup.cpu = rec->cpu;
         waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
@@ -307,6 +348,15 @@ static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
                                                 strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
         event.wakeup.name = name_id;
         return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
+}
+
+/* Is the oldest record one that is wanted, for the first time? */
+static bool takes(struct sample_source *s, const struct perf_record *rec)
+{
+        /* Both learn from forks. */
+        bool is_double = event_set_is_double(s->events, rec);
+
+        return (!s->filter || process_filter_takes(s->filter, rec)) && !is_double;
 }
 
 int sample_source_take(struct sample_source *s, const struct perf_record *rec)
@@ -385,7 +435,7 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
 static int take_from_ring(struct sample_source *s, size_t ring)
 {
         struct ring_head *head = &s->heads[ring];
-        int r = event_set_is_double(s->events, &head->record) ? 0 : sample_source_take(s, &head->record);
+        int r = takes(s, &head->record) ? sample_source_take(s, &head->record) : 0;
 
         head->ready = false;
         perf_ring_consume(&s->events->rings[ring], head->record_bytes);
@@ -409,7 +459,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                         break;
                 of_ring = i < s->events->n_rings && s->heads[i].record.time_ns <= until_ns;
                 if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
-                        r = sample_source_take(s, of_bpf);
+                        r = takes(s, of_bpf) ? sample_source_take(s, of_bpf) : 0;
                         switch_source_consume(s->switches);
                         of_bpf = NULL;
                 } else if (of_ring) {
@@ -423,6 +473,27 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         for (size_t i = 0; i < s->events->n_rings; i++)
                 perf_ring_release(&s->events->rings[i]);
         return r;
+}
+
+/*
+ * Records are looked at ahead of their turn here, and the fork that makes a process one of ours may still wait for
+ * its own: whoever has one of ours above him is ours then, or soon is.
+ */
+static bool may_want(const struct sample_source *s, uint32_t pid)
+{
+        struct running_process p = { .parent_pid = pid };
+
+        if (!s->filter || s->filter->everything)
+                return !s->filter || process_filter_has_process(s->filter, pid);
+        for (int i = 0; i < ANCESTORS_MAX && p.parent_pid > 1; i++) {
+                uint32_t above = p.parent_pid;
+
+                if (process_filter_has_process(s->filter, above))
+                        return i == 0 || !s->filter->no_children;
+                if (running_process_read(above, &p, NULL) < 0)
+                        return false;
+        }
+        return false;
 }
 
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
@@ -441,7 +512,8 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                                 false; /* it may have borrowed the ring's copy of a wrapped record */
                         if (perf_record_decode(bytes, n_bytes, &s->events->layout, &rec, NULL) < 0 ||
                             rec.kind != PERF_RECORD_KIND_MMAP ||
-                            !region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
+                            !region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes) ||
+                            !may_want(s, rec.pid))
                                 continue;
                         *ret_pid = rec.pid;
                         return 1;

@@ -23,6 +23,7 @@
 struct error;
 struct event_set;
 struct loss_counter;
+struct process_filter;
 struct process_table;
 struct switch_source;
 struct trace_dictionary;
@@ -43,7 +44,10 @@ struct sample_source {
         struct loss_counter *losses;
         const struct unwinder *unwinder;
         struct switch_source *switches; /* NULL = switches come through the rings */
+        uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
+        struct process_filter *filter;  /* whose records are taken; NULL = all */
+        bool reads_proc;                /* who is met without having been told of is looked up in /proc */
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
@@ -60,6 +64,8 @@ struct sample_source_parts {
         const struct unwinder *unwinder;
         struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
+        struct process_filter *filter;
+        bool reads_proc;
 };
 
 /* Returns 0 or -ENOMEM. */

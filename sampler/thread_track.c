@@ -43,6 +43,26 @@ int thread_track_add_pending(struct thread_track *t, const struct pending_event 
         return 0;
 }
 
+int thread_track_add_last_sample(struct thread_track *t, const struct trace_event *sample)
+{
+        size_t at = t->n_pending;
+        int r;
+
+        while (at > 0 && t->pending[at - 1].event.op != TRACE_OP_THREAD_EXIT)
+                at--;
+        if (at == 0)
+                return 0;
+        r = array_reserve(&t->pending, &t->pending_capacity, t->n_pending + 1, sizeof(*t->pending));
+        if (r < 0)
+                return r;
+        at--;
+        memmove(t->pending + at + 1, t->pending + at, (t->n_pending - at) * sizeof(*t->pending));
+        t->pending[at] = (struct pending_event){ .event = *sample };
+        t->pending[at].event.time_ns = t->pending[at + 1].event.time_ns;
+        t->n_pending++;
+        return 0;
+}
+
 /* The zone path of the innermost open zone; what is not looked up yet is, from the outermost inwards. */
 static int path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
 {

@@ -65,8 +65,8 @@ struct thread_track {
         uint64_t last_ns; /* of the last event written */
         bool listed;      /* in the process table's list of threads with pending events */
         bool began_anew;  /* an event that closes zones was written: the fibers of its process are over too */
-        bool ends;        /* its THREAD_EXIT is pending */
-        bool exited;      /* its THREAD_EXIT was written */
+        bool exits;       /* its THREAD_EXIT is pending, or was written */
+        bool exited;      /* it was written */
 };
 
 /* What streams are written with; all borrowed. */
@@ -84,6 +84,13 @@ void thread_track_deinit(struct thread_track *t);
 
 /* Queues an event of the kernel's, in order of time.  Returns 0 or -ENOMEM. */
 int thread_track_add_pending(struct thread_track *t, const struct pending_event *event);
+
+/*
+ * thread_track_add_last_sample() - a sample of a thread whose end is pending: it goes before that
+ * A thread runs on for a moment behind the end that the kernel tells of: that is its time, too.  Once its end was
+ * written, it is left out.
+ */
+int thread_track_add_last_sample(struct thread_track *t, const struct trace_event *sample);
 
 /*
  * thread_track_write_pending() - write the pending events up to @until_ns, inclusively

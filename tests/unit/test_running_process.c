@@ -197,7 +197,7 @@ START_TEST(test_add)
         ck_assert_int_eq(running_process_read((uint32_t)pid, &p, NULL), 0);
         ck_assert_uint_eq(p.parent_pid, (uint32_t)getpid());
         ck_assert_int_eq(process_table_add_thread(&processes, p.parent_pid, p.parent_pid, 0, 5, &thread), 0);
-        ck_assert_int_eq(running_process_add(&p, &source, 1000, &has_region), 0);
+        ck_assert_int_eq(running_process_add(&p, NULL, &source, 1000, &has_region), 0);
         ck_assert(!has_region);
 
         process = process_table_find_process(&processes, p.pid);
@@ -212,7 +212,7 @@ START_TEST(test_add)
         ck_assert_ptr_null(address_space_find(&process->space, (uint64_t)(uintptr_t)&has_region));
 
         end_child(pid, go);
-        ck_assert_int_eq(running_process_add(&p, &source, 1000, &has_region), 0); /* gone: no harm */
+        ck_assert_int_eq(running_process_add(&p, NULL, &source, 1000, &has_region), 0); /* gone: no harm */
         sample_source_deinit(&source);
         process_table_deinit(&processes);
         trace_dictionary_deinit(&dictionary);
