@@ -109,6 +109,7 @@ UNIT_SRC    := $(wildcard tests/unit/test_*.c)
 UNIT_AID    := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
+TOOL_SRC    := $(wildcard tests/tools/*.c)
 
 # The client's symbols are reachable by tests/unit only through the archive, never through hyprof itself.
 objects    = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
@@ -130,6 +131,7 @@ WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
+TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%)
 
 # The unit tests that run threads against each other.
 TSAN_NAMES  := queue thread region client ring writer blob name_table
@@ -222,9 +224,9 @@ help: ## print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
 	@printf '\nV=1 shows commands; WERROR=1 makes warnings errors; VARIANT=release|debug|asan|tsan|clang\n'
 
-test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(CLIENT_SO) $(TRACY_LIBS)
+test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(TOOLS) $(CLIENT_SO) $(TRACY_LIBS)
 fuzz-programs: $(FUZZERS)
-bench-programs: $(BENCHES) $(WORKLOADS)
+bench-programs: $(BENCHES) $(WORKLOADS) $(TOOLS)
 
 # -------------------------------------------------------------------- rules
 
@@ -278,7 +280,8 @@ $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Code whose callers can only be found by tables.
-$(B)/obj/tests/unit/deep_calls.o: private C_FLAGS += -O2 -fomit-frame-pointer
+$(B)/obj/tests/unit/deep_calls.o $(B)/obj/tests/workloads/w_unwind.o: private C_FLAGS += -O2 -fomit-frame-pointer -fno-builtin-labs
+$(B)/obj/tests/workloads/w_deep.o: private CXX_FLAGS += -O2 -fomit-frame-pointer
 
 # Made anew each time: `ar` alone would keep the objects of deleted files.
 $(INTERNAL): $(LIB_OBJ) $(B)/flags
@@ -383,7 +386,13 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIE
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 
+# What scripts of tests and benchmarks need of the inside: unwinding, above all.
+$(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $(INTERNAL)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
+
 ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
-           $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC)
+           $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
 .SECONDARY: $(call objects,$(ALL_SRC))
 -include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))

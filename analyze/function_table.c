@@ -40,12 +40,15 @@ static struct function describe(const struct trace_dictionary *d, uint32_t modul
 {
         struct function function = { .kind = FUNCTION_NO_SYMBOL };
 
-        if (module != 0)
-                function.module = ((const struct trace_module *)trace_dictionary_row(d, TRACE_TABLE_MODULES,
-                                                                                     module))
-                                          ->path;
-        else
+        if (module != 0) {
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
+
+                if (row->kind == TRACE_MODULE_MARK)
+                        return (struct function){ .name = row->path, .kind = FUNCTION_MARK };
+                function.module = row->path;
+        } else {
                 function.kind = FUNCTION_NO_MODULE;
+        }
         if (!symbol)
                 return function;
         if (symbol->function != 0) {

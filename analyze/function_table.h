@@ -29,12 +29,13 @@ enum function_kind {
         FUNCTION_STALE_FILE = 2,   /* the module's file is another one now, and not believed */
         FUNCTION_NO_MODULE = 3,    /* the address lies outside of every known mapping */
         FUNCTION_NO_CALLSTACK = 4, /* not even an address was recorded */
+        FUNCTION_MARK = 5,         /* no function: `name` is said in its place, as "[truncated]" */
 };
 
 /* Compared as bytes. */
 struct function {
         uint32_t module; /* string: its path; 0 = none */
-        uint32_t name;   /* string; 0 unless FUNCTION_NAMED */
+        uint32_t name;   /* string; 0 unless FUNCTION_NAMED or FUNCTION_MARK */
         uint32_t kind;   /* enum function_kind */
 };
 

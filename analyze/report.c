@@ -86,6 +86,11 @@ static void fill_recording(struct report *report, const struct trace_dictionary 
                 .hyprof_version = meta_of(d, "hyprof_version"),
                 .exit_status = meta_of(d, "exit_status"),
                 .fallback = meta_of(d, "sample_event_fallback"),
+                .unwind = meta_of(d, "unwind"),
+                .scope = meta_of(d, "scope"),
+                .stack_copy_bytes = meta_number_of(d, "stack_copy_bytes"),
+                .n_descriptors = meta_number_of(d, "descriptors"),
+                .recorder_cpu_ns = meta_number_of(d, "recorder_cpu_ns"),
                 .start_realtime_ns = meta_number_of(d, "start_realtime_ns"),
         };
         if (start_ns != 0 && end_ns > start_ns)
@@ -111,6 +116,7 @@ static int fill_events(struct report *report, const struct trace_dictionary *d,
                         .unit = report_string_of(d, row->unit),
                         .rate = row->rate,
                         .mode = row->mode,
+                        .leader = row->leader,
                 };
         }
         for (uint32_t i = 0; i < sample_stats_count(&totals->samples); i++) {
@@ -129,7 +135,7 @@ static int choose_event(struct report *report, const char *name, struct error *e
                 if (name && (event->name.n_bytes != strlen(name) ||
                              memcmp(event->name.bytes, name, event->name.n_bytes) != 0))
                         continue;
-                if (!name && event->sum.n_samples == 0)
+                if (!name && (event->sum.n_samples == 0 || event->mode == TRACE_SAMPLE_MODE_WITH_LEADER))
                         continue;
                 if (!report->event || event->sum.n_samples > report->event->sum.n_samples)
                         report->event = event;
@@ -276,6 +282,8 @@ static int fill_samples_and_zones(struct report *report, const struct trace_dict
                 r = fill_zones(report, d, totals, &samples);
         if (r == 0)
                 r = fill_functions_inside(report, &samples, options);
+        if (r == 0)
+                r = report_counters_fill(report, d, &samples);
         report_samples_deinit(&samples);
         return r;
 }
@@ -290,6 +298,7 @@ static int fill(struct report *report, struct trace_totals *totals, const struct
                 goto fail;
         report->n_processes = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
         report->also = report_also_of(totals, d);
+        report->callstacks = report_callstacks_of(totals->n_stacks);
         report->on_cpu_known = totals->n_switches != 0;
         fill_recording(report, d, totals);
         r = fill_events(report, d, totals);
@@ -304,7 +313,12 @@ static int fill(struct report *report, struct trace_totals *totals, const struct
         r = fill_samples_and_zones(report, d, totals, options);
         if (r < 0)
                 goto fail;
-        r = report_gaps_find(report, totals);
+        if (options->wants_waits)
+                r = report_waits_fill(&report->waits, totals, d);
+        if (r == 0 && options->wants_cpus)
+                r = report_cpus_fill(&report->cpus, totals, d);
+        if (r == 0)
+                r = report_gaps_find(report, totals);
         if (r < 0)
                 goto fail;
         return 0;
@@ -322,14 +336,18 @@ int report_load(const char *path, const struct report_options *options, struct r
 
         if (!report)
                 return error_set(err, -ENOMEM, "making the report: out of memory");
+        if (!options)
+                options = &defaults;
         trace_totals_init(&totals);
+        totals.wants_waits = options->wants_waits;
+        totals.wants_cpus = options->wants_cpus;
         r = trace_reader_open(path, &report->reader, err);
         if (r < 0)
                 goto fail;
         r = read_events(report, &totals, err);
         if (r < 0)
                 goto fail;
-        r = fill(report, &totals, options ? options : &defaults, err);
+        r = fill(report, &totals, options, err);
         if (r < 0)
                 goto fail;
         trace_totals_deinit(&totals);
@@ -351,6 +369,9 @@ void report_free(struct report *report)
         free(report->threads);
         free(report->functions.rows);
         free(report->events);
+        report_counters_deinit(&report->counters);
+        report_waits_deinit(&report->waits);
+        report_cpus_deinit(&report->cpus);
         report_gaps_deinit(&report->gaps);
         trace_reader_close(report->reader);
         free(report);

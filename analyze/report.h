@@ -18,8 +18,12 @@
 
 #include "analyze/function_table.h"
 #include "analyze/report_also.h"
+#include "analyze/report_callstacks.h"
+#include "analyze/report_counters.h"
+#include "analyze/report_cpus.h"
 #include "analyze/report_gaps.h"
 #include "analyze/report_string.h"
+#include "analyze/report_waits.h"
 #include "analyze/sample_stats.h"
 #include "base/error.h"
 #include "format/trace_reader.h"
@@ -33,20 +37,27 @@ struct report_recording {
         struct report_string command, hostname, kernel, machine, cpus, hyprof_version;
         struct report_string exit_status; /* "0", "3", "signal 9" */
         struct report_string fallback;    /* why another sample event was taken than the usual one */
+        struct report_string unwind;      /* how callstacks were made: "auto", "dwarf", "fp" */
+        struct report_string scope;       /* whose events: "cgroup", "cpus", "threads" */
+        uint64_t stack_copy_bytes;        /* of each sample; 0 = none, or not said */
+        uint64_t n_descriptors;           /* events that were open; 0 = not said */
+        uint64_t recorder_cpu_ns;         /* the recorder's own processor time; 0 = not said */
         uint64_t start_realtime_ns;       /* since 1970; 0 = unknown */
         uint64_t duration_ns;             /* of the recording, or from the first to the last event */
 };
 
 struct report_event {
-        uint32_t event; /* id of the sample event */
+        uint32_t event; /* id of the sample event; row `event` - 1 of the report's */
         struct report_string name, unit;
         uint64_t rate;
-        uint32_t mode; /* enum trace_sample_mode */
+        uint32_t mode;   /* enum trace_sample_mode */
+        uint32_t leader; /* WITH_LEADER: the id of the event with whose samples it was read; else 0 */
         struct sample_sum sum;
 };
 
 struct report_function {
-        struct report_string name;   /* empty unless FUNCTION_NAMED */
+        uint32_t label;              /* in the table of functions */
+        struct report_string name;   /* empty unless FUNCTION_NAMED or FUNCTION_MARK */
         struct report_string module; /* path */
         enum function_kind kind;
         struct sample_sum self, total;
@@ -83,7 +94,7 @@ struct report_thread {
         uint64_t first_ns, last_ns;
         uint64_t on_cpu_ns; /* see `on_cpu_known` */
         uint64_t n_zones;
-        uint64_t n_samples; /* of all sample events */
+        uint64_t n_samples; /* of all sample events; what was read with a sample of another one is none */
 };
 
 struct report {
@@ -108,6 +119,10 @@ struct report {
         uint64_t n_zone_events; /* zones begun */
         uint64_t n_unclosed;
         struct report_also also;
+        struct report_callstacks callstacks;
+        struct report_counters counters;
+        struct report_waits waits; /* filled if wanted, as are `cpus` */
+        struct report_cpus cpus;
         bool on_cpu_known; /* the trace has context switches */
 
         struct error damage; /* a chunk of events that could not be decoded: `ending_words` points into it */
@@ -117,6 +132,7 @@ struct report_options {
         const char *event;           /* whose samples are shown; NULL = the event with the most samples */
         uint32_t n_zones_inside;     /* for how many zones their functions are listed; 0 = all */
         uint32_t n_functions_inside; /* how many functions for each; 0 = all */
+        bool wants_waits, wants_cpus;
 };
 
 /*
@@ -135,6 +151,12 @@ void report_free(struct report *report);
 static inline double report_share(uint64_t part, uint64_t whole)
 {
         return whole != 0 ? (double)part / (double)whole : 0.0;
+}
+
+/* How many of @n_rows are shown; a limit of 0 is none. */
+static inline uint32_t report_limited(uint32_t n_rows, uint32_t limit)
+{
+        return limit != 0 && limit < n_rows ? limit : n_rows;
 }
 
 /* For sorting: negative, 0 or positive as @a is smaller, equal or larger. */

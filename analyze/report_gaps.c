@@ -140,12 +140,13 @@ static int add_unnamed_modules(struct report *report)
                 };
                 int r;
 
-                if (function->kind == FUNCTION_NAMED)
+                if (function->kind == FUNCTION_NAMED || function->kind == FUNCTION_MARK)
                         continue;
                 if (gap.share < SHARE_WORTH_SAYING)
                         continue;
                 switch (function->kind) {
                 case FUNCTION_NAMED:
+                case FUNCTION_MARK:
                 case FUNCTION_NO_SYMBOL:
                         gap.code = "NO_SYMBOLS";
                         gap.words = "has no symbols for them";

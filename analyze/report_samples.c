@@ -59,16 +59,12 @@ static int init_paths(struct report_samples *s)
 }
 
 /* Sorts the rows of the event by their path, by counting. */
-static int sort_by_path(struct report_samples *s, uint32_t event)
+static void sort_by_path(struct report_samples *s, uint32_t event)
 {
         uint32_t n_rows = sample_stats_count(s->stats);
         uint32_t n_used = 0;
 
-        s->path_first = calloc((size_t)s->n_paths + 2, sizeof(*s->path_first));
-        s->by_path = calloc((size_t)n_rows + 1, sizeof(*s->by_path));
-        s->contains = calloc((size_t)s->n_paths + 1, sizeof(*s->contains));
-        if (!s->path_first || !s->by_path || !s->contains)
-                return -ENOMEM;
+        memset(s->path_first, 0, ((size_t)s->n_paths + 2) * sizeof(*s->path_first));
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct sample_key *key = sample_stats_key(s->stats, i);
 
@@ -90,7 +86,6 @@ static int sort_by_path(struct report_samples *s, uint32_t event)
         /* Filling moved each path's place to that of the next one. */
         memmove(s->path_first + 1, s->path_first, ((size_t)s->n_paths + 1) * sizeof(*s->path_first));
         s->path_first[0] = 0;
-        return 0;
 }
 
 static void sum_paths(struct report_samples *s)
@@ -123,9 +118,13 @@ int report_samples_init(struct report_samples *s, const struct sample_stats *sta
         r = init_paths(s);
         if (r < 0)
                 goto fail;
-        r = sort_by_path(s, event);
-        if (r < 0)
+        s->path_first = calloc((size_t)s->n_paths + 2, sizeof(*s->path_first));
+        s->by_path = calloc((size_t)sample_stats_count(stats) + 1, sizeof(*s->by_path));
+        s->contains = calloc((size_t)s->n_paths + 1, sizeof(*s->contains));
+        r = -ENOMEM;
+        if (!s->path_first || !s->by_path || !s->contains)
                 goto fail;
+        sort_by_path(s, event);
         sum_paths(s);
         return 0;
 fail:
@@ -146,13 +145,27 @@ void report_samples_deinit(struct report_samples *s)
         s->contains = NULL;
 }
 
+/* A stack that is nothing but a mark has no function that the sample fell into. */
+static uint32_t node_of_stack(const struct report_samples *s, uint32_t stack)
+{
+        const struct label_groups *frames = &s->functions.frames;
+        uint32_t first;
+
+        if (stack == 0)
+                return s->stacks.n_nodes;
+        first = frames->first[s->stacks.nodes[stack].group];
+        return function_table_get(&s->functions, frames->labels[first])->kind == FUNCTION_MARK
+                       ? s->stacks.n_nodes
+                       : stack;
+}
+
 static void add_stacks_of_path(struct report_samples *s, uint32_t path)
 {
         for (uint32_t i = s->path_first[path]; i < s->path_first[path + 1]; i++) {
                 uint32_t row = s->by_path[i];
                 uint32_t stack = sample_stats_key(s->stats, row)->stack;
 
-                label_tree_add(&s->stacks, stack != 0 ? stack : s->stacks.n_nodes, &s->stats->sums[row]);
+                label_tree_add(&s->stacks, node_of_stack(s, stack), &s->stats->sums[row]);
         }
 }
 
@@ -187,6 +200,7 @@ static int sum_functions(struct report_samples *s, uint32_t n_max, struct report
                 const struct function *function = function_table_get(&s->functions, label);
 
                 functions.rows[i] = (struct report_function){
+                        .label = label,
                         .name = report_string_of(s->dictionary, function->name),
                         .module = report_string_of(s->dictionary, function->module),
                         .kind = (enum function_kind)function->kind,
@@ -201,6 +215,20 @@ static int sum_functions(struct report_samples *s, uint32_t n_max, struct report
         }
         *ret_functions = functions;
         return 0;
+}
+
+void report_samples_select(struct report_samples *s, uint32_t event)
+{
+        sort_by_path(s, event);
+        sum_paths(s);
+        for (uint32_t path = 0; path <= s->n_paths; path++)
+                add_stacks_of_path(s, path);
+        label_tree_sum(&s->stacks);
+}
+
+struct label_sum report_samples_function(const struct report_samples *s, uint32_t label)
+{
+        return s->stacks.sums[label];
 }
 
 int report_samples_functions(struct report_samples *s, struct report_functions *ret_functions)

@@ -46,6 +46,12 @@ void report_samples_deinit(struct report_samples *s);
 /* All functions of all samples, hottest first; the caller frees ret_functions->rows.  Returns 0 or -ENOMEM. */
 int report_samples_functions(struct report_samples *s, struct report_functions *ret_functions);
 
+/* Goes over to the samples of another event and adds them up, for what follows. */
+void report_samples_select(struct report_samples *s, uint32_t event);
+
+/* After report_samples_select(): the sums of a function, by its label. */
+struct label_sum report_samples_function(const struct report_samples *s, uint32_t label);
+
 /* The samples in zones of a location. */
 struct sample_sum report_samples_in_zone(const struct report_samples *s, uint32_t location);
 

@@ -19,7 +19,7 @@ void sample_stats_deinit(struct sample_stats *s)
         sample_stats_init(s);
 }
 
-int sample_stats_add(struct sample_stats *s, const struct trace_event *sample)
+int sample_stats_add(struct sample_stats *s, const struct trace_event *sample, bool with_leader)
 {
         /* The decoder has checked that these are ids, which are 32 bits wide. */
         struct sample_key key = {
@@ -38,7 +38,7 @@ int sample_stats_add(struct sample_stats *s, const struct trace_event *sample)
         if (r == 1)
                 s->sums[id - 1] = (struct sample_sum){ .n_samples = 0 };
         s->sums[id - 1].n_samples++;
-        s->sums[id - 1].weight += sample->sample.weight ? sample->sample.weight : 1;
+        s->sums[id - 1].weight += sample->sample.weight || with_leader ? sample->sample.weight : 1;
         return 0;
 }
 

@@ -7,7 +7,8 @@
  * Samples of one event, with the same callstack, in the same zone path, are one
  * row.  Names play no part: they may stand at the end of the trace.
  *
- * A sample without weight (a counter that says nothing) weighs 1.
+ * A sample without weight (a counter that says nothing) weighs 1, unless it is
+ * a counter that was read with the sample of another event: then 0 is what was counted.
  * Not thread-safe.
  */
 #ifndef ANALYZE_SAMPLE_STATS_H
@@ -15,6 +16,7 @@
 
 #include "base/intern.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,8 +44,11 @@ struct sample_stats {
 void sample_stats_init(struct sample_stats *s);
 void sample_stats_deinit(struct sample_stats *s);
 
-/* Counts an event of the op SAMPLE.  Constant time, amortised.  Returns 0, -ENOMEM, -EOVERFLOW. */
-int sample_stats_add(struct sample_stats *s, const struct trace_event *sample);
+/*
+ * Counts an event of the op SAMPLE.  @with_leader: its event is of the mode WITH_LEADER.
+ * Constant time, amortised.  Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int sample_stats_add(struct sample_stats *s, const struct trace_event *sample, bool with_leader);
 
 static inline uint32_t sample_stats_count(const struct sample_stats *s)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/thread_timeline.h"
 
+#include "analyze/wait_stats.h"
 #include "analyze/zone_stats.h"
 #include "base/array.h"
+#include "base/intern.h"
 
 #include <stdlib.h>
 
@@ -12,6 +14,7 @@ struct open_zone {
         uint64_t ran_ns;      /* by the thread until it began */
         uint64_t around;      /* bit `location % 64` is set for every zone around it */
         uint32_t location;
+        uint32_t path; /* see thread_timeline_find_path(); 0 = nobody has asked yet */
 };
 
 void thread_timeline_deinit(struct thread_timeline *t)
@@ -107,6 +110,36 @@ int thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct
                 return 0;
         }
         return pop_zone(t, time_ns, true, stats);
+}
+
+int thread_timeline_find_path(struct thread_timeline *t, struct intern *paths, uint32_t *ret_path)
+{
+        uint32_t n_known = t->n_open;
+        uint32_t path = 0;
+
+        while (n_known != 0 && t->open[n_known - 1].path == 0)
+                n_known--;
+        if (n_known != 0)
+                path = t->open[n_known - 1].path;
+        for (uint32_t i = n_known; i < t->n_open; i++) {
+                struct wait_path row = { .parent = path, .location = t->open[i].location };
+                int r = intern_add(paths, &row, sizeof(row), &path);
+
+                if (r < 0)
+                        return r;
+                t->open[i].path = path;
+        }
+        *ret_path = path;
+        return 0;
+}
+
+void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns)
+{
+        bool is_first = !t->started;
+
+        thread_timeline_advance(t, time_ns);
+        if (is_first)
+                t->running = false;
 }
 
 void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns)

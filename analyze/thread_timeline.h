@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct intern;
 struct zone_stats;
 
 /* Zones nested deeper are counted and otherwise left out: it bounds the memory and the work for one event. */
@@ -69,6 +70,17 @@ int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t time_ns, uint
 
 /* Closes the innermost zone and adds it to @stats.  Returns 0 or -ENOMEM. */
 int thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats);
+
+/*
+ * thread_timeline_find_path() - the zones that are open now, as one number
+ * @paths:     of struct wait_path; grows by what is new, always the same one for a thread
+ * @ret_path:  the id of the innermost there; 0 if none is open
+ * Amortised constant time: each zone gets its number once.  Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int thread_timeline_find_path(struct thread_timeline *t, struct intern *paths, uint32_t *ret_path);
+
+/* Somebody makes the thread ready to run: if that is its first event, it does not run yet. */
+void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns);
 
 void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns);
 void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns);

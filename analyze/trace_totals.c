@@ -14,6 +14,8 @@ void trace_totals_init(struct trace_totals *t)
 {
         *t = (struct trace_totals){ .threads = NULL };
         sample_stats_init(&t->samples);
+        wait_stats_init(&t->waits);
+        cpu_lanes_init(&t->cpus);
 }
 
 void trace_totals_deinit(struct trace_totals *t)
@@ -23,6 +25,8 @@ void trace_totals_deinit(struct trace_totals *t)
         free(t->threads);
         zone_stats_deinit(&t->zones);
         sample_stats_deinit(&t->samples);
+        wait_stats_deinit(&t->waits);
+        cpu_lanes_deinit(&t->cpus);
         id_set_deinit(&t->frame_names);
         id_set_deinit(&t->plot_names);
         id_set_deinit(&t->pool_names);
@@ -33,9 +37,14 @@ void trace_totals_deinit(struct trace_totals *t)
 static int reserve(struct trace_totals *t, const struct trace_dictionary *dictionary)
 {
         uint32_t n_threads = trace_dictionary_count(dictionary, TRACE_TABLE_THREADS);
+        int r = t->wants_waits ? wait_stats_reserve(&t->waits, n_threads) : 0;
 
+        if (r == 0 && t->wants_cpus)
+                r = cpu_lanes_reserve(&t->cpus, n_threads);
+        if (r < 0)
+                return r;
         if (n_threads > t->n_threads) {
-                int r = array_reserve(&t->threads, &t->threads_capacity, n_threads, sizeof(*t->threads));
+                r = array_reserve(&t->threads, &t->threads_capacity, n_threads, sizeof(*t->threads));
                 if (r < 0)
                         return r;
                 memset(t->threads + t->n_threads, 0, (n_threads - t->n_threads) * sizeof(*t->threads));
@@ -50,20 +59,39 @@ static int reserve(struct trace_totals *t, const struct trace_dictionary *dictio
         return zone_stats_reserve(&t->zones, trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS));
 }
 
-static int add_event(struct trace_totals *t, struct thread_timeline *thread, const struct trace_event *event)
+/* What was read with the sample of another event is no sample of its own: its place and state were counted. */
+static int add_sample(struct trace_totals *t, const struct trace_dictionary *dictionary,
+                      struct thread_timeline *thread, const struct trace_event *event)
+{
+        const struct trace_sample_event *row = trace_dictionary_row(dictionary, TRACE_TABLE_SAMPLE_EVENTS,
+                                                                    (uint32_t)event->sample.event);
+        bool with_leader = row->mode == TRACE_SAMPLE_MODE_WITH_LEADER;
+        uint64_t state = event->sample.state;
+
+        if (!with_leader) {
+                thread->n_samples++;
+                t->n_stacks[state < TRACE_STACK_STATE_COUNT ? state : TRACE_STACK_STATE_COUNT]++;
+        }
+        return sample_stats_add(&t->samples, event, with_leader);
+}
+
+static int add_event(struct trace_totals *t, const struct trace_dictionary *dictionary,
+                     struct thread_timeline *thread, const struct trace_event *event)
 {
         uint64_t now_ns = event->time_ns;
 
         t->n_events[event->op]++;
-        thread_timeline_advance(thread, now_ns);
+        if (event->op == TRACE_OP_WAKEUP)
+                thread_timeline_wakeup(thread, now_ns);
+        else
+                thread_timeline_advance(thread, now_ns);
         switch (event->op) {
         case TRACE_OP_ZONE_BEGIN:
                 return thread_timeline_begin_zone(thread, now_ns, (uint32_t)event->zone_begin.location);
         case TRACE_OP_ZONE_END:
                 return thread_timeline_end_zone(thread, now_ns, &t->zones);
         case TRACE_OP_SAMPLE:
-                thread->n_samples++;
-                return sample_stats_add(&t->samples, event);
+                return add_sample(t, dictionary, thread, event);
         case TRACE_OP_SWITCH_OUT:
                 thread_timeline_switch_out(thread, now_ns);
                 break;
@@ -92,14 +120,31 @@ static int add_event(struct trace_totals *t, struct thread_timeline *thread, con
         return 0;
 }
 
-static int add_run(struct trace_totals *t, struct event_decoder *decoder, struct thread_timeline *thread,
-                   struct error *err)
+/* What only some reports ask for.  A fiber's switches are none of the kernel. */
+static int add_switch(struct trace_totals *t, uint32_t thread, const struct trace_event *event)
+{
+        struct thread_timeline *timeline = &t->threads[thread - 1];
+        int r = 0;
+
+        if (timeline->is_fiber)
+                return 0;
+        if (t->wants_waits)
+                r = wait_stats_add(&t->waits, thread, timeline, event);
+        if (r == 0 && t->wants_cpus)
+                r = cpu_lanes_add(&t->cpus, thread, event);
+        return r;
+}
+
+static int add_run(struct trace_totals *t, const struct trace_dictionary *dictionary,
+                   struct event_decoder *decoder, uint32_t thread, struct error *err)
 {
         struct trace_event event;
         int r;
 
         while ((r = event_decoder_next(decoder, &event, err)) == 1) {
-                r = add_event(t, thread, &event);
+                r = add_event(t, dictionary, &t->threads[thread - 1], &event);
+                if (r == 0 && (t->wants_waits || t->wants_cpus))
+                        r = add_switch(t, thread, &event);
                 if (r < 0)
                         return error_set(err, r, "adding up the events: out of memory");
         }
@@ -119,7 +164,7 @@ int trace_totals_add_chunk(struct trace_totals *t, const struct trace_dictionary
         if (r < 0)
                 return r;
         while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
-                r = add_run(t, &decoder, &t->threads[run.thread - 1], err);
+                r = add_run(t, dictionary, &decoder, run.thread, err);
                 if (r < 0)
                         break;
         }
@@ -150,5 +195,11 @@ int trace_totals_finish(struct trace_totals *t, uint64_t end_ns)
                 if (r < 0)
                         return r;
         }
-        return 0;
+        if (t->wants_waits) {
+                int r = wait_stats_finish(&t->waits, end_ns);
+
+                if (r < 0)
+                        return r;
+        }
+        return t->wants_cpus ? cpu_lanes_finish(&t->cpus, end_ns) : 0;
 }

@@ -125,8 +125,11 @@ static int record_into(struct output_file *file, const struct record_options *op
         struct trace_dictionary dictionary;
         struct trace_writer *writer = NULL;
         struct error err = ERROR_NONE;
+        struct invoking_user user = invoking_user_read();
         struct recorder_options recording = {
                 .argv = argv,
+                .run_as_uid = user.uid,
+                .run_as_gid = user.gid,
                 .events = &options->events,
                 .unwinder = options->unwinder,
                 .scope = &options->scope,

@@ -4,11 +4,13 @@
 #include "analyze/report.h"
 #include "base/error.h"
 #include "cli/complaint.h"
+#include "cli/cpus_text.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
 #include "cli/standard_output.h"
+#include "cli/waits_text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -24,11 +26,14 @@
 
 #define LIMIT_UNSET UINT32_MAX
 
+enum { LETTER_OFF_CPU = OPTION_LONG_ONLY, LETTER_CPUS };
+
 struct arguments {
         const char *path;
         const char *event; /* NULL = the one with the most samples */
         uint32_t limit;    /* 0 = all */
         bool json;
+        bool off_cpu, cpus; /* views instead of the usual one, or both */
         bool help;
 };
 
@@ -38,6 +43,8 @@ static const struct option_row option_rows[] = {
         { 'l', "limit", "N", "at most N rows of each list; 0 = all" },
         { 'e', "event", "NAME", "show the samples of this event; default: the one with the most" },
         { 'i', "input", "FILE", "the same as FILE" },
+        { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and who woke them" },
+        { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with whom" },
         { 'h', "help", NULL, "print this help" },
 };
 
@@ -76,6 +83,12 @@ static int take_option(void *context, int letter, const char *value)
         case 'i':
                 args->path = value;
                 break;
+        case LETTER_OFF_CPU:
+                args->off_cpu = true;
+                break;
+        case LETTER_CPUS:
+                args->cpus = true;
+                break;
         default:
                 args->help = true;
                 break;
@@ -113,6 +126,31 @@ static void explain_failure(int code, const struct arguments *args, const struct
                 complain_try("a newer hyprof");
 }
 
+static int print_text(const struct report *report, const struct arguments *args, uint32_t limit)
+{
+        int r;
+
+        if (!args->off_cpu && !args->cpus)
+                return report_text_print(report, limit, stdout);
+        r = report_text_print_header(report, stdout);
+        if (r == 0 && args->off_cpu)
+                r = waits_text_print(report, limit, stdout);
+        if (r == 0 && args->cpus)
+                r = cpus_text_print(report, limit, stdout);
+        return r;
+}
+
+static int print_json(const struct report *report, const struct arguments *args, uint32_t limit)
+{
+        struct report_json_options options = {
+                .limit = limit,
+                .wants_waits = args->off_cpu,
+                .wants_cpus = args->cpus,
+        };
+
+        return report_json_print(report, &options, stdout);
+}
+
 static int write_report(const struct report *report, const struct arguments *args)
 {
         uint32_t limit = args->limit;
@@ -120,7 +158,7 @@ static int write_report(const struct report *report, const struct arguments *arg
 
         if (limit == LIMIT_UNSET)
                 limit = args->json ? 0 : TEXT_ROWS;
-        r = args->json ? report_json_print(report, limit, stdout) : report_text_print(report, limit, stdout);
+        r = args->json ? print_json(report, args, limit) : print_text(report, args, limit);
         if (r < 0) {
                 complain("error: writing the report: out of memory");
                 return EXIT_STATUS_FAILED;
@@ -146,6 +184,8 @@ int cmd_report(int argc, char **argv)
                 .event = args.event,
                 .n_zones_inside = args.json ? 0 : TEXT_ZONES_INSIDE,
                 .n_functions_inside = args.json ? JSON_ROWS_INSIDE : TEXT_ROWS_INSIDE,
+                .wants_waits = args.off_cpu,
+                .wants_cpus = args.cpus,
         };
         if (args.limit != LIMIT_UNSET)
                 options.n_zones_inside = options.n_functions_inside = args.limit;

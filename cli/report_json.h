@@ -8,6 +8,7 @@
 #ifndef CLI_REPORT_JSON_H
 #define CLI_REPORT_JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,12 +16,16 @@ struct report;
 
 #define REPORT_JSON_SCHEMA "hyprof.report/1"
 
+struct report_json_options {
+        uint32_t limit; /* at most this many rows of each list; 0 = all. "left_out": how many are missing */
+        bool wants_waits, wants_cpus; /* as the report was loaded: their members are there */
+};
+
 /*
  * report_json_print() - write the report as one JSON object and a newline
- * @limit:  at most this many rows of each list; 0 = all.  "left_out" says how many are missing.
  * Names are never cut; what is no UTF-8 in them becomes U+FFFD.
  * Returns 0 or -ENOMEM; the caller looks at ferror(@out).
  */
-int report_json_print(const struct report *report, uint32_t limit, FILE *out);
+int report_json_print(const struct report *report, const struct report_json_options *options, FILE *out);
 
 #endif /* CLI_REPORT_JSON_H */

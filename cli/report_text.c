@@ -4,55 +4,19 @@
 #include "analyze/report.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
+#include "cli/counters_text.h"
+#include "cli/report_names.h"
+#include "cli/text_line.h"
 #include "cli/text_number.h"
 #include "cli/text_table.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
-#define INDENT        2
-#define LABEL_COLUMNS 12 /* of "  command   " in the header */
-
-/* What one line of the header says; sticky like its buffer. */
-static void add_text(struct byte_buffer *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add_text(struct byte_buffer *line, const char *format, ...)
-{
-        char text[256]; /* of our own words and numbers; names go in by add_string() */
-        va_list args;
-
-        va_start(args, format);
-        (void)vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
-        byte_buffer_add(line, text, strlen(text));
-}
-
-static void add_string(struct byte_buffer *line, struct report_string string)
-{
-        (void)text_escape(line, string.bytes, string.n_bytes);
-}
-
-/* Prints and empties @line; one without contents is left out.  Returns 0 or -ENOMEM. */
-static int print_line(const char *label, struct byte_buffer *line, FILE *out)
-{
-        if (line->failed)
-                return -ENOMEM;
-        if (line->used_bytes == 0)
-                return 0;
-        (void)fprintf(out, "  %-*s", LABEL_COLUMNS - INDENT, label);
-        text_wrap((const char *)line->data, line->used_bytes, LABEL_COLUMNS, out);
-        byte_buffer_clear(line);
-        return 0;
-}
-
-static const char *plural(uint64_t n)
-{
-        return n == 1 ? "" : "s";
-}
+#define INDENT TEXT_LINE_INDENT
 
 static void describe_place(const struct report_recording *recording, struct byte_buffer *line)
 {
@@ -62,28 +26,29 @@ static void describe_place(const struct report_recording *recording, struct byte
 
         if (seconds != 0 && gmtime_r(&seconds, &utc))
                 (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &utc);
-        add_text(line, "%s", date);
+        text_line_add(line, "%s", date);
         if (recording->hostname.n_bytes != 0) {
-                add_text(line, "%son ", date[0] != '\0' ? " " : "");
-                add_string(line, recording->hostname);
+                text_line_add(line, "%son ", date[0] != '\0' ? " " : "");
+                text_line_add_string(line, recording->hostname);
         }
         if (recording->cpus.n_bytes != 0) {
-                add_text(line, "%s", line->used_bytes != 0 ? ", " : "");
-                add_string(line, recording->cpus);
-                add_text(line,
-                         recording->cpus.n_bytes == 1 && recording->cpus.bytes[0] == '1' ? " CPU" : " CPUs");
+                text_line_add(line, "%s", line->used_bytes != 0 ? ", " : "");
+                text_line_add_string(line, recording->cpus);
+                text_line_add(line, recording->cpus.n_bytes == 1 && recording->cpus.bytes[0] == '1'
+                                            ? " CPU"
+                                            : " CPUs");
         }
         if (recording->kernel.n_bytes != 0) {
-                add_text(line, "%s", line->used_bytes != 0 ? ", " : "");
-                add_string(line, recording->kernel);
+                text_line_add(line, "%s", line->used_bytes != 0 ? ", " : "");
+                text_line_add_string(line, recording->kernel);
         }
         if (recording->machine.n_bytes != 0) {
-                add_text(line, "%s", line->used_bytes != 0 ? " " : "");
-                add_string(line, recording->machine);
+                text_line_add(line, "%s", line->used_bytes != 0 ? " " : "");
+                text_line_add_string(line, recording->machine);
         }
         if (recording->hyprof_version.n_bytes != 0) {
-                add_text(line, "%shyprof ", line->used_bytes != 0 ? ", " : "");
-                add_string(line, recording->hyprof_version);
+                text_line_add(line, "%shyprof ", line->used_bytes != 0 ? ", " : "");
+                text_line_add_string(line, recording->hyprof_version);
         }
 }
 
@@ -91,33 +56,138 @@ static void describe_length(const struct report *report, struct byte_buffer *lin
 {
         const struct report_string *status = &report->recording.exit_status;
 
-        add_text(line, "%s", text_number_duration(report->recording.duration_ns).text);
-        add_text(line, ", %s thread%s in %s process%s", text_number_count(report->n_kernel_threads).text,
-                 plural(report->n_kernel_threads), text_number_count(report->n_processes).text,
-                 report->n_processes == 1 ? "" : "es");
+        text_line_add(line, "%s", text_number_duration(report->recording.duration_ns).text);
+        text_line_add(line, ", %s thread%s in %s process%s", text_number_count(report->n_kernel_threads).text,
+                      text_line_plural(report->n_kernel_threads), text_number_count(report->n_processes).text,
+                      report->n_processes == 1 ? "" : "es");
         if (status->n_bytes == 0)
                 return;
         /* "3", or else words: "signal 9" */
-        add_text(line, status->bytes[0] >= '0' && status->bytes[0] <= '9' ? ", exit status " : ", ended by ");
-        add_string(line, *status);
+        text_line_add(line,
+                      status->bytes[0] >= '0' && status->bytes[0] <= '9' ? ", exit status " : ", ended by ");
+        text_line_add_string(line, *status);
 }
 
 static void describe_event(const struct report *report, const struct report_event *event,
                            struct byte_buffer *line)
 {
-        add_text(line, "%s of ", text_number_count(event->sum.n_samples).text);
-        add_string(line, event->name);
+        text_line_add(line, "%s of ", text_number_count(event->sum.n_samples).text);
+        text_line_add_string(line, event->name);
         if (event->mode == TRACE_SAMPLE_MODE_FREQUENCY_HZ)
-                add_text(line, " at %s Hz", text_number_count(event->rate).text);
+                text_line_add(line, " at %s Hz", text_number_count(event->rate).text);
         else if (event->mode == TRACE_SAMPLE_MODE_PERIOD)
-                add_text(line, ", one every %s", text_number_count(event->rate).text);
+                text_line_add(line, ", one every %s", text_number_count(event->rate).text);
         if (report->n_events > 1 && event == report->event)
-                add_text(line, " (shown below)");
+                text_line_add(line, " (shown below)");
         if (report->recording.fallback.n_bytes != 0 && event == report->event) {
-                add_text(line, " (");
-                add_string(line, report->recording.fallback);
-                add_text(line, ")");
+                text_line_add(line, " (");
+                text_line_add_string(line, report->recording.fallback);
+                text_line_add(line, ")");
         }
+}
+
+static void add_leader(const struct report *report, uint32_t leader, struct byte_buffer *line)
+{
+        if (leader == 0)
+                return;
+        text_line_add(line, " with each sample of ");
+        text_line_add_string(line, report->events[leader - 1].name);
+}
+
+/* Events with samples of their own, each on a line; then those that were read with them, and those only counted. */
+static int print_events(const struct report *report, struct byte_buffer *line, FILE *out)
+{
+        uint32_t leader = 0;
+
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                const struct report_event *event = &report->events[i];
+                int r;
+
+                if (event->mode == TRACE_SAMPLE_MODE_WITH_LEADER || event->mode == TRACE_SAMPLE_MODE_COUNTED)
+                        continue;
+                describe_event(report, event, line);
+                r = text_line_print("samples", line, out);
+                if (r < 0)
+                        return r;
+        }
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                const struct report_event *event = &report->events[i];
+
+                if (event->mode != TRACE_SAMPLE_MODE_WITH_LEADER)
+                        continue;
+                if (leader != 0 && leader != event->leader)
+                        add_leader(report, leader, line);
+                text_line_add(line, "%s", line->used_bytes != 0 ? ", " : "");
+                text_line_add_string(line, event->name);
+                leader = event->leader;
+        }
+        add_leader(report, leader, line);
+        return text_line_print("counters", line, out);
+}
+
+/* "95.2% complete (12.1% of them joined to the stack before, ...), 4.8% truncated: 4.0% deeper than ..." */
+static void describe_callstacks(const struct report_callstacks *c, struct byte_buffer *line)
+{
+        static const char *const words[TRACE_STACK_STATE_COUNT] = {
+#define X(id, name, text) [id] = (text),
+                TRACE_STACK_STATES(X)
+#undef X
+        };
+        const char *separator = ": ";
+
+        if (c->n_samples == 0)
+                return;
+        if (c->n_complete != 0)
+                text_line_add(line, "%s complete",
+                              text_number_share(report_share(c->n_complete, c->n_samples)).text);
+        if (c->n_stitched + c->n_approximate != 0)
+                text_line_add(line, " (%s of them joined to the stack before, %s approximate)",
+                              text_number_share(report_share(c->n_stitched, c->n_complete)).text,
+                              text_number_share(report_share(c->n_approximate, c->n_complete)).text);
+        if (c->n_frame_pointers != 0)
+                text_line_add(line, "%s%s %s", line->used_bytes != 0 ? ", " : "",
+                              text_number_share(report_share(c->n_frame_pointers, c->n_samples)).text,
+                              words[TRACE_STACK_FRAME_POINTERS]);
+        if (c->n_truncated != 0)
+                text_line_add(line, "%s%s truncated", line->used_bytes != 0 ? ", " : "",
+                              text_number_share(report_share(c->n_truncated, c->n_samples)).text);
+        for (uint32_t state = TRACE_STACK_TRUNCATED; state <= TRACE_STACK_STATE_COUNT; state++) {
+                const char *why = state < TRACE_STACK_STATE_COUNT && words[state]
+                                          ? strchr(words[state], ':') + 2
+                                          : "for reasons of a newer version";
+
+                if (c->by_state[state] == 0)
+                        continue;
+                text_line_add(line, "%s%s %s", separator,
+                              text_number_share(report_share(c->by_state[state], c->n_samples)).text, why);
+                separator = ", ";
+        }
+}
+
+static void describe_sampler(const struct report *report, struct byte_buffer *line)
+{
+        const struct report_recording *recording = &report->recording;
+
+        if (recording->recorder_cpu_ns != 0 && recording->duration_ns != 0)
+                text_line_add(
+                        line, "used %s of one core",
+                        text_number_share(report_share(recording->recorder_cpu_ns, recording->duration_ns))
+                                .text);
+        if (recording->unwind.n_bytes != 0) {
+                text_line_add(line, "%sunwinding ", line->used_bytes != 0 ? ", " : "");
+                text_line_add_string(line, recording->unwind);
+        }
+        if (recording->stack_copy_bytes != 0)
+                text_line_add(line, "%sstack copies of %s", line->used_bytes != 0 ? ", " : "",
+                              text_number_bytes(recording->stack_copy_bytes).text);
+        if (recording->scope.n_bytes != 0) {
+                text_line_add(line, "%sevents by ", line->used_bytes != 0 ? ", " : "");
+                text_line_add_string(line, recording->scope);
+        }
+        if (recording->n_descriptors != 0)
+                text_line_add(line, "%s%s descriptor%s", line->used_bytes != 0 ? ", " : "",
+                              text_number_count(recording->n_descriptors).text,
+                              text_line_plural(recording->n_descriptors));
 }
 
 static int print_header(const struct report *report, struct byte_buffer *line, FILE *out)
@@ -125,57 +195,63 @@ static int print_header(const struct report *report, struct byte_buffer *line, F
         int r;
 
         (void)fputs("recording\n", out);
-        add_string(line, report->recording.command);
-        r = print_line("command", line, out);
+        text_line_add_string(line, report->recording.command);
+        r = text_line_print("command", line, out);
         if (r < 0)
                 return r;
         describe_place(&report->recording, line);
-        r = print_line("recorded", line, out);
+        r = text_line_print("recorded", line, out);
         if (r < 0)
                 return r;
         describe_length(report, line);
-        r = print_line("lasted", line, out);
+        r = text_line_print("lasted", line, out);
         if (r < 0)
                 return r;
-        for (uint32_t i = 0; i < report->n_events; i++) {
-                describe_event(report, &report->events[i], line);
-                r = print_line("samples", line, out);
-                if (r < 0)
-                        return r;
-        }
+        r = print_events(report, line, out);
+        if (r < 0)
+                return r;
+        describe_callstacks(&report->callstacks, line);
+        r = text_line_print("stacks", line, out);
+        if (r < 0)
+                return r;
+        describe_sampler(report, line);
+        r = text_line_print("sampler", line, out);
+        if (r < 0)
+                return r;
         if (report->n_zone_events != 0)
-                add_text(line, "%s in %s place%s of the source",
-                         text_number_count(report->n_zone_events).text,
-                         text_number_count(report->n_zones).text, plural(report->n_zones));
+                text_line_add(line, "%s in %s place%s of the source",
+                              text_number_count(report->n_zone_events).text,
+                              text_number_count(report->n_zones).text, text_line_plural(report->n_zones));
         else
-                add_text(line, "none: no instrumented program, or none of its zones was reached");
-        r = print_line("zones", line, out);
+                text_line_add(line, "none: no instrumented program, or none of its zones was reached");
+        r = text_line_print("zones", line, out);
         if (r < 0)
                 return r;
         if (report->also.n_switches != 0)
-                add_text(line, "%s of threads, in and out", text_number_count(report->also.n_switches).text);
-        return print_line("switches", line, out);
+                text_line_add(line, "%s of threads, in and out",
+                              text_number_count(report->also.n_switches).text);
+        return text_line_print("switches", line, out);
 }
 
 /* "3 plots", behind a comma unless it is the first on the line; nothing for 0. */
 static void add_count(struct byte_buffer *line, uint64_t count, const char *one, const char *several)
 {
         if (count != 0)
-                add_text(line, "%s%s %s", line->used_bytes != 0 ? ", " : "", text_number_count(count).text,
-                         count == 1 ? one : several);
+                text_line_add(line, "%s%s %s", line->used_bytes != 0 ? ", " : "",
+                              text_number_count(count).text, count == 1 ? one : several);
 }
 
 /* " in 3 pools" */
 static void add_spread(struct byte_buffer *line, uint64_t count, const char *one, const char *several)
 {
         if (count != 0 && line->used_bytes != 0)
-                add_text(line, " in %s %s", text_number_count(count).text, count == 1 ? one : several);
+                text_line_add(line, " in %s %s", text_number_count(count).text, count == 1 ? one : several);
 }
 
 static void describe_messages(const struct report_also *also, struct byte_buffer *line)
 {
         if (also->n_messages != 0)
-                add_text(line, "%s", text_number_count(also->n_messages).text);
+                text_line_add(line, "%s", text_number_count(also->n_messages).text);
 }
 
 static void describe_frames(const struct report_also *also, struct byte_buffer *line)
@@ -232,7 +308,7 @@ static void describe_sources(const struct report_also *also, struct byte_buffer 
 {
         add_count(line, also->n_source_texts, "text", "texts");
         if (also->n_source_texts != 0)
-                add_text(line, " of %s", text_number_bytes(also->n_source_bytes).text);
+                text_line_add(line, " of %s", text_number_bytes(also->n_source_bytes).text);
 }
 
 static void describe_code(const struct report_also *also, struct byte_buffer *line)
@@ -263,7 +339,7 @@ static int print_also(const struct report *report, struct byte_buffer *line, FIL
                 if (line->used_bytes != 0 && !titled)
                         (void)fputs("\nalso recorded\n", out);
                 titled = titled || line->used_bytes != 0;
-                r = print_line(kinds[i].label, line, out);
+                r = text_line_print(kinds[i].label, line, out);
                 if (r < 0)
                         return r;
         }
@@ -275,21 +351,21 @@ static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
 {
         if (gap->share > 0) {
                 if (gap->detail.n_bytes != 0) {
-                        add_string(line, gap->detail);
-                        add_text(line, " (%s of the samples) %s", text_number_share(gap->share).text,
-                                 gap->words);
+                        text_line_add_string(line, gap->detail);
+                        text_line_add(line, " (%s of the samples) %s", text_number_share(gap->share).text,
+                                      gap->words);
                 } else {
-                        add_text(line, "%s: %s", gap->words, text_number_share(gap->share).text);
+                        text_line_add(line, "%s: %s", gap->words, text_number_share(gap->share).text);
                 }
                 return;
         }
-        add_text(line, "%s", gap->words);
+        text_line_add(line, "%s", gap->words);
         if (gap->count != 0)
-                add_text(line, ": %s", text_number_count(gap->count).text);
+                text_line_add(line, ": %s", text_number_count(gap->count).text);
         if (gap->detail.n_bytes != 0) {
-                add_text(line, " (");
-                add_string(line, gap->detail);
-                add_text(line, ")");
+                text_line_add(line, " (");
+                text_line_add_string(line, gap->detail);
+                text_line_add(line, ")");
         }
 }
 
@@ -311,51 +387,16 @@ static int print_gaps(const struct report *report, struct byte_buffer *line, FIL
         return 0;
 }
 
-static uint32_t limited(uint32_t n_rows, uint32_t limit)
-{
-        return limit != 0 && limit < n_rows ? limit : n_rows;
-}
-
 static void print_left_out(uint32_t n, const char *what, uint32_t n_indent, FILE *out)
 {
         if (n != 0)
                 (void)fprintf(out, "%*s… %s more %s%s, --limit 0 shows all\n", (int)n_indent, "",
-                              text_number_count(n).text, what, plural(n));
+                              text_number_count(n).text, what, text_line_plural(n));
 }
 
-static void add_function_name(struct text_table *table, const struct report_function *function)
+static void add_string(struct text_table *table, struct report_string string)
 {
-        switch (function->kind) {
-        case FUNCTION_NAMED:
-                text_table_add(table, function->name.bytes, function->name.n_bytes);
-                break;
-        case FUNCTION_NO_SYMBOL:
-                text_table_add_text(table, "[no symbol]");
-                break;
-        case FUNCTION_STALE_FILE:
-                text_table_add_text(table, "[no symbol: file changed]");
-                break;
-        case FUNCTION_NO_MODULE:
-                text_table_add_text(table, "[outside of every module]");
-                break;
-        case FUNCTION_NO_CALLSTACK:
-                text_table_add_text(table, "[no callstack]");
-                break;
-        }
-}
-
-/* Without folders: the JSON has the whole path. */
-static void add_file_name(struct text_table *table, struct report_string path)
-{
-        const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
-        size_t skip = slash ? (size_t)(slash - path.bytes) + 1 : 0;
-
-        if (skip == path.n_bytes)
-                skip = 0;
-        if (path.n_bytes != 0)
-                text_table_add(table, path.bytes + skip, path.n_bytes - skip);
-        else
-                text_table_add_text(table, "-");
+        text_table_add(table, string.bytes, string.n_bytes);
 }
 
 static int print_functions(const struct report_functions *functions, uint64_t whole, uint32_t limit,
@@ -367,7 +408,7 @@ static int print_functions(const struct report_functions *functions, uint64_t wh
                 { .title = "function" },
                 { .title = "module", .n_columns_max = 26 },
         };
-        uint32_t n_rows = limited(functions->n_rows, limit);
+        uint32_t n_rows = report_limited(functions->n_rows, limit);
         struct text_table table;
         int r;
 
@@ -375,12 +416,14 @@ static int print_functions(const struct report_functions *functions, uint64_t wh
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct report_function *function = &functions->rows[i];
 
-                text_table_add_text(&table,
-                                    text_number_share(report_share(function->self.weight, whole)).text);
+                text_table_add_text(
+                        &table, function->kind == FUNCTION_MARK
+                                        ? "-"
+                                        : text_number_share(report_share(function->self.weight, whole)).text);
                 text_table_add_text(&table,
                                     text_number_share(report_share(function->total.weight, whole)).text);
-                add_function_name(&table, function);
-                add_file_name(&table, function->module);
+                add_string(&table, report_names_function(function->name, function->kind));
+                add_string(&table, report_names_file(function->module));
         }
         r = text_table_print(&table, n_indent, out);
         text_table_deinit(&table);
@@ -395,9 +438,10 @@ static int print_top_functions(const struct report *report, uint32_t limit, stru
 
         if (!event || event->sum.n_samples == 0)
                 return 0;
-        add_text(line, "functions: %% of the %s samples of ", text_number_count(event->sum.n_samples).text);
-        add_string(line, event->name);
-        add_text(line, " (taken while on a CPU); total is with callees");
+        text_line_add(line, "functions: %% of the %s samples of ",
+                      text_number_count(event->sum.n_samples).text);
+        text_line_add_string(line, event->name);
+        text_line_add(line, " (taken while on a CPU); total is with callees");
         if (line->failed)
                 return -ENOMEM;
         (void)fputc('\n', out);
@@ -448,7 +492,7 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
                 { .title = "on-CPU", .right = true, .n_columns_max = 6 },
                 { .title = "zone" },
         };
-        uint32_t n_rows = limited(report->n_zones, limit);
+        uint32_t n_rows = report_limited(report->n_zones, limit);
         struct text_table table;
         int r;
 
@@ -470,14 +514,14 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
 static int print_inside_one(const struct report *report, const struct report_zone *zone, uint32_t limit,
                             struct byte_buffer *line, FILE *out)
 {
-        add_string(line, zone->name);
+        text_line_add_string(line, zone->name);
         if (zone->file.n_bytes != 0) {
-                add_text(line, " (");
-                add_string(line, zone->file);
-                add_text(line, ":%" PRIu32 ")", zone->line);
+                text_line_add(line, " (");
+                text_line_add_string(line, zone->file);
+                text_line_add(line, ":%" PRIu32 ")", zone->line);
         }
-        add_text(line, ": %s samples, %s of all", text_number_count(zone->samples.n_samples).text,
-                 text_number_share(report_share(zone->samples.weight, report->event->sum.weight)).text);
+        text_line_add(line, ": %s samples, %s of all", text_number_count(zone->samples.n_samples).text,
+                      text_number_share(report_share(zone->samples.weight, report->event->sum.weight)).text);
         if (line->failed)
                 return -ENOMEM;
         (void)fputs("  ", out);
@@ -539,7 +583,7 @@ static int print_threads(const struct report *report, uint32_t limit, FILE *out)
                 { .title = "tid", .right = true, .n_columns_max = 10 },
                 { .title = "thread" },
         };
-        uint32_t n_rows = limited(report->n_threads, limit);
+        uint32_t n_rows = report_limited(report->n_threads, limit);
         struct text_table table;
         int r;
 
@@ -552,6 +596,17 @@ static int print_threads(const struct report *report, uint32_t limit, FILE *out)
         r = text_table_print(&table, INDENT, out);
         text_table_deinit(&table);
         print_left_out(report->n_threads - n_rows, "thread", INDENT, out);
+        return r;
+}
+
+int report_text_print_header(const struct report *report, FILE *out)
+{
+        struct byte_buffer line = { .data = NULL };
+        int r = print_header(report, &line, out);
+
+        if (r == 0)
+                r = print_gaps(report, &line, out);
+        byte_buffer_deinit(&line);
         return r;
 }
 
@@ -570,6 +625,8 @@ int report_text_print(const struct report *report, uint32_t limit, FILE *out)
                 r = print_zones(report, limit, out);
         if (r == 0)
                 r = print_inside(report, limit, &line, out);
+        if (r == 0)
+                r = counters_text_print(report, limit, out);
         if (r == 0)
                 r = print_threads(report, limit, out);
         byte_buffer_deinit(&line);

@@ -19,4 +19,7 @@ struct report;
  */
 int report_text_print(const struct report *report, uint32_t limit, FILE *out);
 
+/* Only its beginning: what was recorded, and what is missing.  Other views come below it. */
+int report_text_print_header(const struct report *report, FILE *out);
+
 #endif /* CLI_REPORT_TEXT_H */

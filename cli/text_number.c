@@ -58,6 +58,17 @@ struct text_number text_number_bytes(uint64_t n_bytes)
         return in_units((double)n_bytes, units, 3);
 }
 
+struct text_number text_number_short(uint64_t count)
+{
+        static const char *const units[] = { "", "K", "M", "G", "T", "P", "E" };
+        struct text_number number = in_units((double)count, units, 6);
+        size_t n = strlen(number.text);
+
+        if (number.text[n - 1] == ' ')
+                number.text[n - 1] = '\0';
+        return number;
+}
+
 struct text_number text_number_share(double share)
 {
         struct text_number number;

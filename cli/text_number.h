@@ -23,6 +23,9 @@ struct text_number text_number_duration(uint64_t duration_ns);
 /* "31 B", "4.20 KB", "31.0 MB": powers of 1000 */
 struct text_number text_number_bytes(uint64_t n_bytes);
 
+/* "31", "4.20 K", "31.0 M", "7.00 G": powers of 1000; for where there is little room */
+struct text_number text_number_short(uint64_t count);
+
 /* @share 0 .. 1 -> "31.2%" */
 struct text_number text_number_share(double share);
 

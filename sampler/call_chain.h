@@ -2,10 +2,12 @@
 /*
  * sampler/call_chain.h - the addresses of one callstack, innermost first
  *
- * Way of the data:  unwinder -> [call_chain] -> stack_builder
+ * Way of the data:  stack_unwinder, event_stack -> [call_chain] -> stack_builder
  */
 #ifndef SAMPLER_CALL_CHAIN_H
 #define SAMPLER_CALL_CHAIN_H
+
+#include "format/trace_spec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,17 +20,10 @@ struct call_frame {
         bool return_address; /* the call is the instruction before it; false where the thread stood */
 };
 
-/* Why a chain ends where it ends. */
-enum call_chain_end {
-        CALL_CHAIN_END_ROOT = 0,  /* there was no more */
-        CALL_CHAIN_END_TOO_DEEP,  /* a limit was reached: callers are missing */
-        CALL_CHAIN_END_LEFT_CODE, /* what came next is no code: callers may be missing */
-};
-
 struct call_chain {
         struct call_frame frames[CALL_CHAIN_FRAMES_MAX];
         uint32_t n_frames;
-        enum call_chain_end end;
+        enum trace_stack_state state; /* how far it goes; from TRACE_STACK_TRUNCATED on callers are missing */
 };
 
 #endif /* SAMPLER_CALL_CHAIN_H */

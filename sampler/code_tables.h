@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define CODE_TABLES_WAIT_MAX_NS UINT64_C(250000000) /* waited in sum, in each second */
+
 struct error;
 struct loss_counter;
 struct perf_mmap;
@@ -25,7 +27,7 @@ struct unwind_module;
 
 struct code_tables;
 
-/* @process, @losses: borrowed.  Returns 0 or -ENOMEM. */
+/* @process, @losses: borrowed; a process that was not started gives no tables.  Returns 0 or -ENOMEM. */
 int code_tables_new(struct table_process *process, struct loss_counter *losses,
                     struct code_tables **ret_tables, struct error *err);
 
@@ -36,7 +38,8 @@ void code_tables_free(struct code_tables *t);
  * code_tables_want() - this module is mapped: its table will be needed
  * @module, @row:  id and row in MODULES; anonymous memory and the kernel have no table
  * @pid, @mmap:    where it can be found now
- * The second call for a module does nothing.  Opens the file and sends it to the table process without waiting.
+ * The second call for a module does nothing, unless its file was not found the first time.  Opens the file and sends it
+ * to the table process without waiting.
  * Returns 0, or -ENOMEM; a file that cannot be opened is one without a table, and counted.
  */
 int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
@@ -48,7 +51,7 @@ enum code_tables_answer { CODE_TABLES_NONE, CODE_TABLES_READY, CODE_TABLES_COMIN
 enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
                                          const struct unwind_module **ret_module);
 
-/* Takes in what the table process has sent.  Returns 0 or -ENOMEM. */
+/* Takes in what the table process has sent, when its `fd` is readable.  Returns 0 or -ENOMEM. */
 int code_tables_take(struct code_tables *t);
 
 /*

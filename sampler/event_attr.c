@@ -7,10 +7,18 @@
 #include <time.h>
 
 #define WAKE_WHEN_FULL_SHARE 4
+#define WAKE_BYTES_MAX       (UINT32_C(1) << 21) /* what was written is still in a cache when it is read */
 
 uint64_t event_attr_clock_period_ns(uint64_t rate_hz)
 {
         return NS_PER_S / rate_hz;
+}
+
+static uint32_t wake_bytes(size_t ring_bytes)
+{
+        size_t share_bytes = ring_bytes / WAKE_WHEN_FULL_SHARE;
+
+        return share_bytes < WAKE_BYTES_MAX ? (uint32_t)share_bytes : WAKE_BYTES_MAX;
 }
 
 static struct perf_event_attr common_attr(const struct event_attr_options *options)
@@ -60,7 +68,7 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
         attr.exclude_hv = 1;
         attr.context_switch = options->switches && i == 0; /* once is enough */
         attr.read_format = PERF_FORMAT_LOST;
-        attr.wakeup_watermark = (uint32_t)(options->ring_bytes / WAKE_WHEN_FULL_SHARE);
+        attr.wakeup_watermark = wake_bytes(options->ring_bytes);
         stack_unwinder_fill_attr(&options->unwinder, &attr);
         return attr;
 }

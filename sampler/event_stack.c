@@ -7,6 +7,8 @@
 #include "sampler/address_space.h"
 #include "sampler/call_chain.h"
 #include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
+#include "sampler/stack_unwinder.h"
 
 #include <stdbool.h>
 
@@ -30,7 +32,7 @@ static bool leaves_code(const struct address_space *space, uint64_t avma)
 static void begin(struct call_chain *chain)
 {
         chain->n_frames = 0;
-        chain->end = CALL_CHAIN_END_ROOT;
+        chain->state = TRACE_STACK_FRAME_POINTERS;
 }
 
 /* Takes one frame more; false if the chain ends here. */
@@ -40,11 +42,11 @@ static bool add(struct call_chain *chain, const struct address_space *space, uin
         if (avma == 0)
                 return false;
         if (leaves_code(space, avma)) {
-                chain->end = CALL_CHAIN_END_LEFT_CODE;
+                chain->state = TRACE_STACK_LEFT_CODE;
                 return false;
         }
         if (chain->n_frames >= CALL_CHAIN_FRAMES_MAX) {
-                chain->end = CALL_CHAIN_END_TOO_DEEP;
+                chain->state = TRACE_STACK_TOO_DEEP;
                 return false;
         }
         chain->frames[chain->n_frames++] = (struct call_frame){ .avma = avma,
@@ -83,7 +85,7 @@ void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struc
                 frame = caller;
         }
         if (frame != 0) /* beyond what was copied */
-                ret_chain->end = CALL_CHAIN_END_TOO_DEEP;
+                ret_chain->state = TRACE_STACK_TRUNCATED;
 }
 
 static void take_frames(const struct client_prefix *prefix, const struct address_space *space,
@@ -95,25 +97,54 @@ static void take_frames(const struct client_prefix *prefix, const struct address
         while (in.left > 0 && add(ret_chain, space, bytes_u64(&in), true))
                 ;
         if (in.left == 0 && prefix->n_frames >= CLIENT_ABI_CALLSTACK_FRAMES_MAX &&
-            ret_chain->end == CALL_CHAIN_END_ROOT)
-                ret_chain->end = CALL_CHAIN_END_TOO_DEEP;
+            ret_chain->state == TRACE_STACK_FRAME_POINTERS)
+                ret_chain->state = TRACE_STACK_TOO_DEEP;
 }
 
-void event_stack_unwind(const struct client_prefix *prefix, const struct address_space *space,
-                        struct loss_counter *losses, struct call_chain *ret_chain)
+/* With the tables; false if there is not even a caller to show for it. */
+static bool walk_copy(const struct client_prefix *prefix, struct stack_unwinder *unwinder,
+                      struct thread_track *thread, struct call_chain *ret_chain)
 {
+        struct byte_reader in = byte_reader_of(prefix->stack, prefix->stack_bytes);
+        struct stack_unwinder_copy copy = { .pc_avma = bytes_u64(&in) };
+
+        copy.sp_avma = bytes_u64(&in);
+        copy.fp_avma = bytes_u64(&in);
+        copy.bytes = in.at;
+        copy.n_bytes = in.left;
+        return unwinder && !in.short_read && stack_unwinder_run_copy(unwinder, &copy, thread, ret_chain) &&
+               (ret_chain->n_frames > 1 || ret_chain->state < TRACE_STACK_TRUNCATED);
+}
+
+static void count_missing(enum trace_stack_state state, struct loss_counter *losses)
+{
+        if (state == TRACE_STACK_TOO_DEEP)
+                loss_counter_add(losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
+        else if (state == TRACE_STACK_LEFT_CODE)
+                loss_counter_add(losses, TRACE_LOSS_STACK_LEFT_CODE, 1);
+        else if (state == TRACE_STACK_TRUNCATED)
+                loss_counter_add(losses, TRACE_LOSS_STACK_TRUNCATED, 1);
+}
+
+void event_stack_unwind(const struct client_prefix *prefix, struct stack_unwinder *unwinder,
+                        struct thread_track *thread, struct loss_counter *losses,
+                        struct call_chain *ret_chain)
+{
+        const struct address_space *space = &thread->process->space;
+
         begin(ret_chain);
         if (prefix->n_frames > 0) {
                 take_frames(prefix, space, ret_chain);
         } else if (prefix->stack_bytes > 0) {
+                if (walk_copy(prefix, unwinder, thread, ret_chain)) {
+                        stack_unwinder_count(unwinder, ret_chain->state);
+                        return;
+                }
                 event_stack_unwind_copy(prefix->stack, prefix->stack_bytes, space, ret_chain);
                 if (ret_chain->n_frames < 2) {
                         loss_counter_add(losses, TRACE_LOSS_STACK_NOT_UNWOUND, 1);
                         return;
                 }
         }
-        if (ret_chain->end == CALL_CHAIN_END_TOO_DEEP)
-                loss_counter_add(losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
-        else if (ret_chain->end == CALL_CHAIN_END_LEFT_CODE)
-                loss_counter_add(losses, TRACE_LOSS_STACK_LEFT_CODE, 1);
+        count_missing(ret_chain->state, losses);
 }

@@ -5,8 +5,8 @@
  * Way of the data:  client_stream (prefix) -> [event_stack] -> call_chain -> stack_builder
  *
  * A program sends either return addresses, or a copy of the top of its stack.
- * In a copy the frame pointers are followed; what needs the tables of the code
- * to be unwound would go where event_stack_unwind_copy() is now.
+ * A copy is walked with the tables of the code, as those of samples are; where
+ * there are none its frame pointers are followed.
  */
 #ifndef SAMPLER_EVENT_STACK_H
 #define SAMPLER_EVENT_STACK_H
@@ -18,9 +18,11 @@ struct address_space;
 struct call_chain;
 struct client_prefix;
 struct loss_counter;
+struct stack_unwinder;
+struct thread_track;
 
 /*
- * event_stack_unwind_copy() - the callstack of a copied stack
+ * event_stack_unwind_copy() - the callstack of a copied stack by its frame pointers
  * @copy:       of a CLIENT_ABI_EVENT_STACK_COPY; hostile
  * @space:      of the process, now
  * @ret_chain:  overwritten; of no frames if there is no header
@@ -29,8 +31,14 @@ struct loss_counter;
 void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struct address_space *space,
                              struct call_chain *ret_chain);
 
-/* The callstack that came with an event; of no frames if none came.  Counts what is missing from it. */
-void event_stack_unwind(const struct client_prefix *prefix, const struct address_space *space,
-                        struct loss_counter *losses, struct call_chain *ret_chain);
+/*
+ * event_stack_unwind() - the callstack that came with an event; of no frames if none came
+ * @unwinder:  NULL = by frame pointers
+ * @thread:    whose event it is; its process's address space is as it is now
+ * Counts what is missing from it.
+ */
+void event_stack_unwind(const struct client_prefix *prefix, struct stack_unwinder *unwinder,
+                        struct thread_track *thread, struct loss_counter *losses,
+                        struct call_chain *ret_chain);
 
 #endif /* SAMPLER_EVENT_STACK_H */

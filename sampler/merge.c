@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
+#include "sampler/code_tables.h"
 #include "sampler/event_set.h"
 #include "sampler/switch_source.h"
 #include "sampler/writer_thread.h"
@@ -28,12 +29,12 @@ static int flush_if_full(void *context);
 
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
 {
-        const struct sample_source_parts sample_parts = {
+        struct sample_source_parts sample_parts = {
                 .events = options->events,
                 .processes = &m->processes,
                 .dictionary = options->dictionary,
                 .losses = &m->losses,
-                .unwinder = options->unwinder,
+                .keep_stacks = options->keep_stacks,
                 .switches = options->switches,
                 .sample_events = options->sample_events,
                 .filter = options->filter,
@@ -45,7 +46,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .processes = &m->processes,
                 .families = options->families,
         };
-        const struct zone_merge_parts zone_merge_parts = {
+        struct zone_merge_parts zone_merge_parts = {
                 .zones = &m->zones,
                 .processes = &m->processes,
                 .stacks = &m->samples.stacks,
@@ -53,6 +54,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .flush_if_full = flush_if_full,
                 .context = m,
         };
+        int r = 0;
 
         *m = (struct merge){ .dictionary = options->dictionary,
                              .writer = options->writer,
@@ -64,21 +66,30 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                                         .losses = &m->losses };
         process_table_init(&m->processes, m->dictionary);
         zone_source_init(&m->zones, &zone_parts);
-        zone_merge_init(&m->zone_merge, &zone_merge_parts);
         event_encoder_init(&m->encoder);
-        if (sample_source_init(&m->samples, &sample_parts) < 0) {
+        if (options->table_process)
+                r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
+        if (r == 0)
+                r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
+        sample_parts.tables = m->tables;
+        sample_parts.unwinder = m->unwinder;
+        zone_merge_parts.unwinder = m->unwinder;
+        zone_merge_init(&m->zone_merge, &zone_merge_parts);
+        if (r == 0 && sample_source_init(&m->samples, &sample_parts) < 0)
+                r = error_set(err, -ENOMEM, "no memory for the merge");
+        if (r < 0)
                 merge_deinit(m);
-                return error_set(err, -ENOMEM, "no memory for the merge");
-        }
-        return 0;
+        return r;
 }
 
 void merge_deinit(struct merge *m)
 {
         sample_source_deinit(&m->samples);
+        code_tables_free(m->tables);
         zone_merge_deinit(&m->zone_merge);
         zone_source_deinit(&m->zones);
         process_table_deinit(&m->processes);
+        stack_unwinder_free(m->unwinder);
         event_encoder_deinit(&m->encoder);
 }
 
@@ -257,6 +268,8 @@ static int merge_pending(struct merge *m, uint64_t until_ns)
                         r = zone_merge_write_pending(&m->zone_merge, thread,
                                                      until_ns < process->stalled_ns ? until_ns
                                                                                     : process->stalled_ns);
+                if (r == 0)
+                        r = flush_if_full(m);
                 thread->listed = thread->n_pending > 0;
                 if (thread->listed)
                         t->listed[n_kept++] = thread;

@@ -17,6 +17,7 @@
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
+#include "sampler/stack_unwinder.h"
 #include "sampler/zone_merge.h"
 #include "sampler/zone_source.h"
 
@@ -24,10 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_tables;
 struct error;
 struct process_filter;
 struct region_inbox;
 struct switch_source;
+struct table_process;
 struct trace_dictionary;
 struct writer_thread;
 
@@ -36,6 +39,8 @@ struct merge {
         struct writer_thread *writer;        /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
+        struct code_tables *tables;      /* heap, owned; NULL = the unwinder needs none */
+        struct stack_unwinder *unwinder; /* owned */
         struct sample_source samples;
         struct zone_source zones;
         struct event_encoder encoder;
@@ -52,13 +57,15 @@ struct merge_options {
         struct trace_dictionary *dictionary;
         struct writer_thread *writer;
         struct event_set *events;
-        const struct unwinder *unwinder;
-        struct switch_source *switches; /* or NULL: borrowed */
-        const uint32_t *sample_events;  /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
-        uint32_t families;              /* CLIENT_ABI_FAMILY_*, and with which callstacks */
-        struct region_inbox *inbox;     /* borrowed */
-        struct process_filter *filter;  /* borrowed; NULL = all is taken */
-        bool reads_proc;                /* see sample_source.h */
+        struct stack_unwinder_options unwinder;
+        struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
+        struct switch_source *switches;      /* borrowed; or NULL */
+        bool keep_stacks;
+        const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
+        uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */
+        struct region_inbox *inbox;    /* borrowed */
+        struct process_filter *filter; /* borrowed; NULL = all is taken */
+        bool reads_proc;               /* see sample_source.h */
 };
 
 /* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */

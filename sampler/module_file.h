@@ -5,9 +5,12 @@
  * Way of the data:  perf_record (MMAP2), /proc/PID -> [module_file] -> code_tables
  *
  * In this order: /proc/PID/map_files (also what is deleted, or in no folder at
- * all; needs CAP_CHECKPOINT_RESTORE), /proc/PID/root/PATH (the program's own
- * view of the file system), PATH.  A file that is not the one that was mapped
- * (device and inode, where the kernel told them) is passed over.
+ * all; needs CAP_CHECKPOINT_RESTORE), at the range that the kernel told or, where
+ * that has become another since, at the one that /proc/PID/maps shows now;
+ * /proc/PID/root/PATH (the program's own view of the file system); PATH.  A file
+ * that is not the one that was mapped is passed over: by its inode, where the
+ * kernel told that (the device is another number in stat(2) on btrfs and overlays);
+ * where it told the build-id, whoever reads the file has to compare.
  */
 #ifndef SAMPLER_MODULE_FILE_H
 #define SAMPLER_MODULE_FILE_H

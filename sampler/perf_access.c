@@ -3,6 +3,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/io.h"
+#include "unwind/unwind_machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,30 +14,63 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define STACK_COPY_BYTES  1024
 #define SETTING_BYTES_MAX 4096
 #define KALLSYMS_HEAD     4096 /* enough for the first symbols */
 
 /* Opens an event on ourselves and closes it again: 0 or -errno. */
-static int try_event(uint32_t type, uint64_t config, bool exclude_kernel, bool build_id)
+static int try_attr(struct perf_event_attr *attr)
 {
-        struct perf_event_attr attr = {
-                .size = sizeof(attr),
+        long fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        (void)close((int)fd);
+        return 0;
+}
+
+static struct perf_event_attr make_attr(uint32_t type, uint64_t config, bool exclude_kernel)
+{
+        return (struct perf_event_attr){
+                .size = sizeof(struct perf_event_attr),
                 .type = type,
                 .config = config,
                 .sample_period = 1000000,
                 .disabled = 1,
                 .exclude_hv = 1,
                 .exclude_kernel = exclude_kernel,
-                .mmap = build_id,
-                .mmap2 = build_id,
-                .build_id = build_id,
         };
-        long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
 
-        if (fd < 0)
-                return -errno;
-        (void)close((int)fd);
-        return 0;
+static int try_event(uint32_t type, uint64_t config, bool exclude_kernel)
+{
+        struct perf_event_attr attr = make_attr(type, config, exclude_kernel);
+
+        return try_attr(&attr);
+}
+
+static int try_build_ids(void)
+{
+        struct perf_event_attr attr = make_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
+
+        attr.mmap = 1;
+        attr.mmap2 = 1;
+        attr.build_id = 1;
+        return try_attr(&attr);
+}
+
+/* Not every kernel does this for its machine. */
+static int try_stack_copies(void)
+{
+        struct perf_event_attr attr = make_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true);
+
+        if (!unwind_machine_own())
+                return -EOPNOTSUPP;
+        attr.exclude_callchain_user = 1;
+        attr.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        attr.sample_regs_user = unwind_machine_own()->perf_registers;
+        attr.sample_stack_user = STACK_COPY_BYTES;
+        return try_attr(&attr);
 }
 
 static long read_setting(const char *path)
@@ -98,10 +132,11 @@ static bool map_files_readable(void)
 void perf_access_read(struct perf_access *ret_access)
 {
         *ret_access = (struct perf_access){
-                .user_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, false),
-                .kernel_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, false),
-                .hardware_error = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, false),
-                .build_id_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true, true),
+                .user_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true),
+                .kernel_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false),
+                .hardware_error = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true),
+                .build_id_error = try_build_ids(),
+                .stack_copy_error = try_stack_copies(),
                 .paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid"),
                 .kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict"),
                 .max_sample_hz = read_setting("/proc/sys/kernel/perf_event_max_sample_rate"),

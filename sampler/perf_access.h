@@ -15,17 +15,18 @@
 #include <stdint.h>
 
 struct perf_access {
-        int user_error;      /* 0, or -errno of opening a software event on one's own user code */
-        int kernel_error;    /* the same with kernel code */
-        int hardware_error;  /* the same for the cycle counter, user code */
-        int build_id_error;  /* for build-ids in mapping records (kernel 5.12) */
-        long paranoid;       /* kernel.perf_event_paranoid; LONG_MIN = cannot be read */
-        long kptr_restrict;  /* kernel.kptr_restrict; likewise */
-        long max_sample_hz;  /* kernel.perf_event_max_sample_rate; likewise */
-        long mlock_kib;      /* kernel.perf_event_mlock_kb, for each CPU; likewise */
-        bool kernel_symbols; /* /proc/kallsyms shows addresses to this process */
-        bool map_files;      /* /proc/PID/map_files can be opened: the way to deleted files */
-        bool is_root;        /* effective user 0 */
+        int user_error;       /* 0, or -errno of opening a software event on one's own user code */
+        int kernel_error;     /* the same with kernel code */
+        int hardware_error;   /* the same for the cycle counter, user code */
+        int build_id_error;   /* for build-ids in mapping records (kernel 5.12) */
+        int stack_copy_error; /* for copies of registers and stack with samples of it */
+        long paranoid;        /* kernel.perf_event_paranoid; LONG_MIN = cannot be read */
+        long kptr_restrict;   /* kernel.kptr_restrict; likewise */
+        long max_sample_hz;   /* kernel.perf_event_max_sample_rate; likewise */
+        long mlock_kib;       /* kernel.perf_event_mlock_kb, for each CPU; likewise */
+        bool kernel_symbols;  /* /proc/kallsyms shows addresses to this process */
+        bool map_files;       /* /proc/PID/map_files can be opened: the way to deleted files */
+        bool is_root;         /* effective user 0 */
 };
 
 /* Tries and reads everything; takes about a millisecond.  Never fails: what cannot be found out says so. */

@@ -108,6 +108,14 @@ int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **r
         return r;
 }
 
+size_t perf_ring_count_unread(const struct perf_ring *ring)
+{
+        /* Only the number counts: whoever reads the records looks again, with acquire. */
+        return ring->meta ? (size_t)(__atomic_load_n(&ring->meta->data_head, __ATOMIC_RELAXED) -
+                                     ring->tail_bytes)
+                          : 0;
+}
+
 void perf_ring_consume(struct perf_ring *ring, size_t n_bytes)
 {
         ring->tail_bytes += n_bytes;

@@ -50,6 +50,9 @@ int perf_ring_peek(struct perf_ring *ring, const uint8_t **ret_record, size_t *r
 int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **ret_record, size_t *ret_bytes,
                    struct error *err);
 
+/* Bytes that the kernel has put in and are not consumed, now. */
+size_t perf_ring_count_unread(const struct perf_ring *ring);
+
 /* Steps over the record of @n_bytes that perf_ring_peek() returned. */
 void perf_ring_consume(struct perf_ring *ring, size_t n_bytes);
 

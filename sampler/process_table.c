@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "sampler/kept_copy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -234,6 +235,8 @@ int process_table_add_pending(struct process_table *t, struct thread_track *thre
 {
         int r = thread_track_add_pending(thread, event);
 
+        if (r < 0)
+                kept_copy_free(event->copy);
         if (r == 0 && event->closes_zones)
                 thread->process->exec_waits = true;
         if (r < 0 || thread->listed)
@@ -247,12 +250,10 @@ int process_table_add_pending(struct process_table *t, struct thread_track *thre
 }
 
 int process_table_add_sample(struct process_table *t, struct thread_track *thread,
-                             const struct trace_event *sample)
+                             const struct pending_event *sample)
 {
-        struct pending_event pending = { .event = *sample };
-
         return thread->exits ? thread_track_add_last_sample(thread, sample)
-                             : process_table_add_pending(t, thread, &pending);
+                             : process_table_add_pending(t, thread, sample);
 }
 
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread)

@@ -85,13 +85,13 @@ int process_table_add_fiber(struct process_table *t, struct process_track *proce
 /* Forgets the fibers of a process: each has left its thread, and their numbers may mean others from now on. */
 void process_table_forget_fibers(struct process_table *t, struct process_track *process);
 
-/* Queues an event of a thread and lists the thread.  Returns 0 or -ENOMEM. */
+/* Queues an event of a thread and lists the thread.  Consumes its copy of a stack.  Returns 0 or -ENOMEM. */
 int process_table_add_pending(struct process_table *t, struct thread_track *thread,
                               const struct pending_event *event);
 
 /* The same for a sample; also of a thread whose end is pending. */
 int process_table_add_sample(struct process_table *t, struct thread_track *thread,
-                             const struct trace_event *sample);
+                             const struct pending_event *sample);
 
 /* Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if that was its last thread, else 0. */
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);

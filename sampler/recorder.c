@@ -8,14 +8,17 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
 #include "instrument/region_inbox.h"
+#include "sampler/code_tables.h"
 #include "sampler/command.h"
 #include "sampler/event_set.h"
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
 #include "sampler/recorded_scope.h"
 #include "sampler/recording_facts.h"
+#include "sampler/ring_size.h"
+#include "sampler/stack_unwinder.h"
 #include "sampler/switch_source.h"
-#include "sampler/unwinder.h"
+#include "sampler/table_process.h"
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
@@ -32,7 +35,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SAMPLE_RING_BYTES (UINT32_C(1) << 21)
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
@@ -41,14 +43,29 @@
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
-#define OPEN_ONLY_MS   10  /* since the last cycle: a new region alone is no reason for another */
+/*
+ * Callstacks are longer than their copies, and samples are so far apart that few can be completed by others: what
+ * is missing is read from memory, and the sooner the better.
+ */
+#define SLEEP_CUT_MS    4
+#define CUT_RATE_HZ_MAX 4000
+
+#define OPEN_ONLY_MS 10 /* since the last cycle: a new region alone is no reason for another */
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
 #define GRACE_NS (NS_PER_S / 5)
 
 #define COLLECTOR_PRIORITY (-10) /* as of nice(1) */
 
-enum wake_reason { WAKE_SAMPLES, WAKE_TRACKER, WAKE_SIGNAL, WAKE_COMMAND, WAKE_WRITER, WAKE_REGION };
+enum wake_reason {
+        WAKE_SAMPLES,
+        WAKE_TRACKER,
+        WAKE_SIGNAL,
+        WAKE_COMMAND,
+        WAKE_WRITER,
+        WAKE_REGION,
+        WAKE_TABLES
+};
 
 struct recorder {
         const struct recorder_options *options;
@@ -57,12 +74,14 @@ struct recorder {
         struct event_request request; /* what was asked for, or the default, within our rights */
         uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
         struct perf_access access;
+        struct stack_unwinder_options unwinder; /* what can be done of what is wanted */
         struct command command;
         struct recorded_scope scope;
         struct event_set events;
         struct switch_source *switches; /* NULL: switches are perf's, if there are any */
         struct error no_bpf;            /* why they are not BPF's */
         struct region_inbox inbox;
+        struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct writer_thread *writer;
@@ -111,6 +130,21 @@ static int take_signals(struct recorder *r, struct error *err)
         return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
 }
 
+static bool needs_tables(const struct recorder *r)
+{
+        return r->unwinder.mode != STACK_UNWINDER_FP;
+}
+
+/* Without it callstacks end where there are no frame pointers: each file is counted, and people hear of it at once. */
+static void start_tables(struct recorder *r)
+{
+        struct error err = ERROR_NONE;
+
+        if (needs_tables(r) &&
+            table_process_start(&r->tables, r->options->run_as_uid, r->options->run_as_gid, &err) < 0)
+                note(r, err.text);
+}
+
 /* What was asked for, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
@@ -140,6 +174,8 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
                 code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF,
                                                   r->no_bpf.text);
         if (code == 0)
+                code = recording_facts_add_unwinding(r->dictionary, &r->options->unwinder, &r->unwinder, err);
+        if (code == 0)
                 code = recording_facts_add_events(r->dictionary, r->request.specs, r->request.n_specs,
                                                   r->request.rate_hz, r->sample_events, err);
         return code;
@@ -155,8 +191,7 @@ static void open_switches(struct recorder *r)
         size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
         struct switch_source_options options = {
                 .stacks = r->options->off_cpu,
-                .copy_bytes = r->options->unwinder.copy_bytes ? r->options->unwinder.copy_bytes
-                                                              : STACK_UNWINDER_COPY_DEFAULT,
+                .copy_bytes = r->unwinder.copy_bytes ? r->unwinder.copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
                 .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
         };
 
@@ -189,14 +224,29 @@ static bool records_command(const struct recorder *r)
         return r->options->argv && (!is_attaching(r) || r->options->scope->whole_machine);
 }
 
+/* Samples with copies of stacks are large. */
+static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        struct ring_size_wanted wanted = { .rate_hz = r->request.rate_hz,
+                                           .n_events = r->request.n_specs,
+                                           .copy_bytes = r->unwinder.copy_bytes,
+                                           .n_cpus = n_cpus > 0 ? (uint64_t)n_cpus : 1,
+                                           .memory_bytes = ring_size_machine_memory() };
+        size_t bytes = ring_size_find(&wanted);
+
+        return r->access.is_root ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
+        size_t tracker_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
         struct event_set_options options = {
                 .attr = { .request = &r->request,
-                          .unwinder = r->options->unwinder,
-                          .ring_bytes = SAMPLE_RING_BYTES,
+                          .unwinder = r->unwinder,
+                          .ring_bytes = choose_ring_bytes(r, tracker_bytes),
                           .build_ids = r->access.build_id_error == 0 },
-                .tracker_ring_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES,
+                .tracker_ring_bytes = tracker_bytes,
         };
 
         int code;
@@ -233,6 +283,8 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
         if (code == 0)
                 code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
+        if (code == 0 && r->tables.fd >= 0)
+                code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
                 code = watch(r, r->events.ring_fds[i],
@@ -248,8 +300,10 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         struct merge_options options = {
                 .dictionary = r->dictionary,
                 .events = &r->events,
-                .unwinder = &unwind_frame_pointer,
+                .unwinder = r->unwinder,
+                .table_process = needs_tables(r) ? &r->tables : NULL,
                 .switches = r->switches,
+                .keep_stacks = r->options->keep_stacks,
                 .sample_events = r->sample_events,
                 .families = r->options->families,
                 .inbox = &r->inbox,
@@ -342,9 +396,12 @@ static int join(struct recorder *r, struct error *err)
 static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         bool fallback;
-        int code = take_signals(r, err);
+        int code;
 
         perf_access_read(&r->access);
+        r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
+        start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
+        code = take_signals(r, err);
         if (code == 0)
                 code = choose_events(r, &fallback, err);
         if (code == 0)
@@ -465,6 +522,8 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
                 ms = 1; /* a program writes already, and its ring is not read yet */
         else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
                 ms = SLEEP_QUIET_MS;
+        if (r->merge.samples.has_cuts && r->request.rate_hz <= CUT_RATE_HZ_MAX && ms > SLEEP_CUT_MS)
+                ms = SLEEP_CUT_MS;
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
         return ms;
@@ -508,7 +567,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
 
 static int collect(struct recorder *r, struct error *err)
 {
-        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION;
+        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES;
 
         while (true) {
                 unsigned woken = wait_for_work(r);
@@ -521,6 +580,8 @@ static int collect(struct recorder *r, struct error *err)
                 }
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
+                if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.tables) < 0)
+                        return error_set(err, -ENOMEM, "no memory for unwind tables");
                 /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
                     now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
@@ -605,6 +666,7 @@ static void release(struct recorder *r)
         command_deinit(&r->command);
         recorded_scope_close(&r->scope);
         region_inbox_close(&r->inbox);
+        table_process_stop(&r->tables);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
 }
@@ -624,6 +686,7 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .result = ret_result,
                 .command = { .pid_fd = -1, .go_fd = -1, .exec_fd = -1 },
                 .inbox = { .fd = -1 },
+                .tables = { .fd = -1 },
                 .signal_fd = -1,
                 .epoll_fd = -1,
                 .fail_fd = -1,

@@ -42,6 +42,8 @@ struct recorder_options {
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
         uint64_t
                 client_ring_bytes; /* of each thread of the command, a power of two; 0 = the client's default */
+        uint32_t run_as_uid;       /* when root: whom the builder of unwind tables becomes; 0 = stays, */
+        uint32_t run_as_gid;       /* without capabilities */
         bool keep_stacks;          /* the copies of stacks go into the trace */
         bool off_cpu;              /* with the stacks of those who wait and wake */
         bool no_switches;

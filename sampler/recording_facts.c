@@ -8,6 +8,7 @@
 #include "sampler/event_spec.h"
 #include "sampler/perf_access.h"
 #include "sampler/running_process.h"
+#include "sampler/stack_unwinder.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -122,11 +123,30 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
+int recording_facts_add_unwinding(struct trace_dictionary *d, const struct stack_unwinder_options *wanted,
+                                  const struct stack_unwinder_options *used, struct error *err)
+{
+        static const char *const names[] = {
+                [STACK_UNWINDER_AUTO] = "auto", [STACK_UNWINDER_FP] = "fp", [STACK_UNWINDER_DWARF] = "dwarf"
+        };
+        int r = recording_facts_add_meta(d, "unwind", names[used->mode]);
+
+        if (r == 0 && used->mode != STACK_UNWINDER_FP)
+                r = recording_facts_add_number(d, "stack_copy_bytes", used->copy_bytes);
+        if (r == 0 && used->mode == STACK_UNWINDER_FP)
+                r = recording_facts_add_notice(d,
+                                               wanted->mode == STACK_UNWINDER_FP
+                                                       ? TRACE_NOTICE_FRAME_POINTERS_ONLY
+                                                       : TRACE_NOTICE_NO_STACK_COPIES,
+                                               NULL);
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
 int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
                                struct error *err)
 {
         char detail[160];
-        int r = recording_facts_add_notice(d, TRACE_NOTICE_FRAME_POINTERS_ONLY, NULL);
+        int r = recording_facts_add_notice(d, TRACE_NOTICE_SHORT_CHILDREN, NULL);
 
         if (r == 0 && fallback)
                 r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS, NULL);

@@ -15,6 +15,7 @@
 struct error;
 struct event_spec;
 struct perf_access;
+struct stack_unwinder_options;
 struct trace_dictionary;
 
 /* One key and its value; docs/trace-format.md lists the keys.  Returns 0 or -errno of the table. */
@@ -31,6 +32,13 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
 int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct error *err);
 int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
                                   struct error *err);
+
+/*
+ * recording_facts_add_unwinding() - how callstacks are made
+ * @wanted, @used:  as asked for, and as it can be done: see stack_unwinder_complete()
+ */
+int recording_facts_add_unwinding(struct trace_dictionary *d, const struct stack_unwinder_options *wanted,
+                                  const struct stack_unwinder_options *used, struct error *err);
 
 /* What @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and are not there. */
 int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,

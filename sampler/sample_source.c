@@ -4,20 +4,23 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
+#include "sampler/code_tables.h"
 #include "sampler/event_set.h"
+#include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
 #include "sampler/process_filter.h"
 #include "sampler/process_table.h"
 #include "sampler/running_process.h"
+#include "sampler/stack_unwinder.h"
 #include "sampler/switch_source.h"
-#include "sampler/unwinder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#define ANCESTORS_MAX 64
+#define ANCESTORS_MAX     64
+#define RECORDS_UNHURRIED 64
 
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
@@ -27,10 +30,12 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .dictionary = parts->dictionary,
                 .losses = parts->losses,
                 .unwinder = parts->unwinder,
+                .tables = parts->tables,
                 .switches = parts->switches,
                 .sample_events = parts->sample_events,
                 .filter = parts->filter,
                 .reads_proc = parts->reads_proc,
+                .keep_stacks = parts->keep_stacks,
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
@@ -103,12 +108,83 @@ static int living_thread_of(struct sample_source *s, const struct perf_record *r
         return r < 0 ? r : thread_of(s, rec, ret_thread);
 }
 
+/* Before its sample; what is too much is left out. */
+static int queue_copy(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
+{
+        struct pending_event pending = { .event = { .op = TRACE_OP_STACK_COPY, .time_ns = rec->time_ns } };
+        int r = kept_copy_new(&rec->sample.stack, &s->kept_bytes, &pending.copy);
+
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                return 0;
+        }
+        if (r < 0 || !pending.copy)
+                return r;
+        pending.event.stack_copy.copy_bytes = pending.copy->n_bytes;
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
+/* Puts the callstack in `chain` into the event of its sample. */
+static int add_stack(struct sample_source *s, const struct thread_track *thread, struct trace_event *event)
+{
+        uint32_t stack;
+        int r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
+
+        if (r < 0)
+                return r;
+        event->sample.stack = stack;
+        event->sample.state = s->chain.state;
+        if (s->stacks.n_cut > 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                s->stacks.n_cut = 0;
+                event->sample.state = TRACE_STACK_TABLE_FULL;
+        }
+        return 0;
+}
+
+/* No callstack of this thread waits any longer to be completed. */
+static int close_cuts(struct sample_source *s, struct thread_track *thread)
+{
+        size_t at = thread->n_pending;
+        uint32_t cut;
+        int r = 0;
+
+        /* They come back in the order in which they are pending, from the newest on. */
+        while (r == 0 && (cut = stack_unwinder_close(s->unwinder, thread, &s->chain)) != 0) {
+                while (at > 0 && thread->pending[at - 1].cut != cut)
+                        at--;
+                if (at > 0)
+                        r = add_stack(s, thread, &thread->pending[--at].event);
+                else
+                        at = thread->n_pending;
+        }
+        return r;
+}
+
+/* The same for all threads of a process, or for all there are. */
+static int close_all_cuts(struct sample_source *s, const struct process_track *process)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->processes->n_listed; i++) {
+                struct thread_track *thread = s->processes->listed[i];
+
+                if (thread->cuts.n_items == 0 || (process && thread->process != process))
+                        continue;
+                if (!process)
+                        stack_unwinder_read_late(s->unwinder, thread);
+                r = close_cuts(s, thread);
+        }
+        return r;
+}
+
 static int take_sample(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
+        struct pending_event pending = { .cut = 0 };
         int spec = event_set_find_spec(s->events, rec->event);
         struct thread_track *thread;
-        uint32_t stack;
+        bool is_whole;
         int r;
 
         if (spec < 0) {
@@ -118,24 +194,23 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         r = living_thread_of(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
-        s->unwinder->unwind(&rec->sample.stack, &thread->process->space, &s->chain);
-        if (s->chain.end == CALL_CHAIN_END_TOO_DEEP)
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
-        else if (s->chain.end == CALL_CHAIN_END_LEFT_CODE)
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_LEFT_CODE, 1);
-        r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
-        if (r < 0)
-                return r;
-        if (s->stacks.n_cut > 0) {
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
-                s->stacks.n_cut = 0;
-        }
         event.sample.event = s->sample_events[spec];
         event.sample.cpu = rec->cpu;
-        event.sample.stack = stack;
         event.sample.weight = rec->sample.period;
+        pending.cut = stack_unwinder_run_waiting(s->unwinder, &rec->sample.stack, thread, rec->time_ns,
+                                                 &s->chain);
+        is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
+        s->has_cuts |= pending.cut != 0;
+        if (pending.cut == 0)
+                r = add_stack(s, thread, &event);
+        if (r == 0 && s->keep_stacks)
+                r = queue_copy(s, thread, rec);
+        if (r < 0)
+                return r;
         s->n_samples++;
-        return process_table_add_sample(s->processes, thread, &event);
+        pending.event = event;
+        r = process_table_add_sample(s->processes, thread, &pending);
+        return r == 0 && is_whole ? close_cuts(s, thread) : r;
 }
 
 static enum trace_module_kind module_kind(const struct perf_mmap *m)
@@ -152,9 +227,11 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return TRACE_MODULE_FILE;
 }
 
-static int add_module(struct sample_source *s, const struct process_track *process, const struct perf_mmap *m,
-                      uint32_t *ret_module)
+/* The module of a mapping; its table is asked for.  @process: whose it is, if it is of no file. */
+static int add_module(struct sample_source *s, const struct process_track *process,
+                      const struct perf_record *rec, uint32_t *ret_module)
 {
+        const struct perf_mmap *m = &rec->mmap;
         struct trace_module row = { .kind = module_kind(m) };
         int r = trace_dictionary_add_string(s->dictionary, m->path, m->path_bytes, &row.path);
 
@@ -166,7 +243,9 @@ static int add_module(struct sample_source *s, const struct process_track *proce
                 row.device = makedev(m->device_major, m->device_minor);
                 row.inode = m->inode;
         }
-        return r < 0 ? r : trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        if (r == 0)
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        return r < 0 || !s->tables ? r : code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
@@ -206,7 +285,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         r = process_of(s, rec, &process);
         if (r < 0 || !process)
                 return r;
-        r = add_module(s, process, m, &range.module);
+        r = add_module(s, process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
@@ -215,6 +294,8 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
+        if (r == 0)
+                r = close_all_cuts(s, process);
         return r < 0 ? r : address_space_add(&process->space, &range);
 }
 
@@ -237,8 +318,12 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
 
         if (r < 0 || !thread)
                 return r;
-        if (rec->comm.exec)
+        if (rec->comm.exec) {
+                r = close_all_cuts(s, thread->process);
                 address_space_clear(&thread->process->space);
+                if (r < 0)
+                        return r;
+        }
         r = trace_dictionary_add_string(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
@@ -269,28 +354,35 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
         struct thread_track *thread = process_table_find_thread(s->processes, rec->tid);
         struct trace_event event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = rec->time_ns };
 
+        int r;
+
         if (!thread)
                 return 0;
+        r = close_cuts(s, thread);
+        stack_unwinder_forget(s->unwinder, thread);
         thread->exits = true;
-        return queue(s, thread, event);
+        return r < 0 ? r : queue(s, thread, event);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------------- */
 
 /* What was copied -> a callstack, and @last; nothing for nothing. */
-static int make_stack(struct sample_source *s, const struct thread_track *thread, const struct raw_stack *raw,
-                      struct thread_stack *last, struct thread_stack *ret_stack)
+static int make_stack(struct sample_source *s, struct thread_track *thread, const struct raw_stack *raw,
+                      uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
 {
         int r;
 
         *ret_stack = (struct thread_stack){ .stack = 0 };
         if (!raw->chain && !raw->registers)
                 return 0;
-        s->unwinder->unwind(raw, &thread->process->space, &s->chain);
+        stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
         r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &ret_stack->stack);
-        if (r == 0 && ret_stack->stack != 0)
-                ret_stack->state = s->chain.end == CALL_CHAIN_END_ROOT ? TRACE_STACK_FRAME_POINTERS
-                                                                       : TRACE_STACK_LEFT_CODE;
+        ret_stack->state = s->chain.state;
+        if (s->stacks.n_cut > 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                s->stacks.n_cut = 0;
+                ret_stack->state = TRACE_STACK_TABLE_FULL;
+        }
         *last = *ret_stack;
         return r;
 }
@@ -305,7 +397,7 @@ static int take_switch(struct sample_source *s, const struct perf_record *rec)
         if (r < 0 || !thread || thread->exits)
                 return r;
         if (rec->context_switch.out) {
-                r = make_stack(s, thread, &rec->context_switch.stack, &thread->waited_at, &at);
+                r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
                 if (rec->context_switch.same_stack)
                         at = thread->waited_at;
                 event.op = TRACE_OP_SWITCH_OUT;
@@ -336,7 +428,7 @@ static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
         event.wakeup.cpu = rec->cpu;
         waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
         if (waker) {
-                r = make_stack(s, waker, &rec->wakeup.stack, &waker->woke_at, &at);
+                r = make_stack(s, waker, &rec->wakeup.stack, rec->time_ns, &waker->woke_at, &at);
                 if (rec->wakeup.same_stack)
                         at = waker->woke_at;
                 event.wakeup.waker = waker->thread;
@@ -442,16 +534,30 @@ static int take_from_ring(struct sample_source *s, size_t ring)
         return r;
 }
 
+/* A ring that is half full has no time to lose. */
+static void look_at_rings(struct sample_source *s)
+{
+        bool is_hurried = false;
+
+        for (size_t i = 0; i < s->events->n_rings; i++)
+                if (perf_ring_count_unread(&s->events->rings[i]) > s->events->rings[i].data_bytes / 2)
+                        is_hurried = true;
+        stack_unwinder_set_hurried(s->unwinder, is_hurried);
+}
+
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
 {
         const struct perf_record *of_bpf = NULL;
         bool more_of_bpf = s->switches != NULL;
         int r = 0;
 
+        s->has_cuts = false;
         while (r == 0) {
                 size_t i;
                 bool of_ring;
 
+                if (s->n_unhurried++ % RECORDS_UNHURRIED == 0)
+                        look_at_rings(s);
                 if (more_of_bpf && !of_bpf)
                         more_of_bpf = switch_source_peek(s->switches, until_ns, &of_bpf) == 1;
                 r = find_oldest(s, &i, err);
@@ -472,6 +578,8 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         }
         for (size_t i = 0; i < s->events->n_rings; i++)
                 perf_ring_release(&s->events->rings[i]);
+        if (r == 0)
+                r = close_all_cuts(s, NULL);
         return r;
 }
 
@@ -496,6 +604,24 @@ static bool may_want(const struct sample_source *s, uint32_t pid)
         return false;
 }
 
+/* Mappings of data are many; of interest are only clients' regions among them. */
+static bool may_matter(const struct perf_mmap *m)
+{
+        return m->executable || region_finder_is_region_name(m->path, m->path_bytes);
+}
+
+/* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
+static int want_table(struct sample_source *s, const struct perf_record *rec)
+{
+        uint32_t module;
+        int r;
+
+        if (!s->tables || !rec->mmap.executable || module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return 0;
+        r = add_module(s, NULL, rec, &module);
+        return r == -EOVERFLOW ? 0 : r;
+}
+
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
 {
         for (size_t i = 0; i < s->events->n_rings; i++) {
@@ -511,9 +637,12 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                         s->heads[i].ready =
                                 false; /* it may have borrowed the ring's copy of a wrapped record */
                         if (perf_record_decode(bytes, n_bytes, &s->events->layout, &rec, NULL) < 0 ||
-                            rec.kind != PERF_RECORD_KIND_MMAP ||
-                            !region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes) ||
+                            rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
                             !may_want(s, rec.pid))
+                                continue;
+                        if (want_table(s, &rec) < 0)
+                                return error_set(err, -ENOMEM, "no memory for unwind tables");
+                        if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
                                 continue;
                         *ret_pid = rec.pid;
                         return 1;

@@ -20,14 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_tables;
 struct error;
 struct event_set;
 struct loss_counter;
 struct process_filter;
 struct process_table;
+struct stack_unwinder;
 struct switch_source;
 struct trace_dictionary;
-struct unwinder;
 
 /* The oldest record of one ring, decoded while it waits for its turn. */
 struct ring_head {
@@ -42,7 +43,8 @@ struct sample_source {
         struct process_table *processes;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
-        const struct unwinder *unwinder;
+        struct stack_unwinder *unwinder;
+        struct code_tables *tables;     /* NULL = none are needed */
         struct switch_source *switches; /* NULL = switches come through the rings */
         uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
@@ -51,6 +53,10 @@ struct sample_source {
         struct stack_builder stacks;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
+        bool keep_stacks;
+        size_t kept_bytes; /* of copies that are pending */
+        bool has_cuts; /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
+        unsigned n_unhurried; /* records since the rings were last looked at */
         uint64_t n_samples, n_switches;
         uint64_t n_lost_records; /* as LOST records say */
 };
@@ -61,11 +67,13 @@ struct sample_source_parts {
         struct process_table *processes;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
-        const struct unwinder *unwinder;
+        struct stack_unwinder *unwinder;
+        struct code_tables *tables;     /* or NULL */
         struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
         struct process_filter *filter;
         bool reads_proc;
+        bool keep_stacks; /* the copies of stacks become events as well */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -83,8 +91,9 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
 
 /*
  * sample_source_scan() - the next process that mapped a client region, ahead of its turn
- * A program may end a moment after it began: its region must be opened now or never.
- * Returns 1 with its PID, 0 if there is none, -EBADMSG.
+ * A program may end a moment after it began: its region must be opened now or never.  So must its files, whose unwind
+ * tables are asked for on the way.
+ * Returns 1 with its PID, 0 if there is none, -EBADMSG, -ENOMEM.
  */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
 

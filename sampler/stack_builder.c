@@ -8,19 +8,17 @@
 #include <errno.h>
 #include <string.h>
 
-static int kernel_module(struct stack_builder *b, uint32_t *ret_module)
+/* A module that is no file; @module remembers it. */
+static int add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
+                      uint32_t *module)
 {
-        struct trace_module module = { .kind = TRACE_MODULE_KERNEL };
-        int r = 0;
+        struct trace_module row = { .kind = (uint32_t)kind };
+        int r;
 
-        if (b->kernel_module == 0) {
-                r = trace_dictionary_add_string(b->dictionary, "[kernel]", strlen("[kernel]"), &module.path);
-                if (r == 0)
-                        r = trace_dictionary_add(b->dictionary, TRACE_TABLE_MODULES, &module,
-                                                 &b->kernel_module);
-        }
-        *ret_module = b->kernel_module;
-        return r;
+        if (*module != 0)
+                return 0;
+        r = trace_dictionary_add_string(b->dictionary, name, strlen(name), &row.path);
+        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_MODULES, &row, module);
 }
 
 static int add_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
@@ -33,7 +31,8 @@ static int add_frame(struct stack_builder *b, const struct address_space *space,
         int r = 0;
 
         if (at->in_kernel) {
-                r = kernel_module(b, &frame.module);
+                r = add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
+                frame.module = b->kernel_module;
         } else {
                 range = address_space_find(space, at->avma);
                 if (range) {
@@ -46,15 +45,26 @@ static int add_frame(struct stack_builder *b, const struct address_space *space,
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
+/* The mark that stands for the callers that are missing. */
+static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
+{
+        int r = add_module(b, TRACE_MODULE_MARK, "[truncated]", &b->mark_module);
+        struct trace_frame frame = { .module = b->mark_module };
+
+        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
+}
+
 int stack_builder_add(struct stack_builder *b, const struct address_space *space,
                       const struct call_chain *chain, uint32_t *ret_stack)
 {
+        bool is_truncated = chain->state >= TRACE_STACK_TRUNCATED;
         uint32_t stack = 0;
 
         /* From the root inwards, so that stacks with the same callers share them. */
-        for (uint32_t i = chain->n_frames; i-- > 0;) {
+        for (uint32_t i = chain->n_frames + is_truncated; i-- > 0;) {
                 struct trace_stack row = { .parent = stack };
-                int r = add_frame(b, space, &chain->frames[i], &row.frame);
+                int r = i == chain->n_frames ? add_mark(b, &row.frame)
+                                             : add_frame(b, space, &chain->frames[i], &row.frame);
 
                 if (r == 0)
                         r = trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, &stack);

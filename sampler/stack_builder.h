@@ -16,12 +16,14 @@ struct trace_dictionary;
 struct stack_builder {
         struct trace_dictionary *dictionary; /* borrowed */
         uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
+        uint32_t mark_module;                /* "[truncated]", likewise */
         uint64_t n_cut;                      /* stacks that lost frames because a table was full */
 };
 
 /*
  * stack_builder_add() - the id of a callstack
  * @space:  of the process at the time of the sample
+ * A chain in which callers are missing has the mark "[truncated]" as its root.
  * Returns 0 with the id (0 if not even one frame found room; `n_cut` counts), or -ENOMEM.
  */
 int stack_builder_add(struct stack_builder *b, const struct address_space *space,

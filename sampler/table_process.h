@@ -7,20 +7,28 @@
  * The files belong to the profiled program and may be made to break a parser.
  * So they are parsed in a child that has no capabilities, no files and little
  * memory (symbolize/confinement.h).  It gets descriptors through a socket and
- * sends bytes back, which unwind_module_decode() checks as foreign bytes.  If a
- * file kills it, its parent, as small and as powerless, starts another: the
- * recorder has threads by then and must not fork.
+ * forks once more for each: what a file does to its parser ends with that file, and
+ * none meets what another has left.  Bytes come back, which
+ * unwind_module_decode() checks as foreign bytes.  The recorder has threads by then and must not
+ * fork itself.
+ *
+ * Requests are answered in their order, each exactly once, while the child lives.
  */
 #ifndef SAMPLER_TABLE_PROCESS_H
 #define SAMPLER_TABLE_PROCESS_H
 
 #include "base/byte_buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TABLE_PROCESS_BUILD_ID_MAX 32 /* bytes of it that count */
+#define TABLE_PROCESS_BUILD_ID_MAX 32                    /* bytes of it that count */
+#define TABLE_PROCESS_WAITING_MAX  32                    /* requests that wait for their answers */
+#define TABLE_PROCESS_ANSWER_MAX   (UINT32_C(192) << 20) /* bytes; the largest table has less */
+#define TABLE_PROCESS_CPU_MAX_S    10                    /* seconds of processor time for one file */
+#define TABLE_PROCESS_TIME_MAX_S   30 /* seconds for one that does not let itself be read */
 
 struct error;
 
@@ -32,10 +40,10 @@ struct table_request {
 };
 
 enum table_status {
-        TABLE_STATUS_BUILT = 0,  /* the bytes of a module follow */
-        TABLE_STATUS_NOTHING,    /* the file has no unwind information */
+        TABLE_STATUS_BUILT = 0, /* the bytes of a module follow */
+        TABLE_STATUS_NOTHING, /* the file has no unwind information, or is no ELF file: code made at run time */
         TABLE_STATUS_OTHER_FILE, /* another build-id than was expected */
-        TABLE_STATUS_FAILED,     /* not readable as ELF, of another machine, or it killed the builder */
+        TABLE_STATUS_FAILED,     /* damaged, of another machine, or it killed the builder */
 };
 
 struct table_answer {
@@ -48,9 +56,12 @@ struct table_answer {
 struct table_process {
         pid_t pid; /* 0 = none */
         int fd;    /* nonblocking socket: readable when an answer or a part of one is there; -1 = closed */
-        struct byte_buffer received;
-        size_t answer_bytes; /* of the answer that was handed out last, at the front of `received` */
-        uint32_t n_waiting;  /* requests without an answer yet */
+        struct byte_buffer received; /* of the answer that is coming, or was handed out last */
+        size_t answer_bytes;         /* of the whole answer that is coming; 0 = none is */
+        bool is_handed_out;          /* what is in `received` */
+        uint32_t waiting[TABLE_PROCESS_WAITING_MAX]; /* ids without an answer yet, a ring */
+        uint32_t first_waiting, n_waiting;
+        uint32_t answered; /* the id that was answered last */
 };
 
 /*
@@ -60,7 +71,16 @@ struct table_process {
  */
 int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err);
 
-/* Ends and reaps it. */
+/*
+ * What is done with a file there, in a process of its own: the module's bytes go into @out if it is BUILT.
+ * Another one than table_process_start()'s is for tests.
+ */
+typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
+                                             struct byte_buffer *out);
+int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
+                             table_process_task *task, struct error *err);
+
+/* Ends and reaps it.  One that was never started (all 0) is fine. */
 void table_process_stop(struct table_process *p);
 
 /*
@@ -72,7 +92,8 @@ int table_process_ask(struct table_process *p, const struct table_request *reque
 
 /*
  * table_process_next() - the next answer that is there whole
- * Returns 1; 0 if there is none yet; -EPIPE if the child is gone: there will be none any more; -EBADMSG, -ENOMEM.
+ * Returns 1; 0 if there is none yet; -EPIPE if the child is gone and -EBADMSG if it sends what it should not: then
+ * `fd` is closed, and nothing comes any more; -ENOMEM.  Never blocks, and takes in a few megabytes at a time at most.
  */
 int table_process_next(struct table_process *p, struct table_answer *ret_answer);
 

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
 
 #include <errno.h>
@@ -22,6 +23,10 @@ void thread_sink_switch(struct thread_sink *sink, const struct thread_track *tra
 
 void thread_track_deinit(struct thread_track *t)
 {
+        for (size_t i = 0; i < t->n_pending; i++)
+                kept_copy_free(t->pending[i].copy);
+        stack_stitch_deinit(&t->stitch);
+        cut_stacks_deinit(&t->cuts);
         free(t->zones);
         free(t->pending);
         *t = (struct thread_track){ .tid = 0 };
@@ -43,7 +48,7 @@ int thread_track_add_pending(struct thread_track *t, const struct pending_event 
         return 0;
 }
 
-int thread_track_add_last_sample(struct thread_track *t, const struct trace_event *sample)
+int thread_track_add_last_sample(struct thread_track *t, const struct pending_event *sample)
 {
         size_t at = t->n_pending;
         int r;
@@ -57,7 +62,7 @@ int thread_track_add_last_sample(struct thread_track *t, const struct trace_even
                 return r;
         at--;
         memmove(t->pending + at + 1, t->pending + at, (t->n_pending - at) * sizeof(*t->pending));
-        t->pending[at] = (struct pending_event){ .event = *sample };
+        t->pending[at] = *sample;
         t->pending[at].event.time_ns = t->pending[at + 1].event.time_ns;
         t->n_pending++;
         return 0;
@@ -193,6 +198,8 @@ static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
         if (r < 0)
                 return r;
         t->cpu = cpu_of(t, &event);
+        if (pending->copy)
+                event.text = pending->copy->bytes;
         put(t, sink, &event);
         if (t->fiber && is_switch(&event))
                 put_now_or_later(t->fiber, sink, event);
@@ -208,6 +215,8 @@ int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink,
 
         while (r == 0 && n < t->n_pending && t->pending[n].event.time_ns <= until_ns)
                 r = write_one_pending(t, sink, &t->pending[n++]);
+        for (size_t i = 0; i < n; i++)
+                kept_copy_free(t->pending[i].copy);
         if (n == 0) /* the usual case before a zone, and there may be no array yet */
                 return 0;
         t->n_pending -= n;

@@ -14,11 +14,14 @@
 
 #include "format/event_encoder.h"
 #include "format/trace_event.h"
+#include "sampler/cut_stacks.h"
+#include "unwind/stack_stitch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct kept_copy;
 struct loss_counter;
 struct process_track;
 struct trace_dictionary;
@@ -34,6 +37,8 @@ struct open_zone {
 struct pending_event {
         struct trace_event event;
         bool closes_zones; /* a new program (execve): what was open is over */
+        uint32_t cut;      /* of a sample whose callstack is cut: its number at the stack_unwinder; else 0 */
+        struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };
 
 /* A callstack that was made before, for when the kernel says that it is the same. */
@@ -60,6 +65,9 @@ struct thread_track {
         struct pending_event *pending; /* heap, owned; in order of time */
         size_t n_pending, pending_capacity;
 
+        struct stack_stitch stitch;             /* these are the stack_unwinder's: the last whole stack, */
+        struct cut_stacks cuts;                 /* those that wait to be completed, */
+        uint64_t late_read_ns;                  /* and when memory was last read for one */
         struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
 
         uint64_t last_ns; /* of the last event written */
@@ -82,7 +90,7 @@ void thread_sink_switch(struct thread_sink *sink, const struct thread_track *tra
 
 void thread_track_deinit(struct thread_track *t);
 
-/* Queues an event of the kernel's, in order of time.  Returns 0 or -ENOMEM. */
+/* Queues an event of the kernel's, in order of time.  Returns 0; -ENOMEM, then its copy stays the caller's. */
 int thread_track_add_pending(struct thread_track *t, const struct pending_event *event);
 
 /*
@@ -90,7 +98,7 @@ int thread_track_add_pending(struct thread_track *t, const struct pending_event 
  * A thread runs on for a moment behind the end that the kernel tells of: that is its time, too.  Once its end was
  * written, it is left out.
  */
-int thread_track_add_last_sample(struct thread_track *t, const struct trace_event *sample);
+int thread_track_add_last_sample(struct thread_track *t, const struct pending_event *sample);
 
 /*
  * thread_track_write_pending() - write the pending events up to @until_ns, inclusively

@@ -195,7 +195,7 @@ static bool find_level(struct zone_merge *m, const struct thread_track *track,
         return false;
 }
 
-static int add_stack(struct zone_merge *m, const struct thread_track *thread, const struct client_event *from,
+static int add_stack(struct zone_merge *m, struct thread_track *thread, const struct client_event *from,
                      uint32_t *ret_stack)
 {
         const struct address_space *space = &thread->process->space;
@@ -204,7 +204,7 @@ static int add_stack(struct zone_merge *m, const struct thread_track *thread, co
         *ret_stack = 0;
         if (from->prefix.n_frames == 0 && from->prefix.stack_bytes == 0)
                 return 0;
-        event_stack_unwind(&from->prefix, space, m->parts.sink->losses, &m->chain);
+        event_stack_unwind(&from->prefix, m->parts.unwinder, thread, m->parts.sink->losses, &m->chain);
         if (m->chain.n_frames > 0)
                 r = stack_builder_add(m->parts.stacks, space, &m->chain, ret_stack);
         loss_counter_add(m->parts.sink->losses, TRACE_LOSS_STACK_TABLE_FULL, m->parts.stacks->n_cut);

@@ -20,6 +20,7 @@
 struct process_table;
 struct process_track;
 struct stack_builder;
+struct stack_unwinder;
 struct thread_sink;
 struct thread_track;
 struct zone_source;
@@ -29,6 +30,7 @@ struct zone_merge_parts {
         struct zone_source *zones;
         struct process_table *processes;
         struct stack_builder *stacks;
+        struct stack_unwinder *unwinder;
         struct thread_sink *sink;
         /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
         int (*flush_if_full)(void *context);

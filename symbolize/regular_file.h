@@ -17,4 +17,11 @@ struct error;
  */
 int regular_file_open(const char *path, int *ret_fd, struct error *err);
 
+/*
+ * regular_file_reopen() - the same for a file that an O_PATH descriptor names already
+ * @name_fd:  stays the caller's
+ * @name:     for the words of a failure
+ */
+int regular_file_reopen(int name_fd, const char *name, int *ret_fd, struct error *err);
+
 #endif /* SYMBOLIZE_REGULAR_FILE_H */

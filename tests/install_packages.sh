@@ -10,10 +10,10 @@ packages_of() {
         case $1 in
         build) echo gcc g++ libc6-dev make pkg-config libelf-dev libdw-dev libzstd-dev libxxhash-dev libjansson-dev \
                     libiberty-dev libbpf-dev clang xz-utils ;;
-        test)  echo check linux-perf binutils jq ;;
+        test)  echo check linux-perf binutils jq gdb python3 git sqlite3 ;;
         lint)  echo clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
-        bench) echo libunwind-dev ;;
+        bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang nodejs ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac
 }

@@ -2,10 +2,10 @@
 #include "unwind/unwind_cache.h"
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "unwind/unwind_module.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,66 +48,40 @@ struct unwind_cache_key unwind_cache_key_of_file(uint64_t device, uint64_t inode
         return key;
 }
 
-int unwind_cache_find(const struct unwind_cache *cache, const struct unwind_cache_key *key,
-                      const struct unwind_module **ret_module)
+uint32_t unwind_cache_find(const struct unwind_cache *cache, const struct unwind_cache_key *key)
 {
-        uint32_t id = intern_find(&cache->keys, key, sizeof(*key));
-
-        if (id == 0)
-                return 0;
-        *ret_module = cache->modules[id - 1];
-        return 1;
+        return intern_find(&cache->keys, key, sizeof(*key));
 }
 
-/* NULL if the file tells nothing or there is no room; neither ends a recording. */
-static int build(struct unwind_cache *cache, const struct elf_image *image, struct unwind_module **ret_module,
-                 struct error *err)
-{
-        struct unwind_module *module = NULL;
-        uint64_t began_ns = clock_raw_ns();
-        int r = unwind_module_build(image, &module, err);
-
-        cache->n_built_ns += clock_raw_ns() - began_ns;
-        if (r == -ENOMEM)
-                return r;
-        if (module && module->n_bytes > cache->n_bytes_max - cache->n_bytes) {
-                cache->n_too_large++;
-                unwind_module_free(module);
-                module = NULL;
-        }
-        if (module)
-                cache->n_bytes += module->n_bytes;
-        *ret_module = module;
-        return 0;
-}
-
-int unwind_cache_add(struct unwind_cache *cache, const struct unwind_cache_key *key,
-                     const struct elf_image *image, const struct unwind_module **ret_module,
+int unwind_cache_add(struct unwind_cache *cache, const struct unwind_cache_key *key, uint32_t *ret_id,
                      struct error *err)
 {
-        struct unwind_module *module = NULL;
-        uint32_t id;
-        int r;
+        int r = array_reserve(&cache->modules, &cache->modules_capacity, (size_t)cache->keys.n_items + 1,
+                              sizeof(struct unwind_module *));
 
-        if (unwind_cache_find(cache, key, ret_module) == 1)
-                return 0;
-        r = array_reserve(&cache->modules, &cache->modules_capacity, (size_t)cache->keys.n_items + 1,
-                          sizeof(struct unwind_module *));
+        if (r == 0)
+                r = intern_add(&cache->keys, key, sizeof(*key), ret_id);
         if (r < 0)
-                return error_set(err, r, "no memory for %u modules", cache->keys.n_items + 1);
-        if (image) {
-                r = build(cache, image, &module, err);
-                if (r < 0)
-                        return r;
-        }
-        r = intern_add(&cache->keys, key, sizeof(*key), &id);
-        if (r < 0) {
-                if (module)
-                        cache->n_bytes -= module->n_bytes;
-                unwind_module_free(module);
                 return error_set(err, r, "no room for %u modules", cache->keys.n_items + 1);
+        if (r == 1)
+                cache->modules[*ret_id - 1] = NULL;
+        return r;
+}
+
+int unwind_cache_put(struct unwind_cache *cache, uint32_t id, struct unwind_module *module)
+{
+        assert(id > 0 && id <= cache->keys.n_items && !cache->modules[id - 1]);
+        if (module->n_bytes > cache->n_bytes_max - cache->n_bytes) {
+                cache->n_too_large++;
+                unwind_module_free(module);
+                return -EOVERFLOW;
         }
+        cache->n_bytes += module->n_bytes;
         cache->modules[id - 1] = module;
-        *ret_module = module;
         return 0;
+}
+
+const struct unwind_module *unwind_cache_get(const struct unwind_cache *cache, uint32_t id)
+{
+        return id > 0 && id <= cache->keys.n_items ? cache->modules[id - 1] : NULL;
 }

@@ -6,7 +6,7 @@
  *
  * The cache belongs to one thread; the modules that it hands out never change and
  * live as long as it does.  Its memory is bounded: what no longer fits is remembered
- * as a file without a table, and counted.
+ * as a file without a table, and counted.  A file has its id before its module is there.
  */
 #ifndef UNWIND_UNWIND_CACHE_H
 #define UNWIND_UNWIND_CACHE_H
@@ -20,7 +20,6 @@
 #define UNWIND_CACHE_MODULES_MAX  (UINT32_C(1) << 16)
 #define UNWIND_CACHE_BUILD_ID_MAX 32 /* bytes of it that count; 20 is usual */
 
-struct elf_image;
 struct error;
 struct unwind_module;
 
@@ -36,12 +35,11 @@ struct unwind_cache_key {
 struct unwind_cache {
         struct intern keys;
         struct unwind_module *
-                *modules; /* heap; by id - 1; owned; an entry is NULL if the file tells nothing */
+                *modules; /* heap; by id - 1; owned; an entry is NULL if there is none, or none yet */
         size_t modules_capacity;
         uint64_t n_bytes_max; /* of all modules */
         uint64_t n_bytes;
         uint32_t n_too_large; /* files that were left out because of the limit */
-        uint64_t n_built_ns;  /* spent in building */
 };
 
 /* @n_bytes_max: 0 stands for UNWIND_CACHE_BYTES_MAX. */
@@ -53,20 +51,24 @@ struct unwind_cache_key unwind_cache_key_of_build_id(const void *build_id, size_
 struct unwind_cache_key unwind_cache_key_of_file(uint64_t device, uint64_t inode, uint64_t file_bytes,
                                                  int64_t changed_ns);
 
-/*
- * unwind_cache_find() - has this file been seen?
- * Returns 1 with @ret_module (NULL if it tells nothing), 0 if not.
- */
-int unwind_cache_find(const struct unwind_cache *cache, const struct unwind_cache_key *key,
-                      const struct unwind_module **ret_module);
+/* The id of a file that was added, or 0. */
+uint32_t unwind_cache_find(const struct unwind_cache *cache, const struct unwind_cache_key *key);
 
 /*
- * unwind_cache_add() - the module of a file, built if it is new
- * @image:  needed during the call only; NULL = the file cannot be read, which is remembered
- * Returns 0, with NULL for a file that tells nothing; -ENOMEM, -EOVERFLOW for too many files.
+ * unwind_cache_add() - the id of a file, new or known; from 1 on, without gaps
+ * Returns 1 if it is new, 0 if it was known, -ENOMEM, -EOVERFLOW for too many files.
  */
-int unwind_cache_add(struct unwind_cache *cache, const struct unwind_cache_key *key,
-                     const struct elf_image *image, const struct unwind_module **ret_module,
+int unwind_cache_add(struct unwind_cache *cache, const struct unwind_cache_key *key, uint32_t *ret_id,
                      struct error *err);
+
+/*
+ * unwind_cache_put() - the module of a file that has none yet
+ * @module:  the cache's from here on, also after a failure
+ * Returns 0, or -EOVERFLOW if it is too large: it is counted, and the file stays without one.
+ */
+int unwind_cache_put(struct unwind_cache *cache, uint32_t id, struct unwind_module *module);
+
+/* The module of a file, or NULL. */
+const struct unwind_module *unwind_cache_get(const struct unwind_cache *cache, uint32_t id);
 
 #endif /* UNWIND_UNWIND_CACHE_H */

@@ -18,6 +18,13 @@ void unwind_table_free(struct unwind_table *table)
         free(table);
 }
 
+size_t unwind_table_count_bytes(const struct unwind_table *t)
+{
+        return sizeof(*t) + t->n_rows * (sizeof(*t->pcs) + sizeof(*t->rule_ids)) +
+               ((size_t)t->n_buckets + 1) * sizeof(*t->buckets) + t->n_rules * sizeof(*t->rules) +
+               t->n_saved * sizeof(*t->saved) + t->n_expression_bytes;
+}
+
 const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t svma)
 {
         uint64_t offset = svma - table->base_svma;

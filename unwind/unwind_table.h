@@ -73,6 +73,9 @@ struct unwind_table_source {
 int unwind_table_build(const struct unwind_table_source *source, struct unwind_table **ret_table,
                        struct error *err);
 
+/* What a table takes in memory. */
+size_t unwind_table_count_bytes(const struct unwind_table *table);
+
 /* NULL is fine. */
 void unwind_table_free(struct unwind_table *table);
 

@@ -546,9 +546,7 @@ static int make_table(struct builder *b)
         shrink(&t->rules, t->n_rules * sizeof(*t->rules));
         shrink(&t->saved, t->n_saved * sizeof(*t->saved));
         shrink(&t->expressions, t->n_expression_bytes);
-        t->n_bytes = sizeof(*t) + t->n_rows * (sizeof(*t->pcs) + sizeof(*t->rule_ids)) +
-                     ((size_t)t->n_buckets + 1) * sizeof(*t->buckets) + t->n_rules * sizeof(*t->rules) +
-                     t->n_saved * sizeof(*t->saved) + t->n_expression_bytes;
+        t->n_bytes = unwind_table_count_bytes(t);
         return 0;
 }
 

@@ -614,7 +614,7 @@ static void measure_stacks(const struct live_stacks *s)
         open_result(&own, s->n_samples);
         walk_own(s, &own, n_ends);
         printf("   %zu stacks, %.1f frames each, tables of %.2f MB in %.2f ms\n", s->n_samples,
-               (double)own.n_pcs / n, (double)s->cache.n_bytes / 1e6, (double)s->cache.n_built_ns / 1e6);
+               (double)own.n_pcs / n, (double)s->cache.n_bytes / 1e6, (double)s->n_built_ns / 1e6);
         printf("   %-10s %8.2f us a stack  %5.1f ns a frame    root %6.2f%%\n", "stack_walk",
                own.ns / 1e3 / n, own.ns / (double)own.n_pcs, 100.0 * (double)own.n_root / n);
         for (size_t i = 0; i < STACK_WALK_N_ENDS; i++)
@@ -718,8 +718,8 @@ int main(int argc, char **argv)
         write_source(file);
         (void)fclose(file);
         measure_tables();
-        measure_program("python3: json, sorting by a function, recursion",
-                        "python3 -c 'import json\n"
+        measure_program("python3: json, sorting by a function, recursion; target 10 times",
+                        "/usr/bin/python3 -c 'import json\n"
                         "def f(n): return 1 if n < 2 else f(n - 1) + f(n - 2)\n"
                         "for i in range(100000): json.loads(json.dumps([{str(k): k} for k in range(500)])); "
                         "sorted(range(2000), key=lambda x: -x); f(15)'",
@@ -727,19 +727,31 @@ int main(int argc, char **argv)
         if (glob("/usr/lib/gcc/*/*/cc1", 0, NULL, &found) == 0) {
                 (void)snprintf(command, sizeof(command), "%s -quiet -O2 %s -o /dev/null", found.gl_pathv[0],
                                source);
-                measure_program("cc1 -O2", command, n_samples);
+                measure_program("cc1 -O2, target 10 times", command, n_samples);
         }
         globfree(&found);
+        (void)snprintf(command, sizeof(command), "${WORKLOADS:-build/release/workloads}/w_deep 1000000 40");
+        measure_program("C++, 40 deep, target 10 times", command, n_samples);
+        (void)snprintf(command, sizeof(command), "clang -O2 -c %s -o /dev/null", source);
+        measure_program("clang -O2, target 4 times", command, n_samples);
+        (void)snprintf(command, sizeof(command), "sed 's/7/8/;s/1/22/' %s > %s.new", source, source);
+        if (system(command) != 0)
+                return 1;
+        (void)snprintf(command, sizeof(command), "git --no-pager diff --no-index --minimal --stat %s %s.new",
+                       source, source);
+        measure_program("git: a large difference, target 4 times", command, n_samples);
         measure_program(
-                "sqlite3: a recursive query",
+                "sqlite3: a recursive query; target 4 times",
                 "sqlite3 :memory: 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c WHERE "
                 "x<30000000) SELECT sum(length(printf(\"%d\", x % 97))), count(DISTINCT x % 1000) FROM c'",
                 n_samples);
         measure_program(
-                "node: code made at run time",
+                "node: code made at run time; target 1.5 times",
                 "node -e 'function f(n) { return n < 2 ? 1 : f(n - 1) + f(n - 2); } "
                 "for (let i = 0; i < 100000; i++) { f(22); JSON.stringify([...Array(300).keys()].sort()); }'",
                 n_samples);
         (void)unlink(source);
+        (void)snprintf(command, sizeof(command), "%s.new", source);
+        (void)unlink(command);
         return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/trace_totals.c, report.c: any body of events, and any file, gives a report or is refused; never a crash */
+/* analyze/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file, gives a report or is refused; never a crash */
 #include "analyze/report.h"
 #include "analyze/trace_totals.h"
 #include "base/error.h"
@@ -29,6 +29,8 @@ static void fuzz_body(const uint8_t *data, size_t size)
                                    .body = data,
                                    .body_bytes = size };
         struct trace_dictionary dictionary;
+        struct report_waits waits = { .places = NULL };
+        struct report_cpus cpus = { .rows = NULL };
         struct trace_totals totals;
 
         trace_dictionary_init(&dictionary, 0);
@@ -41,14 +43,23 @@ static void fuzz_body(const uint8_t *data, size_t size)
                 add(&dictionary, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = i });
                 add(&dictionary, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .line = i });
                 add(&dictionary, TRACE_TABLE_ZONE_PATHS, &(struct trace_zone_path){ i - 1, i });
-                add(&dictionary, TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = i });
+                add(&dictionary, TRACE_TABLE_MODULES,
+                    &(struct trace_module){ .kind = i == 1 ? TRACE_MODULE_MARK : TRACE_MODULE_KERNEL });
+                add(&dictionary, TRACE_TABLE_FRAMES, &(struct trace_frame){ .offset = i, .module = i });
                 add(&dictionary, TRACE_TABLE_STACKS, &(struct trace_stack){ i - 1, i });
-                add(&dictionary, TRACE_TABLE_SAMPLE_EVENTS, &(struct trace_sample_event){ .rate = i });
+                add(&dictionary, TRACE_TABLE_SAMPLE_EVENTS,
+                    &(struct trace_sample_event){ .rate = i, .mode = i + 1, .leader = i - 1 });
         }
         trace_totals_init(&totals);
+        totals.wants_waits = totals.wants_cpus = true;
         (void)trace_totals_add_chunk(&totals, &dictionary, &item, NULL);
         if (trace_totals_finish(&totals, UINT64_MAX) < 0)
                 abort();
+        if (report_waits_fill(&waits, &totals, &dictionary) < 0 ||
+            report_cpus_fill(&cpus, &totals, &dictionary) < 0)
+                abort();
+        report_waits_deinit(&waits);
+        report_cpus_deinit(&cpus);
         trace_totals_deinit(&totals);
         trace_dictionary_deinit(&dictionary);
 }
@@ -56,6 +67,7 @@ static void fuzz_body(const uint8_t *data, size_t size)
 static void fuzz_file(const uint8_t *data, size_t size)
 {
         int fd = memfd_create("trace", MFD_CLOEXEC);
+        const struct report_options options = { .wants_waits = true, .wants_cpus = true };
         struct report *report;
         struct error err = ERROR_NONE;
         char path[40];
@@ -63,7 +75,7 @@ static void fuzz_file(const uint8_t *data, size_t size)
         if (fd < 0 || write(fd, data, size) != (ssize_t)size)
                 abort();
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        if (report_load(path, NULL, &report, &err) == 0)
+        if (report_load(path, &options, &report, &err) == 0)
                 report_free(report);
         else if (err.text[0] == '\0')
                 abort();

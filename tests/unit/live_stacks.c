@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "symbolize/elf_image.h"
@@ -130,16 +131,29 @@ static int open_image(const char *path, struct unwind_cache_key *ret_key, struct
         return elf_image_open_unmapped(*ret_fd, ret_image, NULL);
 }
 
+/* The module of a file that is not in the cache yet; without memory, or room, it has none. */
+static void build(struct live_stacks *s, uint32_t id, const struct elf_image *image)
+{
+        uint64_t began_ns = clock_raw_ns();
+        struct unwind_module *module = NULL;
+
+        if (unwind_module_build(image, &module, NULL) == 0)
+                (void)unwind_cache_put(&s->cache, id, module);
+        s->n_built_ns += clock_raw_ns() - began_ns;
+}
+
 void live_stacks_load(struct live_stacks *s, struct live_mapping *m)
 {
         struct elf_image *image = NULL;
         struct unwind_cache_key key;
+        uint32_t id = 0;
         int fd = -1;
 
-        if (open_image(m->path, &key, &image, &fd) == 0 &&
-            unwind_cache_add(&s->cache, &key, image, &m->module, NULL) == 0 && m->module &&
-            !unwind_module_find_bias(m->module, m->start_avma, m->file_off, m->end_avma - m->start_avma,
-                                     &m->bias))
+        if (open_image(m->path, &key, &image, &fd) == 0 && unwind_cache_add(&s->cache, &key, &id, NULL) == 1)
+                build(s, id, image);
+        m->module = unwind_cache_get(&s->cache, id);
+        if (m->module && !unwind_module_find_bias(m->module, m->start_avma, m->file_off,
+                                                  m->end_avma - m->start_avma, &m->bias))
                 m->module = NULL;
         elf_image_close(image);
         io_close(&fd);
@@ -150,6 +164,30 @@ static int compare_mappings(const void *a, const void *b)
         const struct live_mapping *x = a, *y = b;
 
         return (x->start_avma > y->start_avma) - (x->start_avma < y->start_avma);
+}
+
+bool live_mapping_parse(const char *line, struct live_mapping *ret_mapping)
+{
+        char rights[8];
+
+        *ret_mapping = (struct live_mapping){ .start_avma = 0 };
+        return sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &ret_mapping->start_avma,
+                      &ret_mapping->end_avma, rights, &ret_mapping->file_off, ret_mapping->path) >= 4 &&
+               rights[2] == 'x';
+}
+
+int live_stacks_add(struct live_stacks *s, const struct live_mapping *mapping)
+{
+        struct live_mapping m = *mapping;
+        int r = array_reserve(&s->mappings, &s->mappings_capacity, s->n_mappings + 1, sizeof(m));
+
+        if (r < 0)
+                return r;
+        live_stacks_load(s, &m);
+        s->mappings[s->n_mappings++] = m;
+        qsort(s->mappings, s->n_mappings, sizeof(m), compare_mappings);
+        s->generation++;
+        return 0;
 }
 
 /* What is mapped stays known when it is gone, unless something else comes there. */
@@ -164,20 +202,10 @@ static int read_mappings(struct live_stacks *s)
         if (!file)
                 return 0;
         while (r == 0 && fgets(line, sizeof(line), file)) {
-                struct live_mapping m = { .start_avma = 0 };
-                char rights[8];
+                struct live_mapping m;
 
-                if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &m.start_avma,
-                           &m.end_avma, rights, &m.file_off, m.path) < 4 ||
-                    rights[2] != 'x' || live_stacks_find(s, m.start_avma))
-                        continue;
-                live_stacks_load(s, &m);
-                r = array_reserve(&s->mappings, &s->mappings_capacity, s->n_mappings + 1, sizeof(m));
-                if (r == 0) {
-                        s->mappings[s->n_mappings++] = m;
-                        qsort(s->mappings, s->n_mappings, sizeof(m), compare_mappings);
-                        s->generation++;
-                }
+                if (live_mapping_parse(line, &m) && !live_stacks_find(s, m.start_avma))
+                        r = live_stacks_add(s, &m);
         }
         (void)fclose(file);
         return r;

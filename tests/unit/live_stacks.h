@@ -42,6 +42,7 @@ struct live_stacks {
         struct live_mapping *mappings; /* by address; those with code */
         size_t n_mappings, mappings_capacity;
         struct unwind_cache cache;
+        uint64_t n_built_ns; /* spent in building its modules */
         uint64_t n_lost;
         uint64_t generation;
 };
@@ -64,6 +65,12 @@ int live_stacks_drain(struct live_stacks *s);
 
 /* Waits up to @timeout_ms for a ring to fill or the process to end. */
 void live_stacks_wait(struct live_stacks *s, int timeout_ms);
+
+/* A line of /proc/PID/maps.  Returns false if there is no code. */
+bool live_mapping_parse(const char *line, struct live_mapping *ret_mapping);
+
+/* One more mapping, whose module is filled in.  Returns 0 or -ENOMEM. */
+int live_stacks_add(struct live_stacks *s, const struct live_mapping *mapping);
 
 /* Fills in a mapping's module and bias from its file, out of the cache if it is there. */
 void live_stacks_load(struct live_stacks *s, struct live_mapping *m);

@@ -216,6 +216,55 @@ static void add_third_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
+/* What came with version 1.2. */
+static void add_fourth_rows(struct trace_builder *b)
+{
+        trace_builder_meta(b, "unwind", "auto");
+        trace_builder_meta(b, "stack_copy_bytes", "16384");
+        trace_builder_meta(b, "scope", "cgroup");
+        trace_builder_meta(b, "descriptors", "24");
+        trace_builder_meta(b, "recorder_cpu_ns", "21000000");
+        ROW(b, MODULES, trace_module, .path = trace_builder_string(b, "[truncated]"),
+            .kind = TRACE_MODULE_MARK);
+        ROW(b, FRAMES, trace_frame, .module = 3);
+        ROW(b, STACKS, trace_stack, .frame = 4);
+        ROW(b, STACKS, trace_stack, .parent = 3, .frame = 1);
+        ROW(b, SAMPLE_EVENTS, trace_sample_event, .name = trace_builder_string(b, "instructions:u"),
+            .config = 1, .mode = TRACE_SAMPLE_MODE_WITH_LEADER,
+            .unit = trace_builder_string(b, "instructions"), .leader = 2);
+        ROW(b, SAMPLE_EVENTS, trace_sample_event, .name = trace_builder_string(b, "page-faults"), .type = 1,
+            .config = 2, .mode = TRACE_SAMPLE_MODE_COUNTED);
+        ROW(b, COUNTERS, trace_counter, .event = 4, .value = 100, .enabled_ns = 1000, .running_ns = 1000);
+        ROW(b, COUNTERS, trace_counter, .event = 3, .value = UINT64_MAX, .enabled_ns = 2000000000,
+            .running_ns = 500000000);
+        ROW(b, COUNTERS, trace_counter, .event = 4, .value = 250, .enabled_ns = 2000, .running_ns = 2000);
+        ROW(b, LOSSES, trace_loss, .reason = TRACE_LOSS_STACK_TRUNCATED, .thread = WORKER_THREAD, .count = 3,
+            .time_ns = BEGIN_NS + 1200);
+        ROW(b, NOTICES, trace_notice, .notice = TRACE_NOTICE_COUNTERS_SHARED);
+}
+
+/* The states of callstacks, and a wait with all that is known of it. */
+static void add_fourth_events(struct trace_builder *b)
+{
+        trace_builder_begin_run(b, WORKER_THREAD);
+        ADD_TEXT(b, BEGIN_NS + 1100, STACK_COPY,
+                 "\x3e\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0\x10\xe0\xff\xff\xff\x7f\0\0stack", 0);
+        ADD(b, BEGIN_NS + 1100, SAMPLE, 2, 1, 4, 0, 1000003, TRACE_STACK_TRUNCATED);
+        ADD(b, BEGIN_NS + 1100, SAMPLE, 3, 1, 4, 0, 0, TRACE_STACK_TRUNCATED);
+        ADD(b, BEGIN_NS + 1101, SAMPLE, 2, 1, 2, 0, 1000003, TRACE_STACK_STITCHED);
+        ADD(b, BEGIN_NS + 1101, SAMPLE, 3, 1, 2, 0, 2500000, TRACE_STACK_STITCHED);
+        ADD(b, BEGIN_NS + 1110, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, 2, TRACE_STACK_COMPLETE);
+        ADD(b, BEGIN_NS + 1150, WAKEUP, 0, MAIN_THREAD, trace_builder_string(b, "main"), 1,
+            TRACE_STACK_APPROXIMATE);
+        ADD(b, BEGIN_NS + 1160, SWITCH_IN, 0);
+        ADD(b, BEGIN_NS + 1170, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+        ADD(b, BEGIN_NS + 1180, SWITCH_IN, 0);
+        ADD(b, BEGIN_NS + 1190, SWITCH_OUT, 0, 0, 99, 4, 99);
+        ADD(b, BEGIN_NS + 1195, WAKEUP, 1);
+        ADD(b, BEGIN_NS + 1196, SWITCH_IN, 1);
+        trace_builder_end_run(b);
+}
+
 void small_trace_build(struct trace_builder *b)
 {
         add_first_rows(b);
@@ -227,6 +276,10 @@ void small_trace_build(struct trace_builder *b)
         trace_builder_flush(b);
         trace_builder_attachment_part(b, SOURCE, 0, SOURCE_TEXT, 5);
         trace_builder_attachment_part(b, SOURCE, 5, &SOURCE_TEXT[5], strlen(SOURCE_TEXT) - 5);
+
+        add_fourth_rows(b);
+        add_fourth_events(b);
+        trace_builder_flush(b);
 
         add_second_events(b);
         trace_builder_symbol(b, 1, "load_level", TRACE_SYMBOL_INLINED);

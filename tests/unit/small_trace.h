@@ -4,7 +4,7 @@
  *
  * Way of the data:  [small_trace] -> trace_builder -> unit test
  *
- * It is the same in every run, and its dump is tests/golden/v1.1.dump: a newer
+ * It is the same in every run, and its dump is tests/golden/v1.2.dump: a newer
  * version of the format adds what is new in it, and a golden trace.
  */
 #ifndef TESTS_UNIT_SMALL_TRACE_H
@@ -12,7 +12,7 @@
 
 struct trace_builder;
 
-/* Fills @b, which is fresh, with three chunks of events, an attachment and all tables, and finishes it. */
+/* Fills @b, which is fresh, with four chunks of events, an attachment and all tables, and finishes it. */
 void small_trace_build(struct trace_builder *b);
 
 #endif /* TESTS_UNIT_SMALL_TRACE_H */

@@ -342,6 +342,198 @@ START_TEST(test_also_recorded)
 }
 END_TEST
 
+static void add_event(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op };
+
+        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
+        event_encoder_add(&b->encoder, &event);
+}
+
+/* The rest of the operands are 0. */
+#define ADD(b, time_ns, op, ...) \
+        add_event((b), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
+
+/* 20 places, zones, wakers and CPUs, and 20 counters read with one event, all named after @name. */
+static void build_waits(struct trace_builder *b, const char *name)
+{
+        struct trace_sample_event event = { .mode = TRACE_SAMPLE_MODE_PERIOD };
+        uint32_t thread = trace_builder_thread(b, 1, 2);
+        uint32_t module = trace_builder_module(b, name);
+        struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
+        uint32_t leader, stack = 0;
+
+        event.name = trace_builder_string(b, name);
+        leader = trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
+        naming.thread_name.name = event.name;
+        trace_builder_begin_run(b, thread);
+        event_encoder_add(&b->encoder, &naming);
+        for (uint32_t i = 0; i < 20; i++) {
+                struct trace_counter total = { .value = i, .enabled_ns = 7, .running_ns = i % 8 };
+                uint64_t begin_ns = 10 + 100 * i;
+                char numbered[700];
+                uint32_t frame;
+
+                (void)snprintf(numbered, sizeof(numbered), "%s%u", name, i);
+                frame = trace_builder_frame(b, module, i);
+                stack = trace_builder_stack(b, stack, frame);
+                if (i % 3 != 0)
+                        trace_builder_symbol(b, frame, i % 4 != 0 ? numbered : name, 0);
+                event.name = trace_builder_string(b, numbered);
+                event.mode = i % 2 != 0 ? TRACE_SAMPLE_MODE_WITH_LEADER : TRACE_SAMPLE_MODE_COUNTED;
+                event.leader = i % 2 != 0 ? leader : 0;
+                total.event = trace_builder_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
+                (void)trace_builder_row(b, TRACE_TABLE_COUNTERS, &total);
+                trace_builder_begin_zone(b, begin_ns, trace_builder_location(b, numbered));
+                ADD(b, begin_ns + 1, SAMPLE, leader, i, stack, 0, 5, i);
+                ADD(b, begin_ns + 1, SAMPLE, total.event, i, stack, 0, i, i);
+                ADD(b, begin_ns + 2, SWITCH_OUT, i, 0, i % 9, stack, i);
+                ADD(b, begin_ns + 50 + i, WAKEUP, i, i % 2, event.name, stack, i);
+                ADD(b, begin_ns + 80, SWITCH_IN, i + 1);
+        }
+        ADD(b, 5000, SWITCH_OUT, 3, 0, TRACE_WAIT_SLEEPING);
+        trace_builder_end_run(b);
+        trace_builder_meta(b, "unwind", name);
+        trace_builder_meta(b, "scope", name);
+        trace_builder_meta(b, "stack_copy_bytes", name);
+        trace_builder_meta(b, "end_raw_ns", "9000");
+        trace_builder_finish(b);
+}
+
+START_TEST(test_hostile_names_of_waits_and_counters)
+{
+        static const char *const options[][4] = { { "--off-cpu", "--cpus", "--json" },
+                                                  { "--off-cpu", "--cpus", "--limit=0" },
+                                                  { "--off-cpu", "--cpus", "--limit=3" },
+                                                  { "--limit=0", "--limit=0", "--limit=0" },
+                                                  { "--json", "--json", "--json" } };
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        build_waits(&b, names[_i]);
+        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+                struct output output = RUN("report", options[i][0], options[i][1], options[i][2], b.path);
+                json_t *root = json_loads(output.out, 0, NULL);
+
+                ck_assert_str_eq(output.err, "");
+                ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+                ck_assert((root != NULL) == (strcmp(options[i][2], "--json") == 0));
+                if (!root)
+                        check_text(output.out);
+                json_decref(root);
+                free_output(&output);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_waits_and_cpus)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root, *waits;
+
+        trace_builder_init(&b);
+        build_waits(&b, "name");
+        output = RUN("report", "--off-cpu", "--cpus", b.path);
+        ck_assert_ptr_nonnull(strstr(output.out, "\nwaits by place: "));
+        ck_assert_ptr_nonnull(strstr(output.out, "\nwaits by zone: "));
+        ck_assert_ptr_nonnull(strstr(output.out, "\nCPUs: "));
+        ck_assert_ptr_nonnull(
+                strstr(output.out, "\n    4.00 us   79.8%  [stack not recorded]\n      0+1 time"));
+        ck_assert_ptr_nonnull(strstr(output.out, "woken by name7 in "));
+        ck_assert_ptr_null(strstr(output.out, "\nfunctions: "));
+        free_output(&output);
+        output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);
+        root = json_loads(output.out, 0, NULL);
+        waits = json_object_get(root, "waits");
+        /* Of 20, three are preempted, two ended, two idle: those of the states 1, 5 and 6. */
+        ck_assert_int_eq(json_integer_value(json_object_get(waits, "count")), 13);
+        ck_assert_int_eq(json_integer_value(json_object_get(waits, "unended")), 1);
+        ck_assert_int_eq(json_integer_value(get(waits, "places", 0, "total_ns")), 4000);
+        ck_assert(json_is_null(get(waits, "places", 0, "callstack")));
+        ck_assert_int_eq(json_integer_value(get(waits, "places", 1, "mean_ns")), 78);
+        ck_assert_uint_eq(json_array_size(get(waits, "places", 1, "wakers")), 1);
+        ck_assert_int_eq(json_integer_value(get(waits, "threads", 0, "total_ns")), 13 * 78 + 4000);
+        ck_assert_int_eq(json_integer_value(get(root, "cpus", 0, "cpu")), 0);
+        ck_assert_int_eq(json_integer_value(get(root, "cpus", 1, "busy_ns")), 22);
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* One line each says which option records what is not there. */
+START_TEST(test_no_waits_and_no_cpus)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root;
+
+        trace_builder_init(&b);
+        build(&b, "name");
+        output = RUN("report", "--off-cpu", "--cpus", b.path);
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "\nwaiting: nothing is known; hyprof record --off-cpu"));
+        ck_assert_ptr_nonnull(strstr(output.out, "--no-switches"));
+        check_text(output.out);
+        free_output(&output);
+        output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert(json_is_null(json_object_get(root, "waits")));
+        ck_assert(json_is_null(json_object_get(root, "cpus")));
+        json_decref(root);
+        free_output(&output);
+        output = RUN("report", "--json", b.path);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert_ptr_null(json_object_get(root, "waits"));
+        ck_assert_ptr_null(json_object_get(root, "cpus"));
+        ck_assert(json_is_null(json_object_get(root, "counters")));
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* What a trace of today says of its callstacks, its counters and its recorder. */
+START_TEST(test_header_and_counters)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root, *counters;
+
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        output = RUN("report", b.path);
+        ck_assert_ptr_nonnull(strstr(output.out, "\n  samples   3 of cycles:u"));
+        ck_assert_ptr_null(strstr(output.out, " of instructions:u"));
+        ck_assert_ptr_null(strstr(output.out, " of page-faults"));
+        ck_assert_ptr_nonnull(
+                strstr(output.out, "\n  counters  instructions:u with each sample of cycles:u\n"));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n  stacks    50.0% complete (100.0% of them joined"));
+        ck_assert_ptr_nonnull(strstr(output.out, " 50.0% deeper than the copy of the stack\n"));
+        ck_assert_ptr_nonnull(
+                strstr(output.out, "unwinding auto, stack copies of 16.4 KB, events by cgroup"));
+        ck_assert_ptr_nonnull(strstr(output.out, "of one core"));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n      -  33.3%  [truncated]  "));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n  2.00 M  2.50 M  1.25  load_level\n"));
+        free_output(&output);
+        output = RUN("report", "--json", b.path);
+        root = json_loads(output.out, 0, NULL);
+        counters = json_object_get(root, "counters");
+        ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(counters, "all"), 1)), 2500000);
+        ck_assert_uint_eq(json_array_size(json_object_get(counters, "events")), 2);
+        ck_assert_uint_eq(json_array_size(get(counters, "functions", 0, "self")), 2);
+        ck_assert_int_eq(
+                json_integer_value(json_object_get(json_object_get(root, "callstacks"), "truncated")), 1);
+        ck_assert_int_eq(
+                json_integer_value(json_object_get(json_object_get(root, "recording"), "descriptors")), 24);
+        json_decref(root);
+        free_output(&output);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_a_cut_off_trace_is_shown_with_a_warning)
 {
         struct trace_builder b;
@@ -474,6 +666,11 @@ int main(void)
         tcase_add_test(tc, test_json_replaces_what_is_no_utf8);
         tcase_add_loop_test(tc, test_traces_with_little_in_them, 0, 2);
         tcase_add_loop_test(tc, test_also_recorded, 0, 2);
+        tcase_add_loop_test(tc, test_hostile_names_of_waits_and_counters, 0,
+                            (int)(sizeof(names) / sizeof(names[0])));
+        tcase_add_test(tc, test_waits_and_cpus);
+        tcase_add_test(tc, test_no_waits_and_no_cpus);
+        tcase_add_test(tc, test_header_and_counters);
         tcase_add_test(tc, test_a_cut_off_trace_is_shown_with_a_warning);
         tcase_add_loop_test(tc, test_errors, 0, 9);
         tcase_add_test(tc, test_help);

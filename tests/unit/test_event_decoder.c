@@ -3,8 +3,10 @@
 #include "format/event_decoder.h"
 
 #include "base/byte_buffer.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "format/event_encoder.h"
+#include "format/trace_column.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_schema.h"
 #include "tests/unit/event_rows.h"
@@ -356,6 +358,94 @@ START_TEST(test_time_beyond_64_bits_is_refused)
 }
 END_TEST
 
+/* A copy of @body that lacks the columns whose bit is set in @left_out, of the appended ones in their order. */
+static void leave_columns_out(const struct byte_buffer *body, uint32_t left_out, struct byte_buffer *copy)
+{
+        struct byte_buffer columns = { .data = NULL };
+        struct byte_buffer table = { .data = NULL };
+        struct byte_reader in = byte_reader_of(body->data, body->used_bytes);
+        struct trace_column_entry entry;
+        struct trace_column_list list;
+        uint64_t n_runs = bytes_varint(&in);
+        uint32_t n_columns = 0;
+
+        for (uint64_t i = 0; i < 3 * n_runs; i++)
+                (void)bytes_varint(&in);
+        byte_buffer_add(copy, body->data, body->used_bytes - in.left);
+        ck_assert_int_eq(trace_column_list_init(&list, in, NULL), 0);
+        while (trace_column_list_next(&list, &entry, NULL) == 1) {
+                const struct trace_op_schema *schema;
+
+                schema = trace_op_schema_find(entry.column / TRACE_COLUMNS_PER_OP);
+                if (schema && schema->operands[entry.column % TRACE_COLUMNS_PER_OP].appended) {
+                        bool out = left_out & 1;
+
+                        left_out >>= 1;
+                        if (out)
+                                continue;
+                }
+                n_columns++;
+                byte_buffer_add_varint(&table, entry.column);
+                byte_buffer_add_varint(&table, entry.bytes.left);
+                byte_buffer_add(&columns, entry.bytes.at, entry.bytes.left);
+        }
+        byte_buffer_add_varint(copy, n_columns);
+        byte_buffer_add(copy, table.data, table.used_bytes);
+        byte_buffer_add(copy, columns.data, columns.used_bytes);
+        byte_buffer_deinit(&table);
+        byte_buffer_deinit(&columns);
+}
+
+#define N_APPENDED 4 /* state of SAMPLE; wait, stack, stack_state of SWITCH_OUT */
+
+/* loop test: any of them may be absent; what is there is whole, and nothing else is disturbed */
+START_TEST(test_appended_columns_may_be_absent)
+{
+        static const struct trace_event events[] = {
+                { .op = TRACE_OP_SAMPLE, .time_ns = 5, .operand = { 1, 2, 3, 1, 300, 8 } },
+                { .op = TRACE_OP_SWITCH_OUT, .time_ns = 6, .operand = { 7, 0, 3, 2, 1 } },
+                { .op = TRACE_OP_SWITCH_OUT, .time_ns = 7, .operand = { 6, 1, 1, 0, 0 } },
+                { .op = TRACE_OP_SAMPLE, .time_ns = 8, .operand = { 2, 1, 1, 2, 200, 300 } },
+                { .op = TRACE_OP_SWITCH_IN, .time_ns = 9, .operand = { 5 } },
+        };
+        uint32_t left_out = (uint32_t)_i;
+        struct byte_buffer body = { .data = NULL };
+        struct byte_buffer old = { .data = NULL };
+        struct trace_dictionary dictionary;
+        struct event_decoder d;
+        struct event_run run;
+        struct trace_event event;
+
+        encode(&body, events, 5);
+        leave_columns_out(&body, left_out, &old);
+        ck_assert(left_out == 0 ? old.used_bytes == body.used_bytes : old.used_bytes < body.used_bytes);
+        for (size_t cut = 0; cut < old.used_bytes; cut++)
+                ck_assert_int_eq(walk_body(old.data, cut).result, -EBADMSG);
+
+        event_rows_fill(&dictionary);
+        ck_assert_int_eq(event_decoder_init(&d, &dictionary, old.data, old.used_bytes, NULL), 0);
+        ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 1);
+        for (size_t i = 0; i < 5; i++) {
+                const struct trace_op_schema *schema = trace_op_schema_find(events[i].op);
+                uint32_t appended = events[i].op == TRACE_OP_SAMPLE ? 0 : 1;
+
+                memset(&event, 0xff, sizeof(event));
+                ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 1);
+                ck_assert_uint_eq(event.op, events[i].op);
+                for (uint32_t o = 0; o < schema->n_operands; o++) {
+                        bool absent = schema->operands[o].appended && (left_out >> appended++ & 1);
+
+                        ck_assert_uint_eq(event.operand[o], absent ? 0 : events[i].operand[o]);
+                }
+        }
+        ck_assert_int_eq(event_decoder_next(&d, &event, NULL), 0);
+        ck_assert_int_eq(event_decoder_next_run(&d, &run, NULL), 0);
+        trace_dictionary_deinit(&dictionary);
+        byte_buffer_deinit(&old);
+        byte_buffer_deinit(&body);
+}
+END_TEST
+
 /* The ids are judged by the dictionary at that place of the trace, not by that of its end. */
 START_TEST(test_empty_dictionary)
 {
@@ -387,6 +477,7 @@ int main(void)
         tcase_add_test(tc, test_texts_end_where_their_column_does);
         tcase_add_test(tc, test_texts_are_borrowed_from_the_body);
         tcase_add_loop_test(tc, test_time_beyond_64_bits_is_refused, 0, 3);
+        tcase_add_loop_test(tc, test_appended_columns_may_be_absent, 0, 1 << N_APPENDED);
         tcase_add_test(tc, test_empty_dictionary);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

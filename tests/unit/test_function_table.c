@@ -11,7 +11,9 @@
 static const char *function_of(const struct function_table *t, const struct trace_builder *b, uint32_t frame,
                                uint32_t n)
 {
-        static const char *const kinds[] = { "", "[no symbol]", "[stale]", "[no module]", "[no callstack]" };
+        static const char *const kinds[] = {
+                "", "[no symbol]", "[stale]", "[no module]", "[no callstack]", "[mark]"
+        };
         static char name[100];
         const struct function *function;
         size_t n_bytes;
@@ -97,6 +99,35 @@ START_TEST(test_a_later_group_replaces_an_earlier)
 }
 END_TEST
 
+/* What a mark says stands in its module's path, whatever symbols a trace may have for it. */
+START_TEST(test_marks)
+{
+        struct trace_module row = { .kind = TRACE_MODULE_MARK };
+        struct trace_builder b;
+        struct function_table t;
+        const struct function *function;
+        uint32_t frames[2];
+
+        trace_builder_init(&b);
+        row.path = trace_builder_string(&b, "[truncated]");
+        frames[0] = trace_builder_frame(&b, trace_builder_row(&b, TRACE_TABLE_MODULES, &row), 0);
+        row.inode = 1; /* another row of the same words */
+        frames[1] = trace_builder_frame(&b, trace_builder_row(&b, TRACE_TABLE_MODULES, &row), 5);
+        trace_builder_symbol(&b, frames[1], "function", 0);
+        ck_assert_int_eq(function_table_init(&t, &b.dictionary), 0);
+        for (size_t i = 0; i < 2; i++) {
+                ck_assert_str_eq(function_of(&t, &b, frames[i], 0), "[mark]");
+                function = function_table_get(&t, t.frames.labels[t.frames.first[frames[i]]]);
+                ck_assert_uint_eq(function->name, row.path);
+                ck_assert_uint_eq(function->module, 0);
+        }
+        ck_assert_uint_eq(t.frames.labels[t.frames.first[frames[0]]],
+                          t.frames.labels[t.frames.first[frames[1]]]);
+        function_table_deinit(&t);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_endless_inlining_is_cut)
 {
         struct trace_builder b;
@@ -124,6 +155,7 @@ int main(void)
 
         tcase_add_test(tc, test_names_and_reasons);
         tcase_add_test(tc, test_a_later_group_replaces_an_earlier);
+        tcase_add_test(tc, test_marks);
         tcase_add_test(tc, test_endless_inlining_is_cut);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

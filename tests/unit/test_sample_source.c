@@ -3,10 +3,12 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
+#include "sampler/code_tables.h"
 #include "sampler/loss_counter.h"
 #include "sampler/perf_record.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
+#include "sampler/table_process.h"
 #include "sampler/unwinder.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
@@ -434,6 +436,44 @@ START_TEST(test_scan_ahead)
 END_TEST
 
 /* Looking ahead borrows the same memory as the record that waits for its turn: both must be what they are. */
+/* The table of a file is asked for when its record is seen, long before its turn; and by a record that is in no ring. */
+START_TEST(test_tables_are_wanted_ahead)
+{
+        struct table_process none = { .fd = -1 }; /* whatever is wanted of it is counted as not to be had */
+        struct perf_record running = { .kind = PERF_RECORD_KIND_MMAP, .pid = PID, .tid = PID };
+        struct kernel_record_identity identity = at(PID, 1000);
+        uint64_t *n_wanted;
+        struct fixture f;
+        uint32_t pid;
+
+        set_up(&f, 0);
+        n_wanted = &f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED];
+        ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.source.tables, NULL), 0);
+        put_mapping(&f, FAKE_TRACKER_0, &identity, CODE, "/nowhere/a");
+        put_mapping(&f, FAKE_TRACKER_0, &identity, CODE + 0x1000, "//anon");
+        put_mapping(&f, FAKE_TRACKER_1, &identity, CODE + 0x2000, "/nowhere/b");
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        ck_assert_uint_eq(*n_wanted, 2);
+        ck_assert_uint_eq(f.processes.n_threads, 0);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), 2);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
+        run(&f, 2000);
+        ck_assert_uint_eq(*n_wanted, 2);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), 3);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 3);
+        running.mmap = (struct perf_mmap){ .start_avma = CODE + 0x4000,
+                                           .length_bytes = 0x1000,
+                                           .inode = 9,
+                                           .executable = true,
+                                           .path = "/nowhere/c",
+                                           .path_bytes = 10 };
+        ck_assert_int_eq(sample_source_take(&f.source, &running), 0);
+        ck_assert_uint_eq(*n_wanted, 3);
+        code_tables_free(f.source.tables);
+        tear_down(&f);
+}
+END_TEST
+
 START_TEST(test_scan_does_not_disturb)
 {
         struct kernel_record_identity when = at(PID, 10);
@@ -636,6 +676,7 @@ int main(void)
         tcase_add_loop_test(tc, test_module, 0, (int)(sizeof(mappings) / sizeof(mappings[0])));
         tcase_add_test(tc, test_impossible_mapping);
         tcase_add_test(tc, test_scan_ahead);
+        tcase_add_test(tc, test_tables_are_wanted_ahead);
         tcase_add_test(tc, test_scan_does_not_disturb);
         tcase_add_test(tc, test_corrupt_ring);
         tcase_add_test(tc, test_full_tables);

@@ -157,6 +157,20 @@ START_TEST(test_own_function)
 }
 END_TEST
 
+/* A mark is no code, even if what it says is the path of a file. */
+START_TEST(test_marks_are_not_looked_up)
+{
+        struct trace_module mark = { .kind = TRACE_MODULE_MARK };
+        uint32_t module;
+
+        ck_assert_int_eq(trace_dictionary_add_string(&dictionary, own_path, strlen(own_path), &mark.path), 0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &mark, &module), 0);
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+}
+END_TEST
+
 START_TEST(test_chain_of_an_inlined_call)
 {
         volatile int x = 0;
@@ -373,6 +387,7 @@ int main(void)
                 return EXIT_FAILURE; /* it has to be in the program to be found there */
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_loop_test(tc, test_own_function, OWN_CODE_BUILD_ID, OWN_CODE_INODE + 1);
+        tcase_add_test(tc, test_marks_are_not_looked_up);
         tcase_add_test(tc, test_chain_of_an_inlined_call);
         tcase_add_test(tc, test_return_address_is_looked_up_one_byte_before);
         tcase_add_loop_test(tc, test_function_without_debug_information, 0, 2);

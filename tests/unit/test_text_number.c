@@ -68,6 +68,16 @@ START_TEST(test_bytes)
 }
 END_TEST
 
+START_TEST(test_short)
+{
+        ck_assert_str_eq(text_number_short(0).text, "0");
+        ck_assert_str_eq(text_number_short(999).text, "999");
+        ck_assert_str_eq(text_number_short(1000).text, "1.00 K");
+        ck_assert_str_eq(text_number_short(31000000).text, "31.0 M");
+        ck_assert_str_eq(text_number_short(UINT64_MAX).text, "18.4 E");
+}
+END_TEST
+
 START_TEST(test_share)
 {
         ck_assert_str_eq(text_number_share(0).text, "0.0%");
@@ -88,6 +98,7 @@ int main(void)
         tcase_add_loop_test(tc, test_count, 0, COUNT(counts));
         tcase_add_loop_test(tc, test_duration, 0, COUNT(durations));
         tcase_add_loop_test(tc, test_bytes, 0, COUNT(sizes));
+        tcase_add_test(tc, test_short);
         tcase_add_test(tc, test_share);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

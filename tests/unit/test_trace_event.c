@@ -40,6 +40,12 @@ START_TEST(test_operands_are_described)
                         ck_assert_int_eq(operand->name != NULL, i < schema->n_operands);
                         ck_assert_int_eq(refers, trace_schema_find(operand->table) != NULL);
                         ck_assert_uint_ne(operand->reference, TRACE_REFERENCE_EARLIER);
+                        /* What is absent is 0, which must be good then; and what came later comes last. */
+                        if (operand->appended)
+                                ck_assert(operand->reference != TRACE_REFERENCE_REQUIRED &&
+                                          operand->encoding != TRACE_ENCODING_TEXT);
+                        else if (i > 0 && i < schema->n_operands)
+                                ck_assert(!schema->operands[i - 1].appended);
                         /* There is one pointer for a text, and its length is the first number. */
                         if (operand->encoding == TRACE_ENCODING_TEXT)
                                 ck_assert(i == 0 && !refers);
@@ -68,8 +74,12 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(SAMPLE, sample.stack),
                 PLACE(SAMPLE, sample.path),
                 PLACE(SAMPLE, sample.weight),
+                PLACE(SAMPLE, sample.state),
                 PLACE(SWITCH_OUT, switch_out.cpu),
                 PLACE(SWITCH_OUT, switch_out.preempted),
+                PLACE(SWITCH_OUT, switch_out.wait),
+                PLACE(SWITCH_OUT, switch_out.stack),
+                PLACE(SWITCH_OUT, switch_out.stack_state),
                 PLACE(SWITCH_IN, switch_in.cpu),
                 PLACE(MESSAGE, message.text),
                 PLACE(MESSAGE, message.severity),
@@ -127,6 +137,12 @@ START_TEST(test_operands_by_name_are_those_by_number)
                 PLACE(DEVICE_SPAN, device_span.length_ticks),
                 PLACE(DEVICE_SPAN, device_span.lane),
                 PLACE(DEVICE_SPAN, device_span.key),
+                PLACE(WAKEUP, wakeup.cpu),
+                PLACE(WAKEUP, wakeup.waker),
+                PLACE(WAKEUP, wakeup.name),
+                PLACE(WAKEUP, wakeup.stack),
+                PLACE(WAKEUP, wakeup.stack_state),
+                PLACE(STACK_COPY, stack_copy.copy_bytes),
         };
         size_t n_operands = 0;
 

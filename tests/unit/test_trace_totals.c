@@ -130,7 +130,7 @@ START_TEST(test_equal_samples_are_one_row)
                 event.sample.path = keys[i].path;
                 event.sample.stack = keys[i].stack;
                 event.sample.weight = 10 * i;
-                ck_assert_int_eq(sample_stats_add(&stats, &event), 0);
+                ck_assert_int_eq(sample_stats_add(&stats, &event, false), 0);
         }
         ck_assert_uint_eq(sample_stats_count(&stats), 4);
         ck_assert_uint_eq(stats.sums[0].weight, 1); /* none was given */

@@ -276,35 +276,42 @@ START_TEST(test_cache)
                                 b = unwind_cache_key_of_build_id("abcd", 4);
         struct unwind_cache_key file = unwind_cache_key_of_file(1, 2, 3, 4);
         struct unwind_cache_key later = unwind_cache_key_of_file(1, 2, 3, 5);
-        const struct unwind_module *first = NULL, *second = NULL;
-        struct elf_image *image = NULL;
+        struct unwind_module *module = NULL;
         struct unwind_cache cache;
+        uint64_t n_bytes;
+        uint32_t first, second;
 
-        ck_assert_int_eq(elf_image_open_memory(own_bytes, n_own_bytes, &image, NULL), 0);
+        ck_assert_int_eq(build(&module), 0);
+        n_bytes = module->n_bytes;
         unwind_cache_init(&cache, 0);
-        ck_assert_int_eq(unwind_cache_find(&cache, &a, &first), 0);
-        ck_assert_int_eq(unwind_cache_add(&cache, &a, image, &first, NULL), 0);
-        ck_assert_ptr_nonnull(first);
-        ck_assert_uint_eq(cache.n_bytes, first->n_bytes);
-        ck_assert_int_eq(unwind_cache_add(&cache, &a, image, &second, NULL), 0);
-        ck_assert_ptr_eq(first, second);
-        ck_assert_uint_eq(cache.n_bytes, first->n_bytes);
-        ck_assert_int_eq(unwind_cache_find(&cache, &b, &second), 0);
-        ck_assert_int_eq(unwind_cache_add(&cache, &file, NULL, &second, NULL), 0);
-        ck_assert_ptr_null(second);
-        ck_assert_int_eq(unwind_cache_find(&cache, &file, &second), 1);
-        ck_assert_int_eq(unwind_cache_find(&cache, &later, &second), 0);
+        ck_assert_uint_eq(unwind_cache_find(&cache, &a), 0);
+        ck_assert_int_eq(unwind_cache_add(&cache, &a, &first, NULL), 1);
+        ck_assert_ptr_null(unwind_cache_get(&cache, first));
+        ck_assert_int_eq(unwind_cache_put(&cache, first, module), 0);
+        ck_assert_ptr_eq(unwind_cache_get(&cache, first), module);
+        ck_assert_uint_eq(cache.n_bytes, n_bytes);
+        ck_assert_int_eq(unwind_cache_add(&cache, &a, &second, NULL), 0);
+        ck_assert_uint_eq(first, second);
+        ck_assert_uint_eq(unwind_cache_find(&cache, &a), first);
+        ck_assert_uint_eq(unwind_cache_find(&cache, &b), 0);
+        ck_assert_int_eq(unwind_cache_add(&cache, &file, &second, NULL), 1);
+        ck_assert_uint_eq(second, first + 1);
+        ck_assert_ptr_null(unwind_cache_get(&cache, second));
+        ck_assert_uint_eq(unwind_cache_find(&cache, &later), 0);
+        ck_assert_ptr_null(unwind_cache_get(&cache, 0));
+        ck_assert_ptr_null(unwind_cache_get(&cache, second + 1));
         unwind_cache_deinit(&cache);
 
-        /* No room: remembered as a file that tells nothing, and counted. */
-        unwind_cache_init(&cache, 1000);
-        ck_assert_int_eq(unwind_cache_add(&cache, &a, image, &first, NULL), 0);
-        ck_assert_ptr_null(first);
-        ck_assert_int_eq(unwind_cache_find(&cache, &a, &first), 1);
+        /* No room: it stays a file without a table, and is counted. */
+        unwind_cache_init(&cache, n_bytes - 1);
+        ck_assert_int_eq(build(&module), 0);
+        ck_assert_int_eq(unwind_cache_add(&cache, &a, &first, NULL), 1);
+        ck_assert_int_eq(unwind_cache_put(&cache, first, module), -EOVERFLOW);
+        ck_assert_ptr_null(unwind_cache_get(&cache, first));
+        ck_assert_uint_eq(unwind_cache_find(&cache, &a), first);
         ck_assert_uint_eq(cache.n_too_large, 1);
         ck_assert_uint_eq(cache.n_bytes, 0);
         unwind_cache_deinit(&cache);
-        elf_image_close(image);
 }
 END_TEST
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/cpu_lanes.h - who ran on which CPU, and for how long
+ *
+ * Way of the data:  event_decoder -> trace_totals -> [cpu_lanes] -> report_cpus
+ *
+ * A thread runs on the CPU of its SWITCH_IN until its SWITCH_OUT.  One that runs
+ * when the recording begins is known by its first switch or sample.  A stretch
+ * whose other end the trace lacks counts as no time.
+ *
+ * Keeps a state for each thread and a sum for each pair of CPU and thread.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_CPU_LANES_H
+#define ANALYZE_CPU_LANES_H
+
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_event;
+
+/* Compared as bytes. */
+struct cpu_lane_key {
+        uint64_t cpu; /* a number of the recorder, not yet judged */
+        uint32_t thread;
+        uint32_t reserved; /* 0 */
+};
+
+struct cpu_lane_sum {
+        uint64_t busy_ns;
+        uint64_t n_switches; /* times that the thread came onto the CPU */
+};
+
+struct cpu_thread {
+        uint64_t cpu, since_ns, last_ns;
+        bool has_begun, is_running, is_cpu_known, has_ended;
+};
+
+struct cpu_lanes {
+        struct intern keys;        /* struct cpu_lane_key */
+        struct cpu_lane_sum *sums; /* heap; of the key with id i at i - 1 */
+        size_t sums_capacity;
+        struct cpu_thread *threads; /* heap; by thread id - 1 */
+        size_t threads_capacity;
+        uint32_t n_threads;
+};
+
+void cpu_lanes_init(struct cpu_lanes *l);
+void cpu_lanes_deinit(struct cpu_lanes *l);
+
+/* Makes room for the threads 1 .. @n_threads.  Returns 0 or -ENOMEM. */
+int cpu_lanes_reserve(struct cpu_lanes *l, uint32_t n_threads);
+
+/* Takes in an event of a thread that is no fiber, of any op.  Amortised constant time.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int cpu_lanes_add(struct cpu_lanes *l, uint32_t thread, const struct trace_event *event);
+
+/* Nothing more comes: threads that run did so until @end_ns.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns);
+
+#endif /* ANALYZE_CPU_LANES_H */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cpus_text.h"
+
+#include "analyze/report.h"
+#include "cli/report_names.h"
+#include "cli/text_line.h"
+#include "cli/text_number.h"
+#include "cli/text_table.h"
+
+#include <inttypes.h>
+
+static void add_cpu(struct text_table *table, const struct report *report, const struct report_cpu *cpu)
+{
+        char number[24];
+
+        (void)snprintf(number, sizeof(number), "%" PRIu64, cpu->cpu);
+        text_table_add_text(table, number);
+        text_table_add_text(table, text_number_duration(cpu->busy_ns).text);
+        text_table_add_text(
+                table, text_number_share(report_share(cpu->busy_ns, report->recording.duration_ns)).text);
+        text_table_add_text(table, text_number_count(cpu->n_switches).text);
+        text_table_add_text(table, text_number_count(cpu->n_threads).text);
+}
+
+static void add_thread(struct text_table *table, const struct report_cpu *cpu,
+                       const struct report_cpu_thread *thread)
+{
+        struct report_string name = thread->name.n_bytes != 0 ? thread->name : report_names_words("-");
+        char number[24];
+
+        (void)snprintf(number, sizeof(number), "%" PRIu64, cpu->cpu);
+        text_table_add_text(table, number);
+        text_table_add_text(table, text_number_duration(thread->busy_ns).text);
+        text_table_add_text(table, text_number_share(report_share(thread->busy_ns, cpu->busy_ns)).text);
+        text_table_add_text(table, text_number_count(thread->n_switches).text);
+        (void)snprintf(number, sizeof(number), "%" PRIu32, thread->tid);
+        text_table_add_text(table, number);
+        text_table_add(table, name.bytes, name.n_bytes);
+}
+
+static int print_lanes(const struct report *report, uint32_t n_cpus, FILE *out)
+{
+        static const struct text_column columns[] = {
+                { .title = "CPU", .right = true, .n_columns_max = 20 },
+                { .title = "busy", .right = true, .n_columns_max = 12 },
+                { .title = "%", .right = true, .n_columns_max = 7 },
+                { .title = "switches", .right = true, .n_columns_max = 16 },
+                { .title = "threads", .right = true, .n_columns_max = 14 },
+        };
+        struct text_table table;
+        int r;
+
+        (void)fputs("\nCPUs: time with a recorded thread, % of the recording; switches to such a thread\n",
+                    out);
+        text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+        for (uint32_t i = 0; i < n_cpus; i++)
+                add_cpu(&table, report, &report->cpus.rows[i]);
+        r = text_table_print(&table, TEXT_LINE_INDENT, out);
+        text_table_deinit(&table);
+        if (n_cpus < report->cpus.n_rows)
+                (void)fprintf(out, "  … %s more CPUs, --limit 0 shows all\n",
+                              text_number_count(report->cpus.n_rows - n_cpus).text);
+        return r;
+}
+
+static int print_threads(const struct report *report, uint32_t n_cpus, uint32_t limit, FILE *out)
+{
+        static const struct text_column columns[] = {
+                { .title = "CPU", .right = true, .n_columns_max = 20 },
+                { .title = "busy", .right = true, .n_columns_max = 12 },
+                { .title = "%", .right = true, .n_columns_max = 7 },
+                { .title = "switches", .right = true, .n_columns_max = 16 },
+                { .title = "tid", .right = true, .n_columns_max = 10 },
+                { .title = "thread" },
+        };
+        struct text_table table;
+        int r;
+
+        (void)fputs("\nthreads on each CPU: % of the CPU's busy time\n", out);
+        text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+        for (uint32_t i = 0; i < n_cpus; i++) {
+                const struct report_cpu *cpu = &report->cpus.rows[i];
+
+                for (uint32_t k = 0; k < report_limited(cpu->n_threads, limit); k++)
+                        add_thread(&table, cpu, &cpu->threads[k]);
+        }
+        r = text_table_print(&table, TEXT_LINE_INDENT, out);
+        text_table_deinit(&table);
+        return r;
+}
+
+int cpus_text_print(const struct report *report, uint32_t limit, FILE *out)
+{
+        uint32_t n_cpus = report_limited(report->cpus.n_rows, limit);
+        int r;
+
+        if (!report->on_cpu_known) {
+                (void)fputs("\nCPUs: nothing is known; context switches are recorded unless hyprof record is "
+                            "given\n  --no-switches, or is not permitted to\n",
+                            out);
+                return 0;
+        }
+        r = print_lanes(report, n_cpus, out);
+        return r == 0 ? print_threads(report, n_cpus, limit, out) : r;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cpus_text.h - what each CPU did as text: `hyprof report --cpus`
+ *
+ * Way of the data:  report_cpus -> [cpus_text] -> terminal
+ */
+#ifndef CLI_CPUS_TEXT_H
+#define CLI_CPUS_TEXT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct report;
+
+/* @limit: CPUs and threads of each, 0 = all.  Returns 0 or -ENOMEM; the caller looks at ferror(@out). */
+int cpus_text_print(const struct report *report, uint32_t limit, FILE *out);
+
+#endif /* CLI_CPUS_TEXT_H */

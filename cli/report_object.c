@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report_object.h"
+
+#include "analyze/report.h"
+#include "base/byte_buffer.h"
+#include "cli/utf8.h"
+
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+struct report_object report_object_begin(void)
+{
+        return (struct report_object){ .json = json_object() };
+}
+
+void report_object_put(struct report_object *object, const char *key, json_t *value)
+{
+        if (json_object_set_new(object->json, key, value) < 0)
+                object->failed = true;
+}
+
+json_t *report_object_take(struct report_object *object)
+{
+        if (!object->failed)
+                return object->json;
+        json_decref(object->json);
+        return NULL;
+}
+
+json_t *report_object_string(struct report_string string)
+{
+        struct byte_buffer clean = { .data = NULL };
+        json_t *json = NULL;
+
+        for (size_t i = 0; i < string.n_bytes;) {
+                uint32_t character;
+                size_t length = utf8_decode(string.bytes + i, string.n_bytes - i, &character);
+
+                if (length != 0)
+                        byte_buffer_add(&clean, string.bytes + i, length);
+                else
+                        byte_buffer_add(&clean, REPLACEMENT, strlen(REPLACEMENT));
+                i += length != 0 ? length : 1;
+        }
+        if (!clean.failed)
+                json = json_stringn(clean.used_bytes != 0 ? (const char *)clean.data : "", clean.used_bytes);
+        byte_buffer_deinit(&clean);
+        return json;
+}
+
+json_t *report_object_string_or_null(struct report_string string)
+{
+        return string.n_bytes != 0 ? report_object_string(string) : json_null();
+}
+
+json_t *report_object_number(uint64_t number)
+{
+        return json_integer(number > INT64_MAX ? (json_int_t)INT64_MAX : (json_int_t)number);
+}
+
+json_t *report_object_number_or_null(uint64_t number, bool known)
+{
+        return known ? report_object_number(number) : json_null();
+}
+
+json_t *report_object_share(uint64_t part, uint64_t whole)
+{
+        return json_real(report_share(part, whole));
+}
+
+json_t *report_object_list(json_t *rows, uint64_t n_left_out)
+{
+        struct report_object object = report_object_begin();
+
+        report_object_put(&object, "rows", rows);
+        report_object_put(&object, "left_out", report_object_number(n_left_out));
+        return report_object_take(&object);
+}
+
+json_t *report_object_kind(enum function_kind kind)
+{
+        switch (kind) {
+        case FUNCTION_NAMED:
+                break;
+        case FUNCTION_NO_SYMBOL:
+                return json_string("no_symbol");
+        case FUNCTION_STALE_FILE:
+                return json_string("stale_file");
+        case FUNCTION_NO_MODULE:
+                return json_string("no_module");
+        case FUNCTION_NO_CALLSTACK:
+                return json_string("no_callstack");
+        case FUNCTION_MARK:
+                return json_string("mark");
+        }
+        return json_string("named");
+}

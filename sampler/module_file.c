@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/module_file.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_maps.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/regular_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PATH_BYTES_MAX 4096 /* PATH_MAX; the kernel gives no longer ones */
+#define LINK_BYTES     96   /* "/proc/PID/map_files/START-END" */
+
+static const char vdso_name[] = "[vdso]";
+static const char deleted[] = " (deleted)";
+
+/* Of 64 bits: a 32-bit process has another one, which lies where its numbers reach. */
+#define VDSO_AVMA_MIN (UINT64_C(1) << 32)
+
+/* ------------------------------------------------------------------------ vdso */
+
+static int open_vdso(struct error *err)
+{
+        struct elf_image *image = NULL;
+        const char *bytes;
+        size_t n_bytes = 0;
+        int memory_fd, fd = -1;
+        int r = elf_image_open_vdso(&image, err);
+
+        if (r < 0)
+                return r;
+        bytes = elf_rawfile(image->elf, &n_bytes);
+        memory_fd = memfd_create("vdso", MFD_CLOEXEC);
+        r = memory_fd < 0 ? error_errno(err, "memory for the vdso")
+                          : io_write_all(memory_fd, bytes, bytes ? n_bytes : 0, err);
+        if (r == 0) /* for reading only */
+                r = regular_file_reopen(memory_fd, "memory for the vdso", &fd, err);
+        io_close(&memory_fd);
+        elf_image_close(image);
+        return r < 0 ? r : fd;
+}
+
+/* ----------------------------------------------------------------------- files */
+
+/* A file that an O_PATH descriptor names, for reading, if it is the one that was mapped.  Takes the descriptor. */
+static int reopen(int name_fd, const struct perf_mmap *mmap, const char *name, struct error *err)
+{
+        struct stat status;
+        int fd = -1;
+        int r;
+
+        if (fstat(name_fd, &status) < 0)
+                r = error_errno(err, "%s", name);
+        else if (mmap->inode != 0 && status.st_ino != mmap->inode)
+                r = error_set(err, -ENOENT, "%s: another file by now", name);
+        else
+                r = regular_file_reopen(name_fd, name, &fd, err);
+        io_close(&name_fd);
+        return r < 0 ? r : fd;
+}
+
+/* The file that is mapped at a range of the process. */
+static int open_range(uint32_t pid, const struct perf_mmap *range, const struct perf_mmap *mmap,
+                      struct error *err)
+{
+        char link[LINK_BYTES];
+        int name_fd;
+
+        (void)snprintf(link, sizeof(link), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+                       range->start_avma, range->start_avma + range->length_bytes);
+        name_fd = open(link, O_PATH | O_CLOEXEC);
+        return name_fd < 0 ? error_errno(err, "%s", link) : reopen(name_fd, mmap, link, err);
+}
+
+static size_t count_without_deleted(const struct perf_mmap *mmap)
+{
+        size_t n = sizeof(deleted) - 1;
+
+        return mmap->path_bytes > n && memcmp(mmap->path + mmap->path_bytes - n, deleted, n) == 0
+                       ? mmap->path_bytes - n
+                       : mmap->path_bytes;
+}
+
+static bool is_same_file(const struct perf_mmap *a, const struct perf_mmap *b)
+{
+        size_t n_bytes = count_without_deleted(a);
+
+        if (a->build_id_bytes > 0 && b->build_id_bytes > 0)
+                return a->build_id_bytes == b->build_id_bytes &&
+                       memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+        if (a->inode != 0 && b->inode != 0)
+                return a->inode == b->inode && a->device_major == b->device_major &&
+                       a->device_minor == b->device_minor;
+        return n_bytes == count_without_deleted(b) && memcmp(a->path, b->path, n_bytes) == 0;
+}
+
+/*
+ * A loader maps all of a file and then parts of it over that, and what the kernel told of first is gone
+ * a moment later.  The file is still there, at another range.
+ */
+static int open_current_range(uint32_t pid, const struct perf_mmap *mmap, struct error *err)
+{
+        struct process_maps maps;
+        struct perf_mmap range;
+        int fd = -ENOENT;
+        int r = process_maps_open(&maps, pid, err);
+
+        if (r < 0)
+                return r == -ESRCH ? -ENOENT : r;
+        while (fd < 0 && process_maps_next(&maps, &range) == 1)
+                if (range.executable && is_same_file(mmap, &range))
+                        fd = open_range(pid, &range, mmap, err);
+        process_maps_close(&maps);
+        return fd;
+}
+
+static int open_mapped(uint32_t pid, const struct perf_mmap *mmap, struct error *err)
+{
+        int fd = open_range(pid, mmap, mmap, err);
+
+        return fd == -ENOENT ? open_current_range(pid, mmap, err) : fd;
+}
+
+/*
+ * The path as it is below @root_fd.  The kernel's paths have no links in them; one that has by now was
+ * put there by the program, and leads to what it likes us to read.
+ */
+static int open_below(int root_fd, const char *path, const struct perf_mmap *mmap, struct error *err)
+{
+        struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+                                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+        int name_fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+
+        return name_fd < 0 ? error_errno(err, "%s", path) : reopen(name_fd, mmap, path, err);
+}
+
+static int open_by_path(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)
+{
+        char root[LINK_BYTES];
+        int root_fd, fd;
+
+        (void)snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
+        root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (root_fd < 0) {
+                /* The process has ended, or is not ours to look into; likely it has the files that we have. */
+                root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+                if (root_fd < 0)
+                        return error_errno(err, "/");
+        }
+        fd = open_below(root_fd, path, mmap, err);
+        io_close(&root_fd);
+        return fd;
+}
+
+int module_file_open(uint32_t pid, const struct perf_mmap *mmap, struct error *err)
+{
+        size_t n_bytes = count_without_deleted(mmap);
+        char path[PATH_BYTES_MAX + 1];
+        int mapped_fd, fd;
+
+        if (mmap->path_bytes == sizeof(vdso_name) - 1 && memcmp(mmap->path, vdso_name, mmap->path_bytes) == 0)
+                return mmap->start_avma >= VDSO_AVMA_MIN
+                               ? open_vdso(err)
+                               : error_set(err, -ENOENT, "the vdso of a 32-bit process");
+        mapped_fd = open_mapped(pid, mmap, err);
+        if (mapped_fd >= 0 || mapped_fd == -EMFILE || mapped_fd == -ENFILE || mapped_fd == -ENOMEM)
+                return mapped_fd;
+        if (mmap->path_bytes == 0 || mmap->path[0] != '/' || mmap->path_bytes > PATH_BYTES_MAX ||
+            (mmap->inode == 0 && mmap->build_id_bytes == 0)) /* nobody could say if it is that file */
+                return mapped_fd;
+        memcpy(path, mmap->path, mmap->path_bytes);
+        path[mmap->path_bytes] = '\0';
+        fd = open_by_path(pid, path, mmap, err);
+        if (fd < 0 && n_bytes < mmap->path_bytes) {
+                path[n_bytes] = '\0'; /* it may have got its name back */
+                fd = open_by_path(pid, path, mmap, err);
+        }
+        return fd == -EPERM ? -EACCES : fd;
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Callstacks of binaries without frame pointers go up to the thread's root, in the shares that are promised.
+#
+# Real programs, and those that are hard for unwinders: exceptions and alloca 200 deep, signal handlers with and
+# without a stack of their own, vfork, PLT, vdso, code made at run time, static binaries.  HYPROF_SCALE is about how
+# many seconds each runs (1); a handful of samples may always be wrong: where a thread starts or ends.
+set -u
+. tests/tap.sh
+. tests/real_programs.sh
+
+need_sampling
+need g++ strip
+scale=${HYPROF_SCALE:-1}
+case $VARIANT in
+asan | tsan) skip_all "hardware: the sanitizer's own runtime is what would be measured" ;;
+esac
+
+is_complete() { # samples, complete, target in percent
+        compare "$1" ">=" 20 && compare "$2" ">=" "$1 * $3 / 100 - 5"
+}
+
+share() { # name, target in percent, options -- command...
+        local name=$1 target=$2 n complete joined late rest
+        record "$name" -q -F 997 "${@:3}" </dev/null
+        read -r n complete joined late rest < <("$HYPROF" dump "$TMPDIR/$name.hyp" | awk -f tests/complete_stacks.awk)
+        figure "$(awk -v name="$name" -v n="${n:-0}" -v c="${complete:-0}" -v t="$target" 'BEGIN {
+                printf "%-12s %6.2f%% of %5d, target %s%%", name, n ? 100 * c / n : 0, n, t }'), joined $joined, read later $late; by state: ${rest:-none}"
+        holds "$name: $target% of callstacks are complete" is_complete "${n:-0}" "${complete:-0}" "$target"
+        rm -f "$TMPDIR/$name.hyp"
+}
+
+# The root of each callstack is the C library's start: that it is complete is not only said.
+has_right_root() { # name, function to look below, command...
+        local n right
+        record "$1" -q -F 997 -- "${@:3}" </dev/null
+        "$HYPROF" dump "$TMPDIR/$1.hyp" >"$TMPDIR/$1.dump"
+        read -r n right < <(awk -f tests/joined_dump.awk "$TMPDIR/$1.dump" "$TMPDIR/$1.dump" | awk -F '\t' -v inner="$2" '
+                $1 == "sample" && index($11, ";" inner) { n++; right += $11 ~ /^;(_start|__?clone3?);/ }
+                END { print n + 0, right + 0 }')
+        [ "$n" -ge 20 ] && [ "$right" -ge $((n - n / 1000 - 3)) ] && return 0
+        echo "$right of $n callstacks through $2 begin at _start or clone3"
+        return 1
+}
+
+# bash and w_deep have deeper stacks than a copy of 16 KiB, which change faster than they could be joined.
+declare -A targets=([python3]=99.5 [cc1plus]=98 [git]=99 [sqlite3]=99.9 [clang]=90 [node]=99 [perl]=99 [bash]=60 [deep]=60)
+# shellcheck disable=SC2154 # of real_programs.sh
+for name in $real_programs; do
+        if program_of "$name" "$TMPDIR/inputs" "$scale"; then
+                share "$name" "${targets[$name]}" -- "${command[@]}"
+        else
+                figure "$name is not installed: left out"
+        fi
+done
+
+share deep-40 99.9 -- "$WORKLOADS/w_deep" $((scale * 30000)) 40
+share deep-64K 99.9 --stack-size 64K -- "$WORKLOADS/w_deep" $((scale * 30000))
+
+for kind in signal altstack vfork plt vdso jit; do
+        program_of "w_unwind:$kind" "$TMPDIR/inputs" "$scale"
+        if [ "$kind" = jit ] && [ "$(uname -m)" != x86_64 ]; then
+                skips "jit" "hardware: its code is of another machine"
+                continue
+        fi
+        share "$kind" 99 -- "${command[@]}"
+done
+
+# Linked in other ways: without a dynamic loader, at any address, without section of symbols, with a PLT that is bound late.
+flags=(-O2 -fomit-frame-pointer -fno-builtin-labs -D_GNU_SOURCE -I. tests/workloads/w_unwind.c)
+for link in static static-pie stripped lazy; do
+        case $link in
+        stripped) built=(gcc "${flags[@]}" -static -s) ;;
+        lazy)     built=(gcc "${flags[@]}" -z lazy) ;;
+        *)        built=(gcc "${flags[@]}" "-$link") ;;
+        esac
+        if ! "${built[@]}" -o "$TMPDIR/$link" 2>"$TMPDIR/gcc"; then
+                skips "$link" "hardware: gcc does not link it here: $(tail -n 1 "$TMPDIR/gcc")"
+                continue
+        fi
+        share "$link" 99 -- "$TMPDIR/$link" plt $((scale * 15000))
+        share "$link-signal" 99 -- "$TMPDIR/$link" signal $((scale * 15000))
+done
+
+holds "w_deep's main() was called from the program's start" has_right_root deep_root main "$WORKLOADS/w_deep" $((scale * 15000))
+holds "and its threads from theirs" has_right_root deep_threads "(anonymous namespace)::work" "$WORKLOADS/w_deep" $((scale * 5000)) 40 4
+holds "the signal handler's callers are found" has_right_root handler handler "$WORKLOADS/w_unwind" altstack 10000

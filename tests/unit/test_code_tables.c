@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/code_tables.c: each file is opened once, its table comes, and what does not come is counted once */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_rows.h"
+#include "sampler/code_tables.h"
+#include "sampler/loss_counter.h"
+#include "sampler/perf_record.h"
+#include "sampler/table_process.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/regular_file.h"
+#include "tests/unit/own_code.h"
+#include "unwind/unwind_module.h"
+#include "unwind/unwind_module_bytes.h"
+#include "unwind/unwind_table.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define N_FILES   500
+#define LONG_NS   (60 * NS_PER_S)
+#define ENDED_PID UINT32_C(0x7ffffff0) /* higher than the kernel counts */
+#define OTHER_PID (ENDED_PID + 1)
+#define SHORT_NS  (10 * NS_PER_MS)
+#define ENOUGH_NS (10 * NS_PER_S) /* far more than may be waited, and far less than was asked for */
+
+static const struct trace_module file_row = { .kind = TRACE_MODULE_FILE };
+static const struct trace_module vdso_row = { .kind = TRACE_MODULE_VDSO };
+
+static struct table_process process;
+static struct loss_counter losses;
+static struct code_tables *tables;
+static char *own_path;
+
+static void start(table_process_task *task)
+{
+        struct error err = ERROR_NONE;
+
+        losses = (struct loss_counter){ .totals = { 0 } };
+        ck_assert_msg((task ? table_process_start_task(&process, 0, 0, task, &err)
+                            : table_process_start(&process, 0, 0, &err)) == 0,
+                      "%s", err.text);
+        ck_assert_int_eq(code_tables_new(&process, &losses, &tables, NULL), 0);
+        own_path = own_code_path();
+}
+
+static void stop(void)
+{
+        code_tables_free(tables);
+        table_process_stop(&process);
+        free(own_path);
+}
+
+/* As the kernel tells of a file without a build-id, mapped nowhere any more. */
+static struct perf_mmap mmap_of(const char *path)
+{
+        struct perf_mmap m = { .start_avma = 4096, .length_bytes = 4096, .executable = true, .path = path };
+        struct stat status;
+
+        m.path_bytes = strlen(path);
+        if (stat(path, &status) == 0)
+                m.inode = status.st_ino;
+        return m;
+}
+
+/* The same with the build-id. */
+static struct perf_mmap mmap_of_own(void)
+{
+        struct perf_mmap m = mmap_of(own_path);
+        struct elf_image *image = NULL;
+        int fd = -1;
+
+        ck_assert_int_eq(regular_file_open(own_path, &fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open_unmapped(fd, &image, NULL), 0);
+        ck_assert_uint_eq(image->build_id_bytes, 20);
+        memcpy(m.build_id, image->build_id, 20);
+        m.build_id_bytes = 20;
+        m.inode = 0;
+        elf_image_close(image);
+        io_close(&fd);
+        return m;
+}
+
+static int want(uint32_t module, uint32_t pid, const struct perf_mmap *m)
+{
+        return code_tables_want(tables, module, &file_row, pid, m);
+}
+
+static enum code_tables_answer find(uint32_t module)
+{
+        const struct unwind_module *found = NULL;
+        enum code_tables_answer answer = code_tables_find(tables, module, &found);
+
+        ck_assert_int_eq(answer == CODE_TABLES_READY, found != NULL);
+        return answer;
+}
+
+/* However slow this machine is: waits are bounded, and repeated here until the answer is there. */
+static enum code_tables_answer find_at_last(uint32_t module)
+{
+        while (!code_tables_wait(tables, module, LONG_NS))
+                ;
+        return find(module);
+}
+
+static uint64_t count_lost(void)
+{
+        return losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED];
+}
+
+static size_t count_fds(void)
+{
+        DIR *folder = opendir("/proc/self/fd");
+        size_t n = 0;
+
+        ck_assert_ptr_nonnull(folder);
+        while (readdir(folder))
+                n++;
+        (void)closedir(folder);
+        return n;
+}
+
+START_TEST(test_own_file)
+{
+        const struct unwind_module *first, *second;
+        uint32_t epoch, coming_epoch;
+        struct perf_mmap m;
+        size_t n_fds;
+
+        start(NULL);
+        m = mmap_of_own();
+        n_fds = count_fds();
+        epoch = code_tables_epoch(tables);
+        ck_assert_int_eq((int)find(7), CODE_TABLES_NONE);
+        ck_assert_int_eq(want(7, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find(7), CODE_TABLES_COMING);
+        coming_epoch = code_tables_epoch(tables);
+        ck_assert_uint_ne(epoch, coming_epoch);
+        ck_assert_int_eq((int)find_at_last(7), CODE_TABLES_READY);
+        ck_assert_uint_ne(code_tables_epoch(tables), coming_epoch);
+        epoch = code_tables_epoch(tables);
+        ck_assert_int_eq((int)code_tables_find(tables, 7, &first), CODE_TABLES_READY);
+        ck_assert_uint_gt(first->table->n_rows, 100);
+
+        /* Again, from whatever process: nothing happens.  As another module: it is known, and nothing is opened. */
+        ck_assert_int_eq(want(7, ENDED_PID, &m), 0);
+        ck_assert_uint_eq(code_tables_epoch(tables), epoch);
+        m.path = "/nowhere";
+        m.path_bytes = 8;
+        ck_assert_int_eq(want(3000, ENDED_PID, &m), 0);
+        ck_assert_int_eq((int)code_tables_find(tables, 3000, &second), CODE_TABLES_READY);
+        ck_assert_ptr_eq(first, second);
+        ck_assert_uint_ne(code_tables_epoch(tables), epoch);
+        ck_assert_int_eq((int)find(8), CODE_TABLES_NONE);
+        ck_assert_int_eq((int)find(100000), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 0);
+        ck_assert_uint_eq(count_fds(), n_fds);
+        stop();
+}
+END_TEST
+
+/* Without a build-id it is the same file by what fstat(2) says. */
+START_TEST(test_file_without_build_id)
+{
+        const struct unwind_module *first = NULL, *second = NULL;
+        struct perf_mmap m;
+
+        start(NULL);
+        m = mmap_of(own_path);
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
+        ck_assert_int_eq(want(2, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)code_tables_find(tables, 1, &first), CODE_TABLES_READY);
+        ck_assert_int_eq((int)code_tables_find(tables, 2, &second), CODE_TABLES_READY);
+        ck_assert_ptr_eq(first, second);
+        stop();
+}
+END_TEST
+
+START_TEST(test_vdso)
+{
+        struct perf_mmap m = { .start_avma = UINT64_C(0x7fff00000000),
+                               .length_bytes = 8192,
+                               .executable = true };
+
+        start(NULL);
+        m.path = "[vdso]";
+        m.path_bytes = 6;
+        ck_assert_int_eq(code_tables_want(tables, 1, &vdso_row, ENDED_PID, &m), 0);
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
+        stop();
+}
+END_TEST
+
+START_TEST(test_memory_and_kernel_have_none)
+{
+        struct trace_module anonymous = { .kind = TRACE_MODULE_ANONYMOUS },
+                            kernel = { .kind = TRACE_MODULE_KERNEL };
+        struct perf_mmap m;
+
+        start(NULL);
+        m = mmap_of_own();
+        ck_assert_int_eq(code_tables_want(tables, 1, &anonymous, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq(code_tables_want(tables, 2, &kernel, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
+        ck_assert_int_eq((int)find(2), CODE_TABLES_NONE);
+        ck_assert(code_tables_wait(tables, 1, LONG_NS));
+        ck_assert_uint_eq(count_lost(), 0);
+        stop();
+}
+END_TEST
+
+/* One that is no ELF file has no table, and nothing is lost. */
+START_TEST(test_text_file)
+{
+        struct perf_mmap m;
+
+        start(NULL);
+        m = mmap_of("/etc/passwd");
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 0);
+        stop();
+}
+END_TEST
+
+/* A file that is not found is one loss; where another process has it, it is found. */
+START_TEST(test_missing_file)
+{
+        struct perf_mmap m, elsewhere;
+
+        start(NULL);
+        m = mmap_of_own();
+        elsewhere = m;
+        elsewhere.path = "/nowhere/lib.so";
+        elsewhere.path_bytes = strlen(elsewhere.path);
+        ck_assert_int_eq(want(1, ENDED_PID, &elsewhere), 0);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 1);
+        ck_assert_int_eq(want(1, ENDED_PID, &m), 0); /* the same process: not again */
+        ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
+        ck_assert_int_eq(want(1, OTHER_PID, &elsewhere), 0);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
+        ck_assert_int_eq(want(2, (uint32_t)getpid(), &m), 0); /* another module with the same build-id */
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
+        ck_assert_int_eq((int)find(2), CODE_TABLES_READY);
+        ck_assert_uint_eq(count_lost(), 1);
+        stop();
+}
+END_TEST
+
+/* But not for ever. */
+START_TEST(test_missing_file_of_many_processes)
+{
+        struct perf_mmap m, elsewhere;
+
+        start(NULL);
+        m = mmap_of_own();
+        elsewhere = m;
+        elsewhere.path = "/nowhere/lib.so";
+        elsewhere.path_bytes = strlen(elsewhere.path);
+        for (uint32_t i = 0; i < 20; i++)
+                ck_assert_int_eq(want(1, ENDED_PID + i % 2, &elsewhere), 0);
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 1);
+        stop();
+}
+END_TEST
+
+START_TEST(test_replaced_file)
+{
+        struct perf_mmap m, right;
+
+        start(NULL);
+        right = mmap_of_own();
+        m = right;
+        m.build_id[3] ^= 1; /* what was mapped was another */
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 1);
+        ck_assert_int_eq(want(2, (uint32_t)getpid(), &right), 0);
+        ck_assert_int_eq((int)find_at_last(2), CODE_TABLES_READY);
+        stop();
+}
+END_TEST
+
+static enum table_status say_empty_module(const struct table_request *request, int file_fd,
+                                          struct byte_buffer *out)
+{
+        const struct unwind_module empty = { .n_bytes = 1 };
+        char byte;
+
+        (void)request;
+        if (pread(file_fd, &byte, 1, 0) != 1)
+                return TABLE_STATUS_FAILED;
+        unwind_module_encode(&empty, out);
+        return TABLE_STATUS_BUILT;
+}
+
+/* More files than may be open at a time, and than the table process takes: all get their tables. */
+START_TEST(test_many_files)
+{
+        struct rlimit limit = { .rlim_cur = _i ? 1024 : 40, .rlim_max = 1024 };
+        char folder[] = "/tmp/hyprof-tables-XXXXXX", path[64];
+        size_t n_fds;
+
+        start(say_empty_module);
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        n_fds = count_fds();
+        for (uint32_t i = 1; i <= N_FILES; i++) {
+                int fd;
+
+                (void)snprintf(path, sizeof(path), "%s/%u", folder, i);
+                fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+                ck_assert_int_eq(write(fd, "x", 1), 1);
+                io_close(&fd);
+        }
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        for (uint32_t i = 1; i <= N_FILES; i++) {
+                struct perf_mmap m;
+
+                (void)snprintf(path, sizeof(path), "%s/%u", folder, i);
+                m = mmap_of(path);
+                ck_assert_int_eq(want(i, (uint32_t)getpid(), &m), 0);
+                ck_assert_int_ne((int)find(i), CODE_TABLES_NONE);
+                memset(path, '?', sizeof(path)); /* the name was borrowed */
+        }
+        ck_assert_int_eq((int)find_at_last(N_FILES),
+                         CODE_TABLES_READY); /* not the last one to be asked for */
+        for (uint32_t i = 1; i <= N_FILES; i++)
+                ck_assert_int_eq((int)find_at_last(i), CODE_TABLES_READY);
+        ck_assert_uint_eq(count_lost(), 0);
+        ck_assert_uint_eq(count_fds(), n_fds);
+        for (uint32_t i = 1; i <= N_FILES; i++) {
+                (void)snprintf(path, sizeof(path), "%s/%u", folder, i);
+                ck_assert_int_eq(unlink(path), 0);
+        }
+        ck_assert_int_eq(rmdir(folder), 0);
+        stop();
+}
+END_TEST
+
+static enum table_status send_nonsense(const struct table_request *request, int file_fd,
+                                       struct byte_buffer *out)
+{
+        (void)request;
+        (void)file_fd;
+        byte_buffer_add_u64(out, 0x123456789);
+        return TABLE_STATUS_BUILT;
+}
+
+START_TEST(test_table_that_is_nonsense)
+{
+        struct perf_mmap m;
+
+        start(send_nonsense);
+        m = mmap_of_own();
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 1);
+        stop();
+}
+END_TEST
+
+static enum table_status wait_for_ever(const struct table_request *request, int file_fd,
+                                       struct byte_buffer *out)
+{
+        (void)request;
+        (void)file_fd;
+        (void)out;
+        while (pause() < 0)
+                ;
+        return TABLE_STATUS_FAILED;
+}
+
+/* However long is asked for, and how often: the collector has other work. */
+START_TEST(test_waits_are_bounded)
+{
+        uint64_t began_ns;
+        struct perf_mmap m;
+
+        start(wait_for_ever);
+        m = mmap_of_own();
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        began_ns = clock_raw_ns();
+        ck_assert(!code_tables_wait(tables, 1, SHORT_NS));
+        ck_assert_uint_ge(clock_raw_ns() - began_ns, SHORT_NS);
+        ck_assert(!code_tables_wait(tables, 1, LONG_NS));
+        ck_assert_uint_lt(clock_raw_ns() - began_ns, ENOUGH_NS);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_COMING);
+        stop();
+}
+END_TEST
+
+/* Whoever builds dies with a file in work and others waiting: each is counted, and nobody waits any more. */
+START_TEST(test_builder_that_is_gone)
+{
+        struct perf_mmap m;
+
+        start(wait_for_ever);
+        m = mmap_of_own();
+        for (uint32_t i = 1; i <= 2 * TABLE_PROCESS_WAITING_MAX; i++) {
+                m.build_id[0] = (uint8_t)i;
+                ck_assert_int_eq(want(i, (uint32_t)getpid(), &m), 0);
+        }
+        ck_assert_int_eq(kill(process.pid, SIGKILL), 0);
+        for (uint32_t i = 1; i <= 2 * TABLE_PROCESS_WAITING_MAX; i++)
+                ck_assert_int_eq((int)find_at_last(i), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 2 * TABLE_PROCESS_WAITING_MAX);
+        m.build_id[1] ^= 1;
+        ck_assert_int_eq(want(1000, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find(1000), CODE_TABLES_NONE);
+        ck_assert_uint_eq(count_lost(), 2 * TABLE_PROCESS_WAITING_MAX + 1);
+        ck_assert_int_eq(code_tables_take(tables), 0);
+        stop();
+}
+END_TEST
+
+START_TEST(test_without_a_builder)
+{
+        struct table_process none = { .fd = -1 };
+        struct perf_mmap m;
+
+        losses = (struct loss_counter){ .totals = { 0 } };
+        own_path = own_code_path();
+        ck_assert_int_eq(code_tables_new(&none, &losses, &tables, NULL), 0);
+        m = mmap_of_own();
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_NONE);
+        ck_assert(code_tables_wait(tables, 1, LONG_NS));
+        ck_assert_uint_eq(count_lost(), 1);
+        code_tables_free(tables);
+        code_tables_free(NULL);
+        free(own_path);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/code_tables");
+        TCase *tc = tcase_create("tables");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_set_timeout(tc, 120);
+        tcase_add_test(tc, test_own_file);
+        tcase_add_test(tc, test_file_without_build_id);
+        tcase_add_test(tc, test_vdso);
+        tcase_add_test(tc, test_memory_and_kernel_have_none);
+        tcase_add_test(tc, test_text_file);
+        tcase_add_test(tc, test_missing_file);
+        tcase_add_test(tc, test_missing_file_of_many_processes);
+        tcase_add_test(tc, test_replaced_file);
+        tcase_add_loop_test(tc, test_many_files, 0, 2);
+        tcase_add_test(tc, test_table_that_is_nonsense);
+        tcase_add_test(tc, test_waits_are_bounded);
+        tcase_add_test(tc, test_builder_that_is_gone);
+        tcase_add_test(tc, test_without_a_builder);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/cpu_lanes.c, report_cpus.c: known stretches on known CPUs add up, and half-known ones add nothing */
+#include "analyze/report.h"
+#include "base/error.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct report *load(const struct trace_builder *b)
+{
+        struct report_options options = { .wants_cpus = true };
+        struct report *report = NULL;
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(report_load(b->path, &options, &report, &err) == 0, "%s", err.text);
+        return report;
+}
+
+static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uint64_t cpu)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op, .operand = { cpu } };
+
+        event_encoder_add(&b->encoder, &event);
+}
+
+/* Thread 11: on CPU 3 for 100, on 0 for 50 and 7; thread 12 on CPU 3 for 300. */
+START_TEST(test_known_stretches)
+{
+        struct trace_builder b;
+        struct report *report;
+        const struct report_cpu *cpu;
+        uint32_t first, second;
+
+        trace_builder_init(&b);
+        first = trace_builder_thread(&b, 10, 11);
+        second = trace_builder_thread(&b, 10, 12);
+        trace_builder_begin_run(&b, first);
+        add(&b, 1000, TRACE_OP_SWITCH_IN, 3);
+        add(&b, 1100, TRACE_OP_SWITCH_OUT, 3);
+        add(&b, 1200, TRACE_OP_SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, second);
+        add(&b, 1100, TRACE_OP_SWITCH_IN, 3);
+        add(&b, 1400, TRACE_OP_SWITCH_OUT, 3);
+        trace_builder_end_run(&b);
+        trace_builder_flush(&b);
+        trace_builder_begin_run(&b, first);
+        add(&b, 1250, TRACE_OP_SWITCH_OUT, 0);
+        add(&b, 1300, TRACE_OP_SWITCH_IN, 0);
+        add(&b, 1307, TRACE_OP_SWITCH_OUT, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->cpus.n_rows, 2);
+        cpu = &report->cpus.rows[0];
+        ck_assert_uint_eq(cpu->cpu, 0);
+        ck_assert_uint_eq(cpu->busy_ns, 57);
+        ck_assert_uint_eq(cpu->n_switches, 2);
+        ck_assert_uint_eq(cpu->n_threads, 1);
+        cpu = &report->cpus.rows[1];
+        ck_assert_uint_eq(cpu->cpu, 3);
+        ck_assert_uint_eq(cpu->busy_ns, 400);
+        ck_assert_uint_eq(cpu->n_switches, 2);
+        ck_assert_uint_eq(cpu->n_threads, 2);
+        ck_assert_uint_eq(cpu->threads[0].tid, 12);
+        ck_assert_uint_eq(cpu->threads[0].busy_ns, 300);
+        ck_assert_uint_eq(cpu->threads[1].tid, 11);
+        ck_assert_uint_eq(cpu->threads[1].n_switches, 1);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/*
+ * Runs already and leaves CPU 5; runs on CPU 6 when the recording ends, or until it exits; two switches in of which
+ * the first has no end; a thread that is woken first; a fiber, which is on no CPU of its own.
+ */
+START_TEST(test_ends_that_are_missing)
+{
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_event(&b, 100, TRACE_OP_FRAME_MARK);
+        add(&b, 140, TRACE_OP_SWITCH_OUT, 5);
+        add(&b, 500, TRACE_OP_SWITCH_IN, 6);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
+        add(&b, 100, TRACE_OP_SWITCH_IN, 7);
+        add(&b, 300, TRACE_OP_SWITCH_IN, 7);
+        add(&b, 310, TRACE_OP_SWITCH_OUT, 7);
+        add(&b, 320, TRACE_OP_SWITCH_OUT, 7);
+        add(&b, 400, TRACE_OP_SWITCH_IN, 8);
+        trace_builder_event(&b, 450, TRACE_OP_THREAD_EXIT);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
+        add(&b, 100, TRACE_OP_WAKEUP, 1);
+        add(&b, 200, TRACE_OP_SWITCH_IN, 9);
+        add(&b, 260, TRACE_OP_SWITCH_OUT, 9);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_fiber(&b, 1, 4));
+        add(&b, 100, TRACE_OP_SWITCH_IN, 10);
+        add(&b, 200, TRACE_OP_SWITCH_OUT, 10);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "end_raw_ns", "1000");
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->cpus.n_rows, 5);
+        ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 40);
+        ck_assert_uint_eq(report->cpus.rows[0].n_switches, 0);
+        ck_assert_uint_eq(report->cpus.rows[1].busy_ns, 500);
+        ck_assert_uint_eq(report->cpus.rows[2].busy_ns, 10);
+        ck_assert_uint_eq(report->cpus.rows[3].busy_ns, 50);
+        ck_assert_uint_eq(report->cpus.rows[4].busy_ns, 60);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Who runs all the time without a switch is known by its samples. */
+START_TEST(test_samples_tell_the_cpu)
+{
+        struct trace_event sample = { .time_ns = 300, .op = TRACE_OP_SAMPLE };
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        sample.sample.event = trace_builder_sample_event(&b, "cpu-clock");
+        sample.sample.cpu = 2;
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_event(&b, 100, TRACE_OP_FRAME_MARK);
+        event_encoder_add(&b.encoder, &sample);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "end_raw_ns", "1000");
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->cpus.n_rows, 1);
+        ck_assert_uint_eq(report->cpus.rows[0].cpu, 2);
+        ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 900);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/report_cpus");
+        TCase *tc = tcase_create("report_cpus");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_known_stretches);
+        tcase_add_test(tc, test_ends_that_are_missing);
+        tcase_add_test(tc, test_samples_tell_the_cpu);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/wait_stats.c, wait_places.c, report_waits.c: known waits have their times, places, zones and wakers */
+#include "analyze/report.h"
+#include "analyze/wait_places.h"
+#include "base/error.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool equals(struct report_string s, const char *text)
+{
+        return s.n_bytes == strlen(text) && (s.n_bytes == 0 || memcmp(s.bytes, text, s.n_bytes) == 0);
+}
+
+static struct report *load(const struct trace_builder *b)
+{
+        struct report_options options = { .wants_waits = true };
+        struct report *report = NULL;
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(report_load(b->path, &options, &report, &err) == 0, "%s", err.text);
+        return report;
+}
+
+static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op };
+
+        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
+        event_encoder_add(&b->encoder, &event);
+}
+
+/* The rest of the operands are 0. */
+#define ADD(b, time_ns, op, ...) \
+        add((b), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
+
+/* A process with a stack as the kernel and the tables give it; what differs between two of them is in `lock_2`. */
+struct code {
+        uint32_t program, libc, kernel, mark;
+        uint32_t in_main, lock, lock_2, sleep, cut; /* stacks */
+        uint32_t post;                              /* of a waker */
+};
+
+static uint32_t named_frame(struct trace_builder *b, uint32_t module, uint64_t offset, const char *name)
+{
+        uint32_t frame = trace_builder_frame(b, module, offset);
+
+        if (name)
+                trace_builder_symbol(b, frame, name, 0);
+        return frame;
+}
+
+/* What the kernel adds to a stack: from the system call, by way of its scheduler. */
+static uint32_t in_kernel(struct trace_builder *b, const struct code *c, uint32_t stack, const char *what,
+                          bool long_way)
+{
+        stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x1000, "do_syscall_64"));
+        stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, strlen(what), what));
+        if (long_way)
+                stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x2000, "schedule_timeout"));
+        stack = trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x3000, "schedule"));
+        return trace_builder_stack(b, stack, named_frame(b, c->kernel, 0x3100, "__schedule"));
+}
+
+static struct code add_code(struct trace_builder *b)
+{
+        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
+        struct trace_module mark = { .kind = TRACE_MODULE_MARK };
+        struct code c = { .program = trace_builder_module(b, "/bin/program"),
+                          .libc = trace_builder_module(b, "/usr/lib/x86_64-linux-gnu/libc.so.6") };
+        uint32_t locking, at;
+
+        kernel.path = trace_builder_string(b, "[kernel]");
+        mark.path = trace_builder_string(b, "[truncated]");
+        c.kernel = trace_builder_row(b, TRACE_TABLE_MODULES, &kernel);
+        c.mark = trace_builder_row(b, TRACE_TABLE_MODULES, &mark);
+        c.in_main = trace_builder_stack(b, 0, named_frame(b, c.program, 0x100, "main"));
+        locking = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x200, "take_lock"));
+        at = trace_builder_stack(b, locking, named_frame(b, c.libc, 0x10, "pthread_mutex_lock"));
+        c.lock = in_kernel(b, &c, at, "futex_wait_queue", false);
+        /* Another address of the same function, another way through the kernel. */
+        locking = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x210, "take_lock"));
+        at = trace_builder_stack(b, locking, named_frame(b, c.libc, 0x14, "pthread_mutex_lock"));
+        c.lock_2 = in_kernel(b, &c, at, "futex_wait_queue", true);
+        at = trace_builder_stack(b, c.in_main, named_frame(b, c.libc, 0x20, "clock_nanosleep"));
+        c.sleep = in_kernel(b, &c, at, "hrtimer_nanosleep", false);
+        at = trace_builder_stack(b, 0, trace_builder_frame(b, c.mark, 0));
+        at = trace_builder_stack(b, at, named_frame(b, c.program, 0x300, "deep"));
+        c.cut = in_kernel(b, &c, at, "pipe_read", false);
+        at = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x400, "give_lock"));
+        c.post = trace_builder_stack(b, at, named_frame(b, c.libc, 0x30, "pthread_mutex_unlock"));
+        return c;
+}
+
+static const struct report_wait_place *place_of(const struct report *report, const char *function,
+                                                const char *kernel)
+{
+        for (uint32_t i = 0; i < report->waits.n_places; i++) {
+                const struct report_wait_place *place = &report->waits.places[i];
+
+                if (place->frame < place->n_frames && equals(place->frames[place->frame].name, function) &&
+                    equals(place->kernel, kernel))
+                        return place;
+        }
+        ck_abort_msg("nobody waits in %s, %s", function, kernel);
+}
+
+/*
+ * main (thread 11) waits for a lock three times, 100 + 300 + 50 ns, in two callstacks of one place; twice holder
+ * gives it, 10 and 30 ns before main runs, once nobody knows who; it sleeps 1000 ns without a callstack and 40 with
+ * one; is preempted for 70 and 20 ns.  deep (thread 12) waits from 500 on until the end.
+ */
+static void build_known(struct trace_builder *b)
+{
+        struct code c = add_code(b);
+        uint32_t main_thread = trace_builder_thread(b, 10, 11);
+        uint32_t other_thread = trace_builder_thread(b, 10, 12);
+        uint32_t holder = trace_builder_string(b, "holder");
+        uint32_t outer = trace_builder_location(b, "outer");
+        uint32_t inner = trace_builder_location(b, "inner");
+
+        trace_builder_begin_run(b, main_thread);
+        ADD(b, 1000, SWITCH_IN, 0);
+        trace_builder_begin_zone(b, 1001, outer);
+        ADD(b, 1100, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
+        ADD(b, 1190, WAKEUP, 1, other_thread, holder, c.post);
+        ADD(b, 1195, WAKEUP, 1, main_thread, 0, 0); /* comes too late to have ended anything */
+        ADD(b, 1200, SWITCH_IN, 1);
+        trace_builder_begin_zone(b, 1250, inner);
+        ADD(b, 1300, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock_2, TRACE_STACK_COMPLETE);
+        trace_builder_end_run(b);
+        trace_builder_flush(b);
+        trace_builder_begin_run(b, other_thread);
+        ADD(b, 500, SWITCH_OUT, 1, 0, TRACE_WAIT_UNINTERRUPTIBLE, c.cut, TRACE_STACK_TRUNCATED);
+        trace_builder_end_run(b);
+        trace_builder_begin_run(b, main_thread);
+        ADD(b, 1570, WAKEUP, 1, other_thread, holder, c.post);
+        ADD(b, 1600, SWITCH_IN, 1);
+        trace_builder_event(b, 1601, TRACE_OP_ZONE_END);
+        ADD(b, 1650, WAKEUP, 1, other_thread, holder, c.post); /* it runs */
+        ADD(b, 1700, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.lock, TRACE_STACK_COMPLETE);
+        ADD(b, 1750, SWITCH_IN, 1);
+        ADD(b, 1800, SWITCH_OUT, 1, 1, TRACE_WAIT_PREEMPTED);
+        ADD(b, 1870, SWITCH_IN, 1);
+        ADD(b, 1880, SWITCH_OUT, 1, 0, TRACE_WAIT_PREEMPTED);
+        ADD(b, 1900, SWITCH_IN, 1);
+        ADD(b, 2000, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING);
+        ADD(b, 3000, SWITCH_IN, 1);
+        trace_builder_event(b, 3001, TRACE_OP_ZONE_END);
+        ADD(b, 3100, SWITCH_OUT, 1, 0, TRACE_WAIT_SLEEPING, c.sleep, TRACE_STACK_COMPLETE);
+        ADD(b, 3140, SWITCH_IN, 1);
+        ADD(b, 3200, THREAD_EXIT, 0);
+        ADD(b, 3210, SWITCH_OUT, 1, 0, TRACE_WAIT_ENDED, c.sleep, TRACE_STACK_COMPLETE);
+        trace_builder_end_run(b);
+        trace_builder_meta(b, "start_raw_ns", "400");
+        trace_builder_meta(b, "end_raw_ns", "4500");
+        trace_builder_finish(b);
+}
+
+START_TEST(test_places)
+{
+        const struct report_wait_place *place;
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->waits.n_places, 4);
+
+        place = place_of(report, "take_lock", "futex_wait_queue");
+        ck_assert_uint_eq(place->sum.ended.n_waits, 3);
+        ck_assert_uint_eq(place->sum.ended.total_ns, 450);
+        ck_assert_uint_eq(place->sum.ended.max_ns, 300);
+        ck_assert_uint_eq(place->sum.n_open, 0);
+        ck_assert_uint_eq(place->wait, TRACE_WAIT_SLEEPING);
+        ck_assert_uint_eq(place->n_frames, 3);
+        ck_assert(equals(place->frames[0].name, "pthread_mutex_lock"));
+        ck_assert(equals(place->frames[2].name, "main"));
+        ck_assert_uint_eq(place->frame, 1);
+        ck_assert(place->has_stack && !place->is_cut);
+
+        place = place_of(report, "main", "hrtimer_nanosleep");
+        ck_assert_uint_eq(place->sum.ended.total_ns, 40);
+        ck_assert_uint_eq(place->n_wakers, 0);
+
+        place = place_of(report, "deep", "pipe_read");
+        ck_assert_uint_eq(place->sum.ended.n_waits, 0);
+        ck_assert_uint_eq(place->sum.n_open, 1);
+        ck_assert_uint_eq(place->sum.open_ns, 4000);
+        ck_assert_int_eq(place->frames[1].kind, FUNCTION_MARK);
+        ck_assert(equals(place->frames[1].name, "[truncated]"));
+        ck_assert_ptr_eq(place, &report->waits.places[0]); /* it has the most time */
+
+        ck_assert(!report->waits.places[1].has_stack);
+        ck_assert_uint_eq(report->waits.places[1].sum.ended.total_ns, 1000);
+        ck_assert_uint_eq(report->waits.places[1].n_frames, 0);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_wakers_and_delays)
+{
+        const struct report_wait_place *place;
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        report = load(&b);
+        place = place_of(report, "take_lock", "futex_wait_queue");
+        ck_assert_uint_eq(place->n_wakers, 1);
+        ck_assert(equals(place->wakers[0].thread, "holder"));
+        ck_assert(place->wakers[0].has_function);
+        ck_assert(equals(place->wakers[0].function.name, "give_lock"));
+        ck_assert_uint_eq(place->wakers[0].ended.n_waits, 2);
+        ck_assert_uint_eq(place->wakers[0].ended.total_ns, 400);
+        ck_assert_uint_eq(place->sum.delays.n_waits, 2);
+        ck_assert_uint_eq(place->sum.delays.total_ns, 40);
+        ck_assert_uint_eq(place->sum.delays.max_ns, 30);
+        ck_assert(report->waits.has_wakeups);
+        ck_assert_uint_eq(report->waits.woken.n_waits, 2);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_totals_and_threads)
+{
+        const struct report_waits *w;
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        report = load(&b);
+        w = &report->waits;
+        ck_assert_uint_eq(w->all.ended.n_waits, 5);
+        ck_assert_uint_eq(w->all.ended.total_ns, 1490);
+        ck_assert_uint_eq(wait_row_total_ns(&w->all), 5490);
+        ck_assert_uint_eq(w->with_stack.ended.n_waits, 4);
+        ck_assert_uint_eq(wait_row_total_ns(&w->with_stack), 4490);
+        ck_assert_uint_eq(w->preempted.n_waits, 2);
+        ck_assert_uint_eq(w->preempted.total_ns, 90);
+        ck_assert_uint_eq(w->preempted.max_ns, 70);
+        ck_assert_uint_eq(w->n_threads, 2);
+        ck_assert_uint_eq(w->threads[0].tid, 12);
+        ck_assert_uint_eq(w->threads[0].sum.open_ns, 4000);
+        ck_assert_uint_eq(w->threads[1].tid, 11);
+        ck_assert_uint_eq(w->threads[1].sum.ended.total_ns, 1490);
+        ck_assert_uint_eq(w->threads[1].sum.n_open, 0);
+        ck_assert_uint_eq(w->threads[1].preempted.total_ns, 90);
+        ck_assert_uint_eq(w->threads[1].sum.delays.total_ns, 40);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_zones)
+{
+        const struct report_waits *w;
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        report = load(&b);
+        w = &report->waits;
+        ck_assert_uint_eq(w->n_zones, 3);
+        ck_assert_uint_eq(w->zones[0].n_names, 0);
+        ck_assert_uint_eq(wait_row_total_ns(&w->zones[0].sum), 4040);
+        ck_assert_uint_eq(w->zones[1].n_names, 1);
+        ck_assert(equals(w->zones[1].names[0], "outer"));
+        ck_assert_uint_eq(w->zones[1].sum.ended.total_ns, 100 + 50 + 1000);
+        ck_assert_uint_eq(w->zones[2].n_names, 2);
+        ck_assert(equals(w->zones[2].names[0], "outer"));
+        ck_assert(equals(w->zones[2].names[1], "inner"));
+        ck_assert_uint_eq(w->zones[2].sum.ended.total_ns, 300);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* One that has no function of its own is known by that of the kernel, and by the thread's name. */
+START_TEST(test_wakers_without_functions)
+{
+        const struct report_wait_place *place;
+        struct trace_builder b;
+        struct report *report;
+        uint32_t kernel, thread, stack;
+
+        trace_builder_init(&b);
+        kernel = add_code(&b).kernel;
+        thread = trace_builder_thread(&b, 1, 1);
+        stack = trace_builder_stack(&b, 0, named_frame(&b, kernel, 0x10, "handle_softirqs"));
+        stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x20, "hrtimer_wakeup"));
+        stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x30, "try_to_wake_up"));
+        trace_builder_begin_run(&b, thread);
+        ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "sleeper"));
+        ADD(&b, 110, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        ADD(&b, 120, WAKEUP, 0, 0, 0, stack);
+        ADD(&b, 130, SWITCH_IN, 0);
+        ADD(&b, 140, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        ADD(&b, 150, WAKEUP, 0, thread, 0, 0);
+        ADD(&b, 170, SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->waits.n_places, 1);
+        place = &report->waits.places[0];
+        ck_assert_uint_eq(place->n_wakers, 2);
+        ck_assert(equals(place->wakers[0].thread, "sleeper"));
+        ck_assert(!place->wakers[0].has_function);
+        ck_assert_uint_eq(place->wakers[0].ended.total_ns, 30);
+        ck_assert_uint_eq(place->wakers[1].thread.n_bytes, 0);
+        ck_assert(equals(place->wakers[1].function.name, "hrtimer_wakeup"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* A switch that the trace lacks makes no wait, and none longer; idle threads of the kernel wait for nothing. */
+START_TEST(test_switches_that_are_missing)
+{
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        ADD(&b, 50, WAKEUP, 0);
+        ADD(&b, 100, SWITCH_IN, 0);
+        ADD(&b, 200, SWITCH_IN, 0);
+        ADD(&b, 300, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        ADD(&b, 900, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        ADD(&b, 910, SWITCH_IN, 0);
+        ADD(&b, 920, SWITCH_OUT, 0, 0, TRACE_WAIT_IDLE);
+        ADD(&b, 990, SWITCH_IN, 0);
+        ADD(&b, 1000, SWITCH_OUT, 0, 0, 77);
+        ADD(&b, 1005, SWITCH_IN, 0);
+        ADD(&b, 1010, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
+        ADD(&b, 1020, THREAD_EXIT, 0);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_fiber(&b, 1, 7));
+        ADD(&b, 100, SWITCH_IN, 0);
+        ADD(&b, 200, SWITCH_OUT, 0);
+        ADD(&b, 700, SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "end_raw_ns", "5000");
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->waits.all.ended.n_waits, 2);
+        ck_assert_uint_eq(report->waits.all.ended.total_ns, 15);
+        ck_assert_uint_eq(report->waits.all.n_open, 0);
+        ck_assert_uint_eq(report->waits.n_threads, 1);
+        ck_assert_uint_eq(report->waits.n_places, 2);
+        ck_assert_str_eq(report->waits.places[1].wait_words, "of a newer version of hyprof");
+        /* Who is woken first of all runs from its first switch on. */
+        ck_assert_uint_eq(report->threads[1].on_cpu_ns, 200 + 10 + 10 + 5);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Traces of version 1.1 say nothing but that a thread left its CPU, and whether it could have run on. */
+START_TEST(test_waits_without_anything_else)
+{
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        ADD(&b, 100, SWITCH_OUT, 0, 0);
+        ADD(&b, 350, SWITCH_IN, 0);
+        ADD(&b, 400, SWITCH_OUT, 0, 1);
+        ADD(&b, 460, SWITCH_IN, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->waits.all.ended.total_ns, 250);
+        ck_assert_uint_eq(report->waits.preempted.total_ns, 60);
+        ck_assert_uint_eq(report->waits.with_stack.ended.n_waits, 0);
+        ck_assert(!report->waits.has_wakeups);
+        ck_assert_uint_eq(report->waits.places[0].wait, TRACE_WAIT_UNKNOWN);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Callstacks and zones of any depth are shown from the inside on, and cost no more than that. */
+START_TEST(test_endless_depth)
+{
+        struct trace_builder b;
+        struct report *report;
+        uint32_t module, zone, stack = 0;
+
+        trace_builder_init(&b);
+        module = trace_builder_module(&b, "/bin/program");
+        zone = trace_builder_location(&b, "again");
+        for (uint32_t i = 0; i < 100000; i++)
+                stack = trace_builder_stack(&b, stack, trace_builder_frame(&b, module, i % 1000));
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        for (uint64_t i = 0; i < 1000; i++) {
+                trace_builder_begin_zone(&b, 10 * i, zone);
+                ADD(&b, 10 * i + 1, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, stack - i);
+                ADD(&b, 10 * i + 5, SWITCH_IN, 0);
+        }
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->waits.n_places,
+                          1); /* addresses without names are one function of their module */
+        for (uint32_t i = 0; i < report->waits.n_places; i++) {
+                ck_assert(report->waits.places[i].is_cut);
+                ck_assert_uint_eq(report->waits.places[i].n_frames, WAIT_PLACES_FRAMES_MAX);
+        }
+        ck_assert_uint_eq(report->waits.n_zones, 1000);
+        for (uint32_t i = 0; i < report->waits.n_zones; i++)
+                ck_assert_uint_le(report->waits.zones[i].n_names, REPORT_WAIT_NAMES_MAX);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/report_waits");
+        TCase *tc = tcase_create("report_waits");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_places);
+        tcase_add_test(tc, test_wakers_and_delays);
+        tcase_add_test(tc, test_wakers_without_functions);
+        tcase_add_test(tc, test_totals_and_threads);
+        tcase_add_test(tc, test_zones);
+        tcase_add_test(tc, test_switches_that_are_missing);
+        tcase_add_test(tc, test_waits_without_anything_else);
+        tcase_add_test(tc, test_endless_depth);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
