@@ -42,8 +42,8 @@ struct switch_source {
         struct bpf_link *links[PROGRAMS_MAX];
         size_t n_links;
         struct switch_settings settings;
-        struct switch_scope *scope; /* borrowed: the program's own, mapped by `object` */
-        struct cpu_ring *cpus;      /* heap, owned */
+        struct switch_scope scope;
+        struct cpu_ring *cpus; /* heap, owned */
         size_t n_cpus;
         struct cpu_ring *turn; /* of switch_source_peek() */
         void *map;             /* of all rings; owned */
@@ -190,8 +190,7 @@ static int map_rings(struct switch_source *s)
 {
         struct bpf_map *rings = bpf_object__find_map_by_name(s->object, "rings");
         struct bpf_map *wake = bpf_object__find_map_by_name(s->object, "wake");
-        struct bpf_map *variables = bpf_object__find_map_by_name(s->object, ".bss");
-        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), variable_bytes = 0;
+        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
         void *at = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(rings), 0);
 
         if (at == MAP_FAILED)
@@ -209,9 +208,6 @@ static int map_rings(struct switch_source *s)
         if (at == MAP_FAILED)
                 return -errno;
         s->wake_head = at;
-        s->scope = variables ? (struct switch_scope *)(uintptr_t)bpf_map__initial_value(variables, &variable_bytes) : NULL;
-        if (variable_bytes < sizeof(*s->scope))
-                return -EINVAL;
         s->processes_fd = bpf_map__fd(bpf_object__find_map_by_name(s->object, "processes"));
         return 0;
 }
@@ -268,22 +264,37 @@ static bool is_needed(const struct switch_source *s, struct bpf_program *program
         const char *name = bpf_program__name(program);
 
         return bpf_program__autoload(program) &&
-               (s->scope->filter == SWITCH_FILTER_PROCESSES ||
+               (s->scope.filter == SWITCH_FILTER_PROCESSES ||
                 (strcmp(name, "on_fork") != 0 && strcmp(name, "on_free") != 0));
+}
+
+/* The program's variable is all that its map of variables has. */
+static int set_scope(const struct switch_source *s)
+{
+        struct bpf_map *variables = bpf_object__find_map_by_name(s->object, ".bss");
+        const uint32_t key = 0;
+
+        if (!variables || bpf_map__value_size(variables) != sizeof(s->scope))
+                return -EINVAL;
+        return bpf_map_update_elem(bpf_map__fd(variables), &key, &s->scope, BPF_ANY) < 0 ? -errno : 0;
 }
 
 int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, struct error *err)
 {
         struct bpf_program *program;
         struct stat cgroup;
+        int r;
 
-        s->scope->filter = everything ? SWITCH_FILTER_NONE : SWITCH_FILTER_PROCESSES;
+        s->scope.filter = everything ? SWITCH_FILTER_NONE : SWITCH_FILTER_PROCESSES;
         if (!everything && cgroup_fd >= 0) {
                 if (fstat(cgroup_fd, &cgroup) < 0)
                         return error_errno(err, "cgroup");
-                s->scope->filter = SWITCH_FILTER_CGROUP;
-                s->scope->cgroup_id = cgroup.st_ino;
+                s->scope.filter = SWITCH_FILTER_CGROUP;
+                s->scope.cgroup_id = cgroup.st_ino;
         }
+        r = set_scope(s);
+        if (r < 0)
+                return explain(r, "tell the program whose switches are wanted", err);
         /* From the first switch on its time lies between two readings. */
         monotonic_clock_pair(&s->clock);
         bpf_object__for_each_program(program, s->object)
@@ -323,7 +334,7 @@ int switch_source_add_process(struct switch_source *s, uint32_t pid)
 {
         const uint8_t value = 1;
 
-        if (!s || s->scope->filter == SWITCH_FILTER_CGROUP)
+        if (!s || s->scope.filter == SWITCH_FILTER_CGROUP)
                 return 0;
         return bpf_map_update_elem(s->processes_fd, &pid, &value, BPF_ANY) < 0 ? -errno : 0;
 }
