@@ -68,10 +68,16 @@ static void print_summary(const struct record_options *options, const struct rec
                           uint64_t file_bytes)
 {
         const struct recorder_progress *p = &result->progress;
+        const struct event_request *events = &options->events;
+        char rate[40];
 
-        complain("wrote %s (%s): %s, %s samples of %s at %" PRIu64 " Hz, %s zones, %s lost", options->path,
+        if (events->rate_hz)
+                (void)snprintf(rate, sizeof(rate), "at %" PRIu64 " Hz", events->rate_hz);
+        else
+                (void)snprintf(rate, sizeof(rate), "one in %" PRIu64, events->period);
+        complain("wrote %s (%s): %s, %s samples of %s %s, %s zones, %s lost", options->path,
                  text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text,
-                 text_number_count(p->n_samples).text, result->event_names, options->events.rate_hz,
+                 text_number_count(p->n_samples).text, result->event_names, rate,
                  text_number_count(p->n_zones).text, text_number_count(p->n_lost).text);
         if (isatty(STDERR_FILENO))
                 complain_next("hyprof report %s",

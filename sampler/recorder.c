@@ -11,6 +11,7 @@
 #include "sampler/code_tables.h"
 #include "sampler/command.h"
 #include "sampler/event_set.h"
+#include "sampler/event_totals.h"
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
 #include "sampler/recorded_scope.h"
@@ -145,6 +146,18 @@ static void start_tables(struct recorder *r)
                 note(r, err.text);
 }
 
+/* For the summary: what has samples of its own. */
+static void name_sampled(struct recorder *r)
+{
+        char *names = r->result->event_names;
+        size_t used = 0;
+
+        for (size_t i = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++)
+                if (!r->request.specs[i].only_counts)
+                        used += (size_t)snprintf(names + used, sizeof(r->result->event_names) - used, "%s%s",
+                                                 used ? ", " : "", r->request.specs[i].name);
+}
+
 /* What was asked for, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
@@ -153,12 +166,9 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
         r->request = *r->options->events;
         code = event_request_complete(&r->request, r->access.hardware_error == 0, ret_fallback, err);
         /* Without the right to see the kernel, what is left is user code; a notice says so. */
-        for (size_t i = 0; r->access.kernel_error < 0 && i < r->request.n_specs; i++)
-                if (!r->request.specs[i].exclude_user)
-                        r->request.specs[i].exclude_kernel = true;
-        for (size_t i = 0, used = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++)
-                used += (size_t)snprintf(r->result->event_names + used, sizeof(r->result->event_names) - used,
-                                         "%s%s", i ? ", " : "", r->request.specs[i].name);
+        if (code == 0 && r->access.kernel_error < 0)
+                code = event_request_leave_kernel(&r->request, err);
+        name_sampled(r);
         return code;
 }
 
@@ -176,8 +186,7 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
         if (code == 0)
                 code = recording_facts_add_unwinding(r->dictionary, &r->options->unwinder, &r->unwinder, err);
         if (code == 0)
-                code = recording_facts_add_events(r->dictionary, r->request.specs, r->request.n_specs,
-                                                  r->request.rate_hz, r->sample_events, err);
+                code = recording_facts_add_events(r->dictionary, &r->request, r->sample_events, err);
         return code;
 }
 
@@ -630,6 +639,17 @@ static void describe_end(struct recorder *r, uint64_t end_ns)
         (void)recording_facts_end(r->dictionary, end_ns, wait_status);
 }
 
+/* What was counted in all; where counters were too few, a notice says so, once. */
+static int add_totals(struct recorder *r, struct error *err)
+{
+        bool shared;
+        int code = event_totals_write(&r->events, r->sample_events, r->dictionary, &shared, err);
+
+        if (code == 0 && (shared || r->merge.samples.counts.shared))
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_COUNTERS_SHARED, NULL);
+        return code;
+}
+
 /* Stops everything, merges the rest and waits until it is written. */
 static int finish(struct recorder *r, int code, struct error *err)
 {
@@ -642,6 +662,8 @@ static int finish(struct recorder *r, int code, struct error *err)
         if (code == 0 && !r->write_failed) {
                 describe_end(r, end_ns);
                 code = merge_cycle(&r->merge, true, err);
+                if (code == 0)
+                        code = add_totals(r, err);
         }
         report_progress(r, end_ns);
         joined = writer_thread_join(r->writer, &join_err);

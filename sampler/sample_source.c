@@ -39,11 +39,15 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
+        /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
+        group_counts_init(&s->counts, parts->events->layout.read_format, parts->events->options.attr.inherit,
+                          !parts->events->options.attr.inherit);
         return s->heads ? 0 : -ENOMEM;
 }
 
 void sample_source_deinit(struct sample_source *s)
 {
+        group_counts_deinit(&s->counts);
         free(s->heads);
         s->heads = NULL;
 }
@@ -142,6 +146,19 @@ static int add_stack(struct sample_source *s, const struct thread_track *thread,
         return 0;
 }
 
+/* A sample that waited for its callstack, and those of its group that follow it. */
+static int complete(struct sample_source *s, struct thread_track *thread, size_t at)
+{
+        const struct trace_event *leader = &thread->pending[at].event;
+        int r = add_stack(s, thread, &thread->pending[at].event);
+
+        for (at++; r == 0 && at < thread->n_pending && thread->pending[at].shares_place; at++) {
+                thread->pending[at].event.sample.stack = leader->sample.stack;
+                thread->pending[at].event.sample.state = leader->sample.state;
+        }
+        return r;
+}
+
 /* No callstack of this thread waits any longer to be completed. */
 static int close_cuts(struct sample_source *s, struct thread_track *thread)
 {
@@ -154,7 +171,7 @@ static int close_cuts(struct sample_source *s, struct thread_track *thread)
                 while (at > 0 && thread->pending[at - 1].cut != cut)
                         at--;
                 if (at > 0)
-                        r = add_stack(s, thread, &thread->pending[--at].event);
+                        r = complete(s, thread, --at);
                 else
                         at = thread->n_pending;
         }
@@ -175,6 +192,24 @@ static int close_all_cuts(struct sample_source *s, const struct process_track *p
                         stack_unwinder_read_late(s->unwinder, thread);
                 r = close_cuts(s, thread);
         }
+        return r;
+}
+
+/* What the members of the sample's group counted: samples of theirs, in the same place. */
+static int queue_counts(struct sample_source *s, struct thread_track *thread,
+                        const struct pending_event *leader)
+{
+        struct pending_event pending = *leader;
+        int r = 0;
+
+        pending.cut = 0;
+        pending.shares_place = true;
+        for (size_t i = 0; r == 0 && i < s->counts.n_counts; i++) {
+                pending.event.sample.event = s->sample_events[s->counts.counts[i].spec];
+                pending.event.sample.weight = s->counts.counts[i].weight;
+                r = process_table_add_sample(s->processes, thread, &pending);
+        }
+        s->counts.n_counts = 0;
         return r;
 }
 
@@ -210,6 +245,8 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         s->n_samples++;
         pending.event = event;
         r = process_table_add_sample(s->processes, thread, &pending);
+        if (r == 0)
+                r = queue_counts(s, thread, &pending);
         return r == 0 && is_whole ? close_cuts(s, thread) : r;
 }
 
@@ -527,8 +564,10 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
 static int take_from_ring(struct sample_source *s, size_t ring)
 {
         struct ring_head *head = &s->heads[ring];
-        int r = takes(s, &head->record) ? sample_source_take(s, &head->record) : 0;
+        int r = group_counts_take(&s->counts, s->events, &head->record); /* also of what is left out */
 
+        if (r == 0 && takes(s, &head->record))
+                r = sample_source_take(s, &head->record);
         head->ready = false;
         perf_ring_consume(&s->events->rings[ring], head->record_bytes);
         return r;

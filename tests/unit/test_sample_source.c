@@ -295,6 +295,60 @@ START_TEST(test_switches)
 }
 END_TEST
 
+/* One of the samples that share CPU 0's counters: the first event leads, the second is read with it. */
+static void put_group(struct fixture *f, const struct kernel_record_identity *identity, uint64_t value)
+{
+        const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, CODE };
+        const uint64_t counts[] = { 2, 9, FAKE_EVENT_SPEC_0, value, FAKE_EVENT_SPEC_1 };
+        struct kernel_record_sample sample = { .identity = *identity,
+                                               .ip_avma = CODE,
+                                               .period = 1009,
+                                               .chain = chain,
+                                               .n_chain = 2,
+                                               .counts = counts,
+                                               .n_counts = sizeof(counts) / sizeof(counts[0]) };
+
+        sample.identity.event = FAKE_EVENT_SPEC_0;
+        kernel_record_add_sample(&f->record, &sample);
+        into(f, FAKE_SAMPLES_0);
+}
+
+/* What was counted since the sample before is a sample too: behind its leader, in the same place. */
+START_TEST(test_group)
+{
+        struct kernel_record_identity times[] = { at(PID, 10), at(0, 20), at(PID, 30), at(PID, 40) };
+        const struct trace_event *leader, *member;
+        struct fixture f;
+
+        set_up(&f, 0);
+        f.events.layout.sample_type |= PERF_SAMPLE_READ;
+        f.events.layout.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+        group_counts_init(&f.source.counts, f.events.layout.read_format, false, true);
+        put_group(&f, &times[0], 100);
+        put_group(&f, &times[1], 250); /* nobody's, but what was counted till then is not the next one's */
+        put_group(&f, &times[2], 257);
+        put_group(&f, &times[3], 257); /* nothing new: only the leader */
+        run(&f, UINT64_MAX);
+        ck_assert_uint_eq(f.source.n_samples, 3);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, PID)->n_pending, 5);
+        for (size_t i = 0; i < 2; i++) {
+                leader = pending(&f, PID, 2 * i);
+                member = pending(&f, PID, 2 * i + 1);
+                ck_assert_uint_eq(leader->sample.event, 1);
+                ck_assert_uint_eq(leader->sample.weight, 1009);
+                ck_assert_uint_eq(member->op, TRACE_OP_SAMPLE);
+                ck_assert_uint_eq(member->sample.event, 2);
+                ck_assert_uint_eq(member->sample.weight, i == 0 ? 100 : 7);
+                ck_assert_uint_eq(member->time_ns, leader->time_ns);
+                ck_assert_uint_eq(member->sample.stack, leader->sample.stack);
+                ck_assert_uint_eq(member->sample.cpu, leader->sample.cpu);
+                ck_assert_uint_eq(member->sample.state, leader->sample.state);
+        }
+        ck_assert_uint_eq(pending(&f, PID, 4)->sample.event, 1);
+        tear_down(&f);
+}
+END_TEST
+
 /* What cannot be used is counted; what follows it is used. */
 START_TEST(test_losses)
 {
@@ -672,6 +726,7 @@ int main(void)
         tcase_add_test(tc, test_name_and_exec);
         tcase_add_test(tc, test_fork_and_exit);
         tcase_add_test(tc, test_switches);
+        tcase_add_test(tc, test_group);
         tcase_add_test(tc, test_losses);
         tcase_add_loop_test(tc, test_module, 0, (int)(sizeof(mappings) / sizeof(mappings[0])));
         tcase_add_test(tc, test_impossible_mapping);
