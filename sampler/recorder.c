@@ -84,6 +84,7 @@ struct recorder {
         struct recorded_scope scope;
         struct event_set events;
         struct switch_source *switches; /* NULL: switches are perf's, if there are any */
+        struct error no_bpf;            /* why they are not BPF's */
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct merge merge;
@@ -189,11 +190,51 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
                 code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, r->dictionary, err);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
+        if (code == 0 && r->no_bpf.code != 0)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF,
+                                                  r->no_bpf.text);
         if (code == 0)
                 code = recording_facts_add_unwinding(r->dictionary, &r->options->unwinder, &r->unwinder, err);
         if (code == 0)
                 code = recording_facts_add_events(r->dictionary, &r->request, r->sample_events, err);
         return code;
+}
+
+/*
+ * Waiting is told by BPF where that is allowed, else by perf, which a notice says.  Whose it is, is known when
+ * the events are open; which events, when this is.
+ */
+static void open_switches(struct recorder *r)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
+        struct switch_source_options options = {
+                .stacks = r->options->off_cpu,
+                .copy_bytes = r->unwinder.copy_bytes ? r->unwinder.copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
+                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
+        };
+
+        if (!r->options->no_switches && switch_source_open(&options, &r->switches, &r->no_bpf) < 0)
+                r->switches = NULL;
+}
+
+/* The processes that are joined come to it later. */
+static int begin_switches(struct recorder *r, struct error *err)
+{
+        struct recorded_scope *scope = &r->scope;
+        bool everything = r->options->scope->whole_machine;
+        int cgroup_fd = scope->kind == EVENT_SCOPE_CGROUP && !everything ? scope->cgroup.fd : -1;
+        int code = 0;
+
+        if (!r->switches)
+                return 0;
+        if (scope->command_pid != 0) {
+                if (r->options->delay_ns == 0)
+                        scope->filter.unborn_pid = scope->command_pid;
+                code = switch_source_add_process(r->switches, scope->command_pid);
+        }
+        return code < 0 ? error_set(err, code, "cannot name the command to BPF")
+                        : switch_source_begin(r->switches, cgroup_fd, everything, err);
 }
 
 /* The command is recorded, but where it only says how long. */
@@ -216,58 +257,24 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
-/* Whose switches BPF is to tell of, as far as it is known by now; children come by themselves. */
-static int name_switching(struct recorder *r)
-{
-        const struct event_scope_request *scope = r->options->scope;
-        int code = 0;
-
-        for (uint32_t i = 0; code == 0 && i < scope->n_pids; i++)
-                code = switch_source_add_process(r->switches, scope->pids[i]);
-        if (code == 0 && records_command(r))
-                code = switch_source_add_process(r->switches, (uint32_t)r->command.pid);
-        return code;
-}
-
-/* Waiting is told by BPF where that is allowed, else by perf, which a notice says. */
-static int open_switches(struct recorder *r, struct error *err)
-{
-        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
-        struct switch_source_options options = {
-                .stacks = r->options->off_cpu,
-                .copy_bytes = r->unwinder.copy_bytes ? r->unwinder.copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
-                .cgroup_fd = r->options->scope->cgroup ? r->scope.cgroup.fd : -1,
-                .everything = r->options->scope->whole_machine,
-                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
-        };
-        struct error why = ERROR_NONE;
-        int code;
-
-        if (r->options->no_switches)
-                return 0;
-        code = switch_source_open(&options, &r->switches, &why);
-        if (code < 0)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF, why.text);
-        else
-                code = name_switching(r);
-        return code < 0 ? error_set(err, code, "cannot prepare to record context switches") : 0;
-}
-
 static int open_events(struct recorder *r, struct error *err)
 {
         size_t tracker_bytes = r->access.locks_memory ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
-        const struct event_set_options options = {
+        struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .unwinder = r->unwinder,
                           .ring_bytes = choose_ring_bytes(r, tracker_bytes),
-                          .build_ids = r->access.build_id_error == 0,
-                          .switches = !r->options->no_switches && !r->switches },
+                          .build_ids = r->access.build_id_error == 0 },
                 .tracker_ring_bytes = tracker_bytes,
         };
 
-        return recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
+        int code;
+
+        open_switches(r);
+        options.attr.switches = !r->options->no_switches && !r->switches;
+        code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
                                           r->options->delay_ns > 0, &options, &r->events, err);
+        return code == 0 ? begin_switches(r, err) : code;
 }
 
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
@@ -442,8 +449,6 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
         if (code == 0)
-                code = open_switches(r, err);
-        if (code == 0)
                 code = open_events(r, err);
         if (code == 0 && joins(r))
                 code = join(r, err);
@@ -509,15 +514,25 @@ static int give_up_rights(struct recorder *r, struct error *err)
         return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
 }
 
+/*
+ * BPF follows the children of each process from now on.  Those that were born since the processes were looked up are
+ * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
+ */
+static void follow_processes(struct recorder *r)
+{
+        for (size_t i = 0; i < r->scope.attachment.n_found; i++)
+                (void)switch_source_add_process(r->switches, r->scope.attachment.found[i].pid);
+        r->merge.samples.bpf_follows_ns = clock_raw_ns();
+}
+
 /* Lets everything begin. */
 static int begin(struct recorder *r, struct error *err)
 {
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
 
-        /* Children that ran already; one that is left out has ended, or there is no room for it. */
-        for (size_t i = 0; r->switches && i < r->scope.attachment.n_found; i++)
-                (void)switch_source_add_process(r->switches, r->scope.attachment.found[i].pid);
+        if (code == 0 && r->switches)
+                follow_processes(r);
         if (code == 0)
                 code = give_up_rights(r, err);
         if (code == 0 && joins(r))

@@ -377,7 +377,10 @@ static int take_fork(struct sample_source *s, const struct perf_record *rec)
                 return 0;
         }
         if (r == 0)
-                thread->exits = false; /* the number of one that ended a moment ago */
+                thread->exits = false;
+        /* Later ones BPF has seen itself. */
+        if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
+                (void)switch_source_add_process(s->switches, rec->pid);
         if (r < 0 || !parent || parent->name == 0)
                 return r;
         return name_thread(s, thread, parent->name, rec->time_ns, false);
@@ -411,25 +414,14 @@ static int make_stack(struct sample_source *s, struct thread_track *thread, cons
                 return 0;
         stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
         r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &ret_stack->stack);
-        if (r == 0 && ret_stack->stack != 0)
-                ret_stack->state = s->chain.state;
+        ret_stack->state = s->chain.state;
+        if (s->stacks.n_cut > 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                s->stacks.n_cut = 0;
+                ret_stack->state = TRACE_STACK_TABLE_FULL;
+        }
         *last = *ret_stack;
         return r;
-}
-
-/*
- * Of BPF's records only those of known threads count: BPF tells of a command before its execve(2), and of a thread
- * after its end.  Perf does neither, and may be the first to tell of a thread.
- */
-static int waiting_thread(struct sample_source *s, const struct perf_record *rec,
-                          struct thread_track **ret_thread)
-{
-        if (!s->switches)
-                return living_thread_of(s, rec, ret_thread);
-        *ret_thread = process_table_find_thread(s->processes, rec->tid);
-        if (*ret_thread && (*ret_thread)->process->pid != rec->pid)
-                *ret_thread = NULL;
-        return 0;
 }
 
 static int take_switch(struct sample_source *s, const struct perf_record *rec)
@@ -437,7 +429,7 @@ static int take_switch(struct sample_source *s, const struct perf_record *rec)
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         struct thread_track *thread;
         struct thread_stack at;
-        int r = waiting_thread(s, rec, &thread);
+        int r = living_thread_of(s, rec, &thread);
 
         if (r < 0 || !thread || thread->exits)
                 return r;
@@ -466,9 +458,9 @@ static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
         struct thread_track *thread, *waker;
         struct thread_stack at;
         uint32_t name_id = 0;
-        int r = waiting_thread(s, rec, &thread);
+        int r = living_thread_of(s, rec, &thread);
 
-        if (r < 0 || !thread)
+        if (r < 0 || !thread || thread->exits)
                 return r;
         event.wakeup.cpu = rec->cpu;
         waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
@@ -568,17 +560,6 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
         return 0;
 }
 
-/* A ring that is half full has no time to lose. */
-static void look_at_rings(struct sample_source *s)
-{
-        bool is_hurried = false;
-
-        for (size_t i = 0; i < s->events->n_rings; i++)
-                if (perf_ring_count_unread(&s->events->rings[i]) > s->events->rings[i].data_bytes / 2)
-                        is_hurried = true;
-        stack_unwinder_set_hurried(s->unwinder, is_hurried);
-}
-
 /* Applies the oldest record of a ring and steps over it. */
 static int take_from_ring(struct sample_source *s, size_t ring)
 {
@@ -590,6 +571,17 @@ static int take_from_ring(struct sample_source *s, size_t ring)
         head->ready = false;
         perf_ring_consume(&s->events->rings[ring], head->record_bytes);
         return r;
+}
+
+/* A ring that is half full has no time to lose. */
+static void look_at_rings(struct sample_source *s)
+{
+        bool is_hurried = false;
+
+        for (size_t i = 0; i < s->events->n_rings; i++)
+                if (perf_ring_count_unread(&s->events->rings[i]) > s->events->rings[i].data_bytes / 2)
+                        is_hurried = true;
+        stack_unwinder_set_hurried(s->unwinder, is_hurried);
 }
 
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
@@ -612,7 +604,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                         break;
                 of_ring = i < s->events->n_rings && s->heads[i].record.time_ns <= until_ns;
                 if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
-                        r = sample_source_take(s, of_bpf);
+                        r = takes(s, of_bpf) ? sample_source_take(s, of_bpf) : 0;
                         switch_source_consume(s->switches);
                         of_bpf = NULL;
                 } else if (of_ring) {

@@ -48,6 +48,7 @@ struct sample_source {
         struct stack_unwinder *unwinder;
         struct code_tables *tables;     /* NULL = none are needed */
         struct switch_source *switches; /* NULL = switches come through the rings */
+        uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
         struct process_filter *filter;  /* whose records are taken; NULL = all */
         bool reads_proc;                /* who is met without having been told of is looked up in /proc */
