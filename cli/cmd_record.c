@@ -9,6 +9,7 @@
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
 #include "cli/record_options.h"
+#include "cli/scope_check.h"
 #include "cli/standard_output.h"
 #include "cli/text_number.h"
 #include "format/trace_dictionary.h"
@@ -18,7 +19,6 @@
 #include "sampler/privileges.h"
 #include "sampler/recorder.h"
 #include "sampler/recording_facts.h"
-#include "sampler/running_process.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/symbol_process.h"
 
@@ -217,27 +217,6 @@ static int check_command(const char *name)
         return r == -ENOENT ? EXIT_STATUS_COMMAND_NOT_FOUND : EXIT_STATUS_CANNOT_EXECUTE;
 }
 
-/* The same for the processes. */
-static int check_processes(const struct record_options *options)
-{
-        for (size_t i = 0; i < options->scope.n_pids; i++) {
-                struct error err = ERROR_NONE;
-                int r = running_process_check(options->pids[i], &err);
-
-                if (r == 0)
-                        continue;
-                complain("error: %s", err.text);
-                if (r == -EACCES)
-                        complain_try("sudo hyprof record -p %" PRIu32, options->pids[i]);
-                else if (r == -ESRCH)
-                        complain_try("ps -e, for the processes that there are");
-                return EXIT_STATUS_RECORD_FAILED;
-        }
-        if (options->scope.n_pids > 0 && options->client_ring_bytes > 0 && !options->quiet)
-                complain("note: --client-ring is for programs that hyprof starts; what runs keeps its rings");
-        return EXIT_STATUS_OK;
-}
-
 /* From here on files are opened with the rights of who called sudo, and so is the command started. */
 static int become_user(const struct record_options *options)
 {
@@ -273,7 +252,7 @@ static int run(const struct record_options *options, char **argv)
         if (status == EXIT_STATUS_OK && argv && !options->as_root)
                 status = check_command(argv[0]);
         if (status == EXIT_STATUS_OK)
-                status = check_processes(options);
+                status = scope_check(options);
         if (status != EXIT_STATUS_OK)
                 return status;
         if (output_file_open(&file, options->path, &err) < 0) {

@@ -329,7 +329,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .families = r->options->families,
                 .inbox = &r->inbox,
                 .filter = &r->scope.filter,
-                .reads_proc = r->scope.kind != EVENT_SCOPE_THREADS,
+                .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
         };
         int code;
 
@@ -445,6 +445,8 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         r->inbox.any_user = privileges_has(CAP_SYS_PTRACE);
         if (code == 0)
                 code = recorded_scope_open(&r->scope, r->options->scope, err);
+        if (code == 0 && recorded_scope_add_own(&r->scope, r->tables.pid) < 0)
+                code = error_set(err, -ENOMEM, "no memory for a list of processes");
         if (code == 0)
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();

@@ -34,7 +34,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .switches = parts->switches,
                 .sample_events = parts->sample_events,
                 .filter = parts->filter,
-                .reads_proc = parts->reads_proc,
+                .cpu_wide = parts->cpu_wide,
                 .keep_stacks = parts->keep_stacks,
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
@@ -89,7 +89,7 @@ static int meet(struct sample_source *s, const struct perf_record *rec)
         struct running_process p;
         bool has_region;
 
-        if (!s->reads_proc || process_table_has_seen(s->processes, rec->pid) ||
+        if (!s->cpu_wide || process_table_has_seen(s->processes, rec->pid) ||
             running_process_read(rec->pid, &p, NULL) < 0)
                 return 0;
         return running_process_add(&p, s->filter, s, rec->time_ns, &has_region);
@@ -105,7 +105,7 @@ static int living_thread_of(struct sample_source *s, const struct perf_record *r
         int r = 0;
 
         *ret_thread = process_table_find_thread(s->processes, rec->tid);
-        if (*ret_thread || process_table_has_ended(s->processes, rec->tid))
+        if (*ret_thread || (s->cpu_wide && process_table_has_ended(s->processes, rec->tid)))
                 return 0;
         if (names_a_thread(rec))
                 r = meet(s, rec);
@@ -431,7 +431,7 @@ static int take_switch(struct sample_source *s, const struct perf_record *rec)
         struct thread_stack at;
         int r = living_thread_of(s, rec, &thread);
 
-        if (r < 0 || !thread || thread->exits)
+        if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
                 return r;
         if (rec->context_switch.out) {
                 r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
