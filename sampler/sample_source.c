@@ -264,9 +264,9 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return TRACE_MODULE_FILE;
 }
 
-/* The module of a mapping; its table is asked for.  @process: whose it is, if it is of no file. */
-static int add_module(struct sample_source *s, const struct process_track *process,
-                      const struct perf_record *rec, uint32_t *ret_module)
+/* The module of a mapping; its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
+static int add_module(struct sample_source *s, uint32_t process, const struct perf_record *rec,
+                      uint32_t *ret_module)
 {
         const struct perf_mmap *m = &rec->mmap;
         struct trace_module row = { .kind = module_kind(m) };
@@ -275,14 +275,16 @@ static int add_module(struct sample_source *s, const struct process_track *proce
         if (r == 0 && m->build_id_bytes > 0)
                 r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
         if (row.kind == TRACE_MODULE_ANONYMOUS)
-                row.process = process->process;
+                row.process = process;
         if (row.kind == TRACE_MODULE_FILE && m->inode != 0) {
                 row.device = makedev(m->device_major, m->device_minor);
                 row.inode = m->inode;
         }
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
-        return r < 0 || !s->tables ? r : code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+        if (r == 0 && s->tables)
+                r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+        return r;
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
@@ -322,7 +324,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         r = process_of(s, rec, &process);
         if (r < 0 || !process)
                 return r;
-        r = add_module(s, process, rec, &range.module);
+        r = add_module(s, process->process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
@@ -657,7 +659,7 @@ static int want_table(struct sample_source *s, const struct perf_record *rec)
 
         if (!s->tables || !rec->mmap.executable || module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
-        r = add_module(s, NULL, rec, &module);
+        r = add_module(s, 0, rec, &module);
         return r == -EOVERFLOW ? 0 : r;
 }
 
