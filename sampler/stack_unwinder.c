@@ -455,6 +455,7 @@ static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struc
         struct task task;
 
         if (!raw->registers || !u->walker) {
+                (void)generation_of(u, &thread->process->space); /* others remember by it as well */
                 unwind_frame_pointer_run(raw, &thread->process->space, chain);
                 /* A kernel thread has no other part. */
                 if (u->walker && raw->in_kernel && chain->state == TRACE_STACK_FRAME_POINTERS &&
