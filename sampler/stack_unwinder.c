@@ -170,7 +170,8 @@ static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t mo
         answer = code_tables_find(u->tables, module, ret_module);
         if (answer != CODE_TABLES_COMING)
                 return answer;
-        if (!u->is_hurried && code_tables_wait(u->tables, module, TABLE_WAIT_NS))
+        /* Once a walk is enough: what follows would be in doubt anyway. */
+        if (!u->is_hurried && !u->met_late_table && code_tables_wait(u->tables, module, TABLE_WAIT_NS))
                 return code_tables_find(u->tables, module, ret_module);
         u->met_late_table = true;
         return answer;
