@@ -51,6 +51,11 @@ void event_translator_drop(struct event_translator *t, struct zone_region *regio
                            const struct client_event *from)
 {
         (void)count_garbage(t, from);
+        event_translator_pass(region, from);
+}
+
+void event_translator_pass(struct zone_region *region, const struct client_event *from)
+{
         if (from->prefix.blob_bytes > 0)
                 client_region_free_blob(region->region, from->prefix.blob_at, from->prefix.blob_bytes);
 }

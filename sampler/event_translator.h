@@ -55,4 +55,7 @@ int event_translator_run(struct event_translator *t, struct zone_region *region,
 void event_translator_drop(struct event_translator *t, struct zone_region *region,
                            const struct client_event *from);
 
+/* The same with one that nobody wants, which is not lost. */
+void event_translator_pass(struct zone_region *region, const struct client_event *from);
+
 #endif /* SAMPLER_EVENT_TRANSLATOR_H */

@@ -38,7 +38,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .switches = options->switches,
                 .sample_events = options->sample_events,
                 .filter = options->filter,
-                .reads_proc = options->reads_proc,
+                .cpu_wide = options->cpu_wide,
         };
         const struct zone_source_parts zone_parts = {
                 .dictionary = options->dictionary,
@@ -47,6 +47,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .families = options->families,
         };
         struct zone_merge_parts zone_merge_parts = {
+                .filter = options->filter,
                 .zones = &m->zones,
                 .processes = &m->processes,
                 .stacks = &m->samples.stacks,

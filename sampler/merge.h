@@ -65,7 +65,7 @@ struct merge_options {
         uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */
         struct region_inbox *inbox;    /* borrowed */
         struct process_filter *filter; /* borrowed; NULL = all is taken */
-        bool reads_proc;               /* see sample_source.h */
+        bool cpu_wide;                 /* see sample_source.h */
 };
 
 /* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */

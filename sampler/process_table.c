@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void **map_slot(const struct track_map *map, uint32_t id)
 {
@@ -101,6 +102,7 @@ void process_table_deinit(struct process_table *t)
                 process_free(t, *map_slot(&t->processes, id));
         map_deinit(&t->threads);
         map_deinit(&t->processes);
+        free(t->ended);
         free(t->listed);
 }
 
@@ -123,7 +125,27 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid)
 {
         uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
 
-        return id != 0 && !*map_slot(&t->threads, id);
+        return id != 0 && id <= t->ended_capacity && t->ended[id - 1];
+}
+
+/* There is room for those that were there. */
+static void set_ended(const struct process_table *t, uint32_t tid, bool ended)
+{
+        uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
+
+        if (id != 0 && id <= t->ended_capacity)
+                t->ended[id - 1] = ended;
+}
+
+/* Makes room for one more, which has not. */
+static int reserve_ended(struct process_table *t)
+{
+        size_t before = t->ended_capacity;
+        int r = array_reserve(&t->ended, &t->ended_capacity, t->threads.numbers.n_items, sizeof(*t->ended));
+
+        if (r == 0 && t->ended_capacity > before)
+                memset(t->ended + before, 0, t->ended_capacity - before);
+        return r;
 }
 
 static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid, uint64_t now_ns,
@@ -163,7 +185,7 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
                              uint64_t now_ns, struct thread_track **ret_thread)
 {
         struct trace_thread row = { .tid = tid, .start_ns = now_ns };
-        struct process_track *process;
+        struct process_track *process = NULL;
         struct thread_track *thread;
         void **slot;
         int r = map_add(&t->threads, tid, &slot);
@@ -174,7 +196,9 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
                 *ret_thread = *slot;
                 return 0;
         }
-        r = add_process(t, pid, parent_pid, now_ns, &process);
+        r = reserve_ended(t);
+        if (r == 0)
+                r = add_process(t, pid, parent_pid, now_ns, &process);
         if (r < 0)
                 return r;
         thread = calloc(1, sizeof(*thread));
@@ -190,6 +214,7 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         }
         process->n_threads++;
         t->n_threads++;
+        set_ended(t, tid, false);
         *slot = thread;
         *ret_thread = thread;
         return 0;
@@ -261,6 +286,7 @@ uint32_t process_table_forget_thread(struct process_table *t, struct thread_trac
         struct process_track *process = thread->process;
         uint32_t pid = process->pid;
 
+        set_ended(t, thread->tid, true);
         map_remove(&t->threads, thread->tid);
         thread_free(thread);
         t->n_threads--;

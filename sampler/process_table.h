@@ -44,6 +44,8 @@ struct process_track {
 struct process_table {
         struct trace_dictionary *dictionary; /* borrowed */
         struct track_map processes, threads;
+        bool *ended; /* heap, owned: by the number's id - 1, of those threads that were there and have ended */
+        size_t ended_capacity;
         struct thread_track **listed; /* heap, owned: threads with pending events */
         size_t n_listed, listed_capacity;
         uint32_t n_threads; /* that live now */

@@ -36,14 +36,13 @@ int recorded_scope_open(struct recorded_scope *s, const struct event_scope_reque
                         struct error *err)
 {
         struct attachment_options options;
-        int r = 0;
+        int r;
 
         *s = (struct recorded_scope){ .request = request };
         command_cgroup_init(&s->cgroup);
         process_filter_init(&s->filter);
         s->filter.no_children = request->no_children;
-        if (!request->with_self)
-                r = process_filter_add_own(&s->filter, (uint32_t)getpid());
+        r = recorded_scope_add_own(s, getpid());
         if (r < 0)
                 return error_set(err, r, "no memory for a list of processes");
         s->joins = recorded_scope_is_attaching(request);
@@ -53,6 +52,13 @@ int recorded_scope_open(struct recorded_scope *s, const struct event_scope_reque
         if (r == 0 && s->joins)
                 r = attachment_open(&s->attachment, &options, err);
         return r;
+}
+
+int recorded_scope_add_own(struct recorded_scope *s, pid_t pid)
+{
+        if (pid <= 0 || s->request->with_self)
+                return 0;
+        return process_filter_add_own(&s->filter, (uint32_t)pid);
 }
 
 void recorded_scope_close(struct recorded_scope *s)
@@ -72,8 +78,6 @@ static void prepare_kind(struct recorded_scope *s, enum event_scope_kind kind, b
                          struct event_set_options *options)
 {
         const struct event_scope_request *request = s->request;
-        bool named = request->n_pids + request->n_tids > 0;
-
         options->scope = kind;
         options->cgroup_fd = s->cgroup.fd;
         options->cpus = request->cpus;
@@ -83,13 +87,9 @@ static void prepare_kind(struct recorded_scope *s, enum event_scope_kind kind, b
         options->attr.threads_only = request->no_children;
         options->attr.single = kind == EVENT_SCOPE_THREADS && request->n_tids > 0 && request->n_pids == 0;
         options->attr.enable_on_exec = kind == EVENT_SCOPE_THREADS && !s->joins && !delayed;
-        /* The kernel chooses, but where it tells of everybody, or of a whole cgroup, or of a whole process. */
-        s->filter.everything = request->whole_machine || kind == EVENT_SCOPE_THREADS ||
-                               (kind == EVENT_SCOPE_CGROUP && !request->no_children);
-        if (kind == EVENT_SCOPE_THREADS && request->n_tids > 0)
-                s->filter.everything = false;
-        if (request->cgroup && kind == EVENT_SCOPE_CGROUP && !named)
-                s->filter.everything = true;
+        /* The kernel chooses, but where it tells of everybody, or of children and threads beside. */
+        s->filter.everything = request->whole_machine || request->cgroup ||
+                               (kind != EVENT_SCOPE_CPUS && !request->no_children && request->n_tids == 0);
 }
 
 static int open_kind(struct recorded_scope *s, enum event_scope_kind kind, bool delayed,
@@ -102,8 +102,8 @@ static int open_kind(struct recorded_scope *s, enum event_scope_kind kind, bool 
                 if (s->command_pid == 0)
                         return error_set(err, -EINVAL, "a cgroup is for a command, or for --cgroup");
                 r = command_cgroup_open(&s->cgroup, (pid_t)s->command_pid, err);
-                if (r == 0 && !s->request->with_self)
-                        r = process_filter_add_own(&s->filter, (uint32_t)s->cgroup.keeper_pid);
+                if (r == 0)
+                        r = recorded_scope_add_own(s, s->cgroup.keeper_pid);
         }
         prepare_kind(s, kind, delayed, &options);
         if (r == 0)
@@ -174,14 +174,15 @@ int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool
         r = choose_kind(s, delayed, options, events, err);
         if (r < 0 || command_pid == 0 || delayed)
                 return r;
+        if (process_filter_add_process(&s->filter, s->command_pid) < 0)
+                return error_set(err, -ENOMEM, "no memory for a list of processes");
         if (s->kind == EVENT_SCOPE_THREADS) {
                 r = event_set_add(events, &s->command_pid, 1, err);
                 return r == 0 ? error_set(err, -ESRCH, "the command was killed before it began")
                               : (r < 0 ? r : 0);
         }
         s->filter.unborn_pid = s->command_pid;
-        r = process_filter_add_process(&s->filter, s->command_pid);
-        return r < 0 ? error_set(err, r, "no memory for a list of processes") : 0;
+        return 0;
 }
 
 /* ---- what runs already --------------------------------------------------------------------------------- */

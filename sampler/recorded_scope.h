@@ -52,6 +52,9 @@ bool recorded_scope_is_attaching(const struct event_scope_request *request);
 int recorded_scope_open(struct recorded_scope *s, const struct event_scope_request *request,
                         struct error *err);
 
+/* A helper of hyprof's, which is not recorded, unless --self asks for it.  Returns 0 or -ENOMEM. */
+int recorded_scope_add_own(struct recorded_scope *s, pid_t pid);
+
 /* Moves what is left of the command up and removes its cgroup.  The events are closed before that. */
 void recorded_scope_close(struct recorded_scope *s);
 

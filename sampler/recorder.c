@@ -12,8 +12,10 @@
 #include "sampler/command.h"
 #include "sampler/event_set.h"
 #include "sampler/event_totals.h"
+#include "sampler/job_control.h"
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
+#include "sampler/privileges.h"
 #include "sampler/recorded_scope.h"
 #include "sampler/recording_facts.h"
 #include "sampler/ring_size.h"
@@ -29,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -65,7 +68,8 @@ enum wake_reason {
         WAKE_COMMAND,
         WAKE_WRITER,
         WAKE_REGION,
-        WAKE_TABLES
+        WAKE_TABLES,
+        WAKE_JOB
 };
 
 struct recorder {
@@ -86,11 +90,14 @@ struct recorder {
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct writer_thread *writer;
+        struct job_control job;
         sigset_t child_signals;
         int signal_fd, epoll_fd, fail_fd;
         uint64_t start_ns, progress_ns;
         uint64_t deadline_ns; /* until then the command is waited for after a signal; 0 = no signal came */
         uint64_t stop_ns;     /* the duration is over; UINT64_MAX = none was given */
+        uint64_t cpu_ns;      /* that this process and its children had taken before */
+        int priority;         /* of this thread before */
         bool started;         /* the command was let go */
         bool busy_noted;
         bool write_failed;
@@ -123,12 +130,15 @@ static int take_signals(struct recorder *r, struct error *err)
         (void)sigaddset(&signals, SIGINT);
         (void)sigaddset(&signals, SIGTERM);
         (void)sigaddset(&signals, SIGHUP);
+        (void)sigaddset(&signals, SIGQUIT);
         r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
         /* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
         (void)sigaddset(&signals, SIGPIPE);
         (void)sigaddset(&signals, SIGXFSZ);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
-        return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
+        if (r->signal_fd < 0)
+                return error_errno(err, "signalfd");
+        return r->options->argv ? job_control_open(&r->job, err) : 0;
 }
 
 static bool needs_tables(const struct recorder *r)
@@ -244,12 +254,12 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
                                            .memory_bytes = ring_size_machine_memory() };
         size_t bytes = ring_size_find(&wanted);
 
-        return r->access.is_root ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
+        return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
 static int open_events(struct recorder *r, struct error *err)
 {
-        size_t tracker_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
+        size_t tracker_bytes = r->access.locks_memory ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
         struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .unwinder = r->unwinder,
@@ -284,6 +294,8 @@ static int watch_all(struct recorder *r, struct error *err)
         if (r->epoll_fd < 0)
                 return error_errno(err, "epoll");
         code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
+        if (code == 0 && r->job.fd >= 0)
+                code = watch(r, r->job.fd, WAKE_JOB, 0, err);
         if (code == 0 && r->command.pid_fd >= 0)
                 code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
@@ -317,7 +329,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .families = r->options->families,
                 .inbox = &r->inbox,
                 .filter = &r->scope.filter,
-                .reads_proc = r->scope.kind != EVENT_SCOPE_THREADS,
+                .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
         };
         int code;
 
@@ -359,7 +371,8 @@ static int start_command(struct recorder *r, struct error *err)
                 return 0;
         (void)snprintf(families, sizeof(families), "%" PRIu32, r->options->families);
         (void)snprintf(ring_bytes, sizeof(ring_bytes), "%" PRIu64, r->options->client_ring_bytes);
-        return command_start(&r->command, r->options->argv, environment, &r->child_signals, err);
+        return command_start(&r->command, r->options->argv, environment, &r->child_signals,
+                             r->options->command_as_root, err);
 }
 
 static int let_go(struct recorder *r, struct error *err)
@@ -402,21 +415,38 @@ static int join(struct recorder *r, struct error *err)
         return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }
 
+/* Nothing at all can be recorded: better said at once, with the reason. */
+static int check_access(struct recorder *r, struct error *err)
+{
+        struct perf_refusal refusal;
+
+        perf_access_read(&r->access);
+        if (r->access.user_error == 0)
+                return 0;
+        perf_access_explain(&r->access, r->access.user_error, false, &refusal);
+        return error_set(err, r->access.user_error, "no performance events: %s", refusal.reason);
+}
+
 static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         bool fallback;
         int code;
 
-        perf_access_read(&r->access);
+        code = check_access(r, err);
         r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
-        start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
-        code = take_signals(r, err);
+        if (code == 0)
+                start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
+        if (code == 0)
+                code = take_signals(r, err);
         if (code == 0)
                 code = choose_events(r, &fallback, err);
         if (code == 0)
                 code = region_inbox_open(&r->inbox, err);
+        r->inbox.any_user = privileges_has(CAP_SYS_PTRACE);
         if (code == 0)
                 code = recorded_scope_open(&r->scope, r->options->scope, err);
+        if (code == 0 && recorded_scope_add_own(&r->scope, r->tables.pid) < 0)
+                code = error_set(err, -ENOMEM, "no memory for a list of processes");
         if (code == 0)
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
@@ -465,6 +495,28 @@ static int attach(struct recorder *r, struct error *err)
 }
 
 /*
+ * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
+ * little.  Without the privilege it goes without; the writer has a queue and stays as it is.
+ */
+static void set_own_priority(int priority)
+{
+        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
+}
+
+/* All is open: what comes from now on is read with few rights.  More than that is no reason to record nothing. */
+static int give_up_rights(struct recorder *r, struct error *err)
+{
+        struct error reason = ERROR_NONE;
+        int code = 0;
+
+        r->priority = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
+        set_own_priority(COLLECTOR_PRIORITY);
+        if (privileges_narrow(true, &reason) < 0)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_RIGHTS_KEPT, reason.text);
+        return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
+}
+
+/*
  * BPF follows the children of each process from now on.  Those that were born since the processes were looked up are
  * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
  */
@@ -483,10 +535,13 @@ static int begin(struct recorder *r, struct error *err)
 
         if (code == 0 && r->switches)
                 follow_processes(r);
+        if (code == 0)
+                code = give_up_rights(r, err);
         if (code == 0 && joins(r))
                 code = attach(r, err);
         if (code == 0)
                 code = let_go(r, err);
+        r->progress_ns = clock_raw_ns();
         r->stop_ns = r->options->duration_ns ? clock_raw_ns() + r->options->duration_ns : UINT64_MAX;
         return code;
 }
@@ -581,7 +636,7 @@ static int collect(struct recorder *r, struct error *err)
         while (true) {
                 unsigned woken = wait_for_work(r);
                 uint64_t now_ns = clock_raw_ns();
-                int code;
+                int stop_with = 0, code;
 
                 if (woken & 1u << WAKE_WRITER) {
                         r->write_failed = true;
@@ -591,6 +646,8 @@ static int collect(struct recorder *r, struct error *err)
                         take_signal(r);
                 if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.tables) < 0)
                         return error_set(err, -ENOMEM, "no memory for unwind tables");
+                if (woken & 1u << WAKE_JOB)
+                        stop_with = job_control_next(&r->job, &r->command);
                 /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
                     now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
@@ -603,27 +660,9 @@ static int collect(struct recorder *r, struct error *err)
                 report_progress(r, now_ns);
                 if (is_over(r, now_ns))
                         return 0;
+                if (stop_with != 0)
+                        job_control_stop(&r->job, stop_with);
         }
-}
-
-/*
- * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
- * little.  Without the privilege it goes without; the writer has a queue and stays as it is.
- */
-static void set_own_priority(int priority)
-{
-        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
-}
-
-static int record(struct recorder *r, struct error *err)
-{
-        int before = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
-        int code;
-
-        set_own_priority(COLLECTOR_PRIORITY);
-        code = collect(r, err);
-        set_own_priority(before);
-        return code;
 }
 
 /* The words for how it ended: a program that runs on has no exit status, nor has one that we did not start. */
@@ -657,6 +696,8 @@ static int finish(struct recorder *r, int code, struct error *err)
         uint64_t end_ns = clock_raw_ns();
         int joined;
 
+        set_own_priority(r->priority);
+        job_control_close(&r->job);
         event_set_disable(&r->events);
         zone_source_disable(&r->merge.zones);
         if (code == 0 && !r->write_failed) {
@@ -683,6 +724,7 @@ static void release(struct recorder *r)
                 merge_deinit(&r->merge);
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
+        job_control_close(&r->job);
         event_set_close(&r->events);
         switch_source_close(r->switches);
         command_deinit(&r->command);
@@ -691,6 +733,22 @@ static void release(struct recorder *r)
         table_process_stop(&r->tables);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
+}
+
+static uint64_t count_cpu_ns(int whose)
+{
+        struct rusage usage;
+
+        if (getrusage(whose, &usage) < 0)
+                return 0;
+        return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+               (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+/* Of this process and of the children that it has reaped, which are its helpers and the command. */
+static uint64_t count_own_cpu_ns(const struct command *command)
+{
+        return count_cpu_ns(RUSAGE_SELF) + count_cpu_ns(RUSAGE_CHILDREN) - command->cpu_ns;
 }
 
 int recorder_run(const struct recorder_options *options, struct trace_writer *writer,
@@ -712,19 +770,23 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .signal_fd = -1,
                 .epoll_fd = -1,
                 .fail_fd = -1,
+                .job = { .fd = -1 },
         };
+        r->cpu_ns = count_own_cpu_ns(&r->command);
 
         code = prepare(r, writer, err);
         if (code == 0)
                 code = begin(r, err);
         if (code == 0)
-                code = finish(r, record(r, err), err);
+                code = finish(r, collect(r, err), err);
 
         ret_result->ended = r->command.reaped;
         ret_result->wait_status = r->command.wait_status;
         ret_result->command_pid = r->started ? r->command.pid : 0;
         ret_result->stop_fd = r->signal_fd;
         release(r);
+        ret_result->own_cpu_ns = count_own_cpu_ns(&r->command) - r->cpu_ns;
+        ret_result->access = r->access;
         free(r);
         return code;
 }

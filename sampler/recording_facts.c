@@ -146,9 +146,9 @@ int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_acc
                                struct error *err)
 {
         char detail[160];
-        int r = recording_facts_add_notice(d, TRACE_NOTICE_SHORT_CHILDREN, NULL);
+        int r = 0;
 
-        if (r == 0 && fallback)
+        if (fallback)
                 r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS, NULL);
         if (r == 0 && access->kernel_error < 0) {
                 (void)snprintf(

@@ -34,7 +34,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .switches = parts->switches,
                 .sample_events = parts->sample_events,
                 .filter = parts->filter,
-                .reads_proc = parts->reads_proc,
+                .cpu_wide = parts->cpu_wide,
                 .keep_stacks = parts->keep_stacks,
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
@@ -89,7 +89,7 @@ static int meet(struct sample_source *s, const struct perf_record *rec)
         struct running_process p;
         bool has_region;
 
-        if (!s->reads_proc || process_table_has_seen(s->processes, rec->pid) ||
+        if (!s->cpu_wide || process_table_has_seen(s->processes, rec->pid) ||
             running_process_read(rec->pid, &p, NULL) < 0)
                 return 0;
         return running_process_add(&p, s->filter, s, rec->time_ns, &has_region);
@@ -105,7 +105,7 @@ static int living_thread_of(struct sample_source *s, const struct perf_record *r
         int r = 0;
 
         *ret_thread = process_table_find_thread(s->processes, rec->tid);
-        if (*ret_thread || process_table_has_ended(s->processes, rec->tid))
+        if (*ret_thread || (s->cpu_wide && process_table_has_ended(s->processes, rec->tid)))
                 return 0;
         if (names_a_thread(rec))
                 r = meet(s, rec);
@@ -264,9 +264,9 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return TRACE_MODULE_FILE;
 }
 
-/* The module of a mapping; its table is asked for.  @process: whose it is, if it is of no file. */
-static int add_module(struct sample_source *s, const struct process_track *process,
-                      const struct perf_record *rec, uint32_t *ret_module)
+/* The module of a mapping; its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
+static int add_module(struct sample_source *s, uint32_t process, const struct perf_record *rec,
+                      uint32_t *ret_module)
 {
         const struct perf_mmap *m = &rec->mmap;
         struct trace_module row = { .kind = module_kind(m) };
@@ -275,14 +275,16 @@ static int add_module(struct sample_source *s, const struct process_track *proce
         if (r == 0 && m->build_id_bytes > 0)
                 r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
         if (row.kind == TRACE_MODULE_ANONYMOUS)
-                row.process = process->process;
+                row.process = process;
         if (row.kind == TRACE_MODULE_FILE && m->inode != 0) {
                 row.device = makedev(m->device_major, m->device_minor);
                 row.inode = m->inode;
         }
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
-        return r < 0 || !s->tables ? r : code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+        if (r == 0 && s->tables)
+                r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+        return r;
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
@@ -322,7 +324,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         r = process_of(s, rec, &process);
         if (r < 0 || !process)
                 return r;
-        r = add_module(s, process, rec, &range.module);
+        r = add_module(s, process->process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
@@ -431,7 +433,7 @@ static int take_switch(struct sample_source *s, const struct perf_record *rec)
         struct thread_stack at;
         int r = living_thread_of(s, rec, &thread);
 
-        if (r < 0 || !thread || thread->exits)
+        if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
                 return r;
         if (rec->context_switch.out) {
                 r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
@@ -657,7 +659,7 @@ static int want_table(struct sample_source *s, const struct perf_record *rec)
 
         if (!s->tables || !rec->mmap.executable || module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
-        r = add_module(s, NULL, rec, &module);
+        r = add_module(s, 0, rec, &module);
         return r == -EOVERFLOW ? 0 : r;
 }
 

@@ -51,7 +51,7 @@ struct sample_source {
         uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
         struct process_filter *filter;  /* whose records are taken; NULL = all */
-        bool reads_proc;                /* who is met without having been told of is looked up in /proc */
+        bool cpu_wide;                  /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
         struct stack_builder stacks;
         struct group_counts counts;
         struct ring_head *heads; /* heap, owned: one a ring */
@@ -75,7 +75,7 @@ struct sample_source_parts {
         struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
         struct process_filter *filter;
-        bool reads_proc;
+        bool cpu_wide;
         bool keep_stacks; /* the copies of stacks become events as well */
 };
 

@@ -4,6 +4,7 @@
 #include "instrument/client_abi.h"
 #include "sampler/event_stack.h"
 #include "sampler/loss_counter.h"
+#include "sampler/process_filter.h"
 #include "sampler/process_table.h"
 #include "sampler/stack_builder.h"
 #include "sampler/zone_source.h"
@@ -240,6 +241,13 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
         return r;
 }
 
+/* Of a program's threads, only some may be recorded. */
+static bool is_wanted(const struct zone_merge *m, const struct lane *lane)
+{
+        return !m->parts.filter || lane->slot->tid == 0 ||
+               process_filter_has_thread(m->parts.filter, lane->region->pid, lane->slot->tid);
+}
+
 /* Merges one event, of whatever kind. */
 static int merge_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
                        uint64_t now_ns)
@@ -249,7 +257,10 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
         if (from->kind == CLIENT_ABI_EVENT_THREAD)
                 return hand_over(m, lane, from, now_ns);
         if (!lane->thread) {
-                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                if (is_wanted(m, lane))
+                        event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                else
+                        event_translator_pass(lane->region, from);
                 return 0;
         }
         r = zone_merge_write_pending(m, lane->thread, now_ns);

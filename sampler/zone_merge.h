@@ -27,6 +27,7 @@ struct zone_source;
 
 /* What it works with; all borrowed. */
 struct zone_merge_parts {
+        const struct process_filter *filter; /* or NULL */
         struct zone_source *zones;
         struct process_table *processes;
         struct stack_builder *stacks;

@@ -8,6 +8,7 @@ need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.
 set -m
 
+scope=${ATTACH_SCOPE:-auto} # attach_threads.sh is the same without rights to whole CPUs
 programs=()
 cleanup() {
         local pid
@@ -41,7 +42,7 @@ dismiss() { # serve's program ends in order
 
 # In the background; $recorder is hyprof's number.
 attach() { # name of the trace, options...
-        "$HYPROF" record -o "$TMPDIR/$1.hyp" -p "$program" "${@:2}" >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err" &
+        "$HYPROF" record --scope="$scope" -o "$TMPDIR/$1.hyp" -p "$program" "${@:2}" >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err" &
         recorder=$!
         programs+=("$recorder")
 }
@@ -165,7 +166,7 @@ programs+=("$worker")
 "$WORKLOADS/w_two_zones" 600 1 >/dev/null &
 other=$!
 programs+=("$other")
-"$HYPROF" record -o "$TMPDIR/family.hyp" -p "$program,$other" -- sleep 1 2>"$TMPDIR/family.err" &
+"$HYPROF" record --scope="$scope" -o "$TMPDIR/family.hyp" -p "$program,$other" -- sleep 1 2>"$TMPDIR/family.err" &
 recorder=$!
 holds "children: recorded while a command runs; status 0" ended_with 0
 read_trace family
@@ -265,8 +266,8 @@ has_threads() {
 }
 holds "many threads" has_threads
 thread=$(for task in "/proc/$many/task/"*; do echo "${task##*/}"; done | grep -vx "$many" | head -n 1)
-holds "a thread instead of its process" fails "$thread is a thread of process $many, .*-p $many" -p "$thread"
-holds "too few descriptors" ends_with 125 few_files "$HYPROF" record -o "$TMPDIR/none.hyp" -p "$many"
+holds "a thread instead of its process" fails "$thread is a thread of process $many, .*-p $many .*-t $thread " -p "$thread"
+holds "too few descriptors" ends_with 125 few_files "$HYPROF" record --scope=threads -o "$TMPDIR/none.hyp" -p "$many"
 holds "it says how many would do, and how" grep -qE 'error: .*descriptors for each thread.* 40 are allowed.*prlimit' "$TMPDIR/err"
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
