@@ -16,7 +16,10 @@ case $VARIANT in
 asan | tsan) skip_all "hardware: the sanitizer's own runtime is what would be measured" ;;
 esac
 
-declare -A at_least=([clang]=83)
+# What the test asks for where a figure shows what is promised.  Joining alone reaches it; memory that is read too late,
+# as on a busy machine, does not help.  bash, and w_deep 400 deep, have deeper stacks than a copy, which change faster
+# than they could be joined: nothing is promised.
+declare -A at_least=([clang]=83 [cc1plus]=96)
 
 is_complete() { # samples, complete, target in percent
         compare "$1" ">=" 20 && compare "$2" ">=" "$1 * $3 / 100 - 5"
@@ -46,9 +49,7 @@ has_right_root() { # name, function to look below, command...
         return 1
 }
 
-# clang: what joining alone must reach; memory that is read too late, on a busy machine, does not help.  The figure
-# shows what is promised.  bash and w_deep have deeper stacks than a copy of 16 KiB, which change faster than they could be joined.
-declare -A targets=([python3]=99.5 [cc1plus]=98 [git]=99 [sqlite3]=99.9 [clang]=90 [node]=99 [perl]=99 [bash]=60 [deep]=60)
+declare -A targets=([python3]=99.5 [cc1plus]=98 [git]=99 [sqlite3]=99.9 [clang]=90 [node]=99 [perl]=99 [bash]=60 [deep]=99.9)
 # shellcheck disable=SC2154 # of real_programs.sh
 for name in $real_programs; do
         if program_of "$name" "$TMPDIR/inputs" "$scale"; then
@@ -59,7 +60,8 @@ for name in $real_programs; do
 done
 
 share deep-40 99.9 -- "$WORKLOADS/w_deep" $((scale * 30000)) 40
-share deep-64K 99.9 --stack-size 64K -- "$WORKLOADS/w_deep" $((scale * 30000))
+share deep-400 60 -- "$WORKLOADS/w_deep" $((scale * 30000)) 400
+share deep-400-64K 99.5 --stack-size 64K -- "$WORKLOADS/w_deep" $((scale * 30000)) 400
 
 for kind in signal altstack vfork plt vdso jit; do
         program_of "w_unwind:$kind" "$TMPDIR/inputs" "$scale"
