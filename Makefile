@@ -11,6 +11,9 @@ SONAME  := libhyprof.so.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
 
+# Who may use the capabilities that `make install-capabilities` gives to hyprof.
+GROUP ?= root
+
 # release | debug | asan | tsan | clang | fuzz
 VARIANT ?= release
 B       := build/$(VARIANT)
@@ -86,7 +89,7 @@ DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -ldw -lelf -lzstd -ljansson -liberty $(if $(BPF_CLANG),-lbpf) -lm
+LIBS       := -ldw -lelf -lpfm -lzstd -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
@@ -145,7 +148,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan lint fuzz bench install uninstall clean help \
+.PHONY: all demo test check-asan check-tsan lint fuzz bench install install-capabilities uninstall clean help \
         packages test-programs fuzz-programs bench-programs FORCE
 
 # ------------------------------------------------------------------ targets
@@ -208,6 +211,13 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
+# What docs/privileges.md says of each.  The mode first: whoever is not in the group must never see the capabilities.
+CAPABILITIES := cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep
+install-capabilities: ## after install: members of GROUP (root) record without sudo
+	chgrp '$(GROUP)' '$(DESTDIR)$(PREFIX)/bin/hyprof'
+	chmod 750 '$(DESTDIR)$(PREFIX)/bin/hyprof'
+	PATH="$$PATH:/sbin:/usr/sbin"; setcap '$(CAPABILITIES)' '$(DESTDIR)$(PREFIX)/bin/hyprof'
+
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \
 	        '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a' \
@@ -237,7 +247,8 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
 # A missing header is reported once, with the command that installs it.
-HEADERS := libelf.h elfutils/libdw.h zstd.h xxhash.h jansson.h libiberty/demangle.h $(if $(BPF_CLANG),bpf/libbpf.h)
+HEADERS := libelf.h elfutils/libdw.h perfmon/pfmlib_perf_event.h zstd.h xxhash.h jansson.h libiberty/demangle.h \
+           sys/capability.h seccomp.h $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
 	@for header in $(HEADERS); do \
 	        printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' $$header | \

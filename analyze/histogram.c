@@ -9,6 +9,8 @@
 #define GROUP_BITS    6
 #define GROUP_BUCKETS (UINT32_C(1) << GROUP_BITS) /* a group is a power of two; group 0 is 0 .. 63 */
 
+#define LISTED_MAX 64 /* numbers, before there are buckets: no more room than one group has */
+
 static uint32_t bucket_of(uint64_t value)
 {
         uint32_t shift;
@@ -63,18 +65,72 @@ static int grow(struct histogram *h, uint32_t bucket)
         return 0;
 }
 
+/* Puts a number into the list; its room is the next power of two. */
+static int append(struct histogram *h, uint64_t value)
+{
+        if ((h->n_values & (h->n_values - 1)) == 0) {
+                size_t capacity = h->n_values != 0 ? (size_t)h->n_values * 2 : 1;
+                uint64_t *numbers = realloc(h->counts, capacity * sizeof(*numbers));
+
+                if (!numbers)
+                        return -ENOMEM;
+                h->counts = numbers;
+        }
+        h->counts[h->n_values] = value;
+        return 0;
+}
+
+/* Makes buckets of the list. */
+static int sort_into_buckets(struct histogram *h)
+{
+        struct histogram buckets = { .n_values = 0 };
+
+        for (uint64_t i = 0; i < h->n_values; i++) {
+                uint32_t bucket = bucket_of(h->counts[i]);
+
+                if (bucket - buckets.first_bucket >= buckets.n_buckets && grow(&buckets, bucket) < 0) {
+                        histogram_deinit(&buckets);
+                        return -ENOMEM;
+                }
+                buckets.counts[bucket - buckets.first_bucket]++;
+        }
+        free(h->counts);
+        h->counts = buckets.counts;
+        h->first_bucket = buckets.first_bucket;
+        h->n_buckets = buckets.n_buckets;
+        return 0;
+}
+
+/* Counts a number that has no bucket. */
+static int add_beside(struct histogram *h, uint64_t value)
+{
+        uint32_t bucket = bucket_of(value);
+        int r = 0;
+
+        if (h->n_buckets == 0 && h->n_values < LISTED_MAX)
+                return append(h, value);
+        if (h->n_buckets == 0)
+                r = sort_into_buckets(h);
+        if (r == 0 && bucket - h->first_bucket >= h->n_buckets)
+                r = grow(h, bucket);
+        if (r == 0)
+                h->counts[bucket - h->first_bucket]++;
+        return r;
+}
+
 int histogram_add(struct histogram *h, uint64_t value)
 {
         uint32_t bucket = bucket_of(value);
 
         /* One comparison for both ends: below the first bucket the difference wraps around. */
-        if (bucket - h->first_bucket >= h->n_buckets) {
-                int r = grow(h, bucket);
+        if (bucket - h->first_bucket < h->n_buckets) {
+                h->counts[bucket - h->first_bucket]++;
+        } else {
+                int r = add_beside(h, value);
 
                 if (r < 0)
                         return r;
         }
-        h->counts[bucket - h->first_bucket]++;
         if (h->n_values == 0 || value < h->smallest)
                 h->smallest = value;
         if (value > h->largest)
@@ -82,6 +138,24 @@ int histogram_add(struct histogram *h, uint64_t value)
         h->sum += value;
         h->n_values++;
         return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a;
+        uint64_t y = *(const uint64_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* The @rank-th smallest of the list. */
+static uint64_t listed_quantile(const struct histogram *h, uint64_t rank)
+{
+        uint64_t sorted[LISTED_MAX];
+
+        memcpy(sorted, h->counts, (size_t)h->n_values * sizeof(*sorted));
+        qsort(sorted, (size_t)h->n_values, sizeof(*sorted), compare);
+        return sorted[rank - 1];
 }
 
 uint64_t histogram_quantile(const struct histogram *h, double share)
@@ -98,6 +172,8 @@ uint64_t histogram_quantile(const struct histogram *h, double share)
                 return h->smallest;
         if (rank >= h->n_values)
                 return h->largest;
+        if (h->n_buckets == 0)
+                return listed_quantile(h, rank);
         for (uint32_t i = 0; i < h->n_buckets; i++) {
                 uint64_t middle;
 

@@ -8,7 +8,8 @@
  * numbers below 128 have a bucket of their own.  A quantile is the middle of
  * the bucket in which it falls, hence at most 1/128 (0.8 %) off; count, sum,
  * smallest and largest are exact.  Memory is 512 bytes for each power of two
- * between the smallest and the largest number.
+ * between the smallest and the largest number; but the first 64 numbers are kept
+ * as they are, since a program may have a million zones that hardly ever run.
  *
  * Zero-initialised is empty and valid.  Not thread-safe.
  */
@@ -21,8 +22,8 @@ struct histogram {
         uint64_t n_values;
         uint64_t sum;                     /* modulo 2^64 */
         uint64_t smallest, largest;       /* of what was added; 0 while empty */
-        uint64_t *counts;                 /* heap; of the buckets from `first_bucket` on */
-        uint32_t first_bucket, n_buckets; /* both multiples of the 64 of a power of two */
+        uint64_t *counts;                 /* heap; of the buckets from `first_bucket` on, or the numbers */
+        uint32_t first_bucket, n_buckets; /* both multiples of the 64 of a power of two; 0 = the numbers */
 };
 
 void histogram_deinit(struct histogram *h);

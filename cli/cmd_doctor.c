@@ -7,12 +7,10 @@
 #include "cli/standard_output.h"
 #include "sampler/perf_access.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -58,49 +56,33 @@ static void line(bool good, const char *what, const char *format, ...)
 
 static void try(const char *command)
 {
-        (void)printf("     %-22s try: %s\n", "", command);
-}
-
-/* EACCES is the kernel's answer to a user with too few rights; EPERM also a filter's of system calls. */
-static const char *reason(int code)
-{
-        switch (-code) {
-        case EACCES:
-        case EPERM:
-                return "not permitted";
-        case ENOENT:
-        case ENODEV:
-        case EOPNOTSUPP:
-                return "this machine has none (virtual machine?)";
-        case ENOSYS:
-                return "this kernel was built without performance events";
-        default:
-                return strerrordesc_np(-code);
-        }
+        if (command[0] != '\0')
+                (void)printf("     %-22s try: %s\n", "", command);
 }
 
 static void show_user(const struct perf_access *a)
 {
+        struct perf_refusal refusal;
+
         if (a->user_error == 0) {
                 line(true, "user code", "callstacks of one's own programs");
                 return;
         }
-        line(false, "user code", "%s (kernel.perf_event_paranoid is %ld)", reason(a->user_error),
-             a->paranoid);
-        if (a->paranoid > 2)
-                try("sudo sysctl kernel.perf_event_paranoid=2");
-        else if (a->user_error == -EPERM || a->user_error == -EACCES)
-                try("in a container: --cap-add=PERFMON and a seccomp profile that allows perf_event_open");
+        perf_access_explain(a, a->user_error, false, &refusal);
+        line(false, "user code", "%s", refusal.reason);
+        try(refusal.remedy);
 }
 
 static void show_kernel(const struct perf_access *a)
 {
+        struct perf_refusal refusal;
+
         if (a->kernel_error == 0) {
                 line(true, "kernel code", "the kernel's part of callstacks");
         } else {
-                line(false, "kernel code", "%s (kernel.perf_event_paranoid is %ld, 1 is needed)",
-                     reason(a->kernel_error), a->paranoid);
-                try("sudo sysctl kernel.perf_event_paranoid=1");
+                perf_access_explain(a, a->kernel_error, true, &refusal);
+                line(false, "kernel code", "%s", refusal.reason);
+                try(refusal.remedy);
         }
         if (a->kernel_symbols) {
                 line(true, "kernel names", "/proc/kallsyms shows addresses");
@@ -114,11 +96,14 @@ static void show_kernel(const struct perf_access *a)
 
 static void show_hardware(const struct perf_access *a)
 {
+        struct perf_refusal refusal;
+
+        perf_access_explain(a, a->hardware_error, false, &refusal);
         if (a->hardware_error == 0)
                 line(true, "hardware counters", "cycles, instructions, cache misses ...");
         else
                 line(false, "hardware counters", "%s; cpu-clock is sampled instead of cycles",
-                     reason(a->hardware_error));
+                     refusal.reason);
         line(a->build_id_error == 0, "build-ids", "%s",
              a->build_id_error == 0 ? "the kernel reports them with each mapping"
                                     : "not from this kernel (5.12 does)");
@@ -144,7 +129,7 @@ static void show_limits(const struct perf_access *a)
              2 * n_cpus, n_cpus);
         if (a->max_sample_hz != LONG_MIN)
                 line(true, "sample rate", "up to %ld Hz for hardware counters", a->max_sample_hz);
-        if (a->mlock_kib != LONG_MIN && !a->is_root)
+        if (a->mlock_kib != LONG_MIN && !a->locks_memory)
                 line(a->mlock_kib >= 516, "ring memory", "%ld KiB for each CPU", a->mlock_kib);
 }
 

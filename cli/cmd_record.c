@@ -2,9 +2,9 @@
 #include "cli/cmd_record.h"
 
 #include "base/error.h"
+#include "base/io.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
-#include "cli/invoking_user.h"
 #include "cli/option_table.h"
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
@@ -16,11 +16,14 @@
 #include "format/trace_writer.h"
 #include "instrument/client_abi.h"
 #include "sampler/command.h"
+#include "sampler/privileges.h"
 #include "sampler/recorder.h"
 #include "sampler/recording_facts.h"
+#include "symbolize/kernel_symbols.h"
 #include "symbolize/symbol_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,12 +39,10 @@
 /* ---- after the recording ------------------------------------------------------------------------------- */
 
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
-static void symbolize(struct trace_dictionary *dictionary, const struct recorder_result *result)
+static void symbolize(struct trace_dictionary *dictionary, const struct recorder_result *result,
+                      int kallsyms_fd)
 {
-        struct invoking_user user = invoking_user_read();
-        struct symbol_process_options options = { .run_as_uid = user.uid,
-                                                  .run_as_gid = user.gid,
-                                                  .stop_fd = result->stop_fd };
+        struct symbol_process_options options = { .stop_fd = result->stop_fd, .kallsyms_fd = kallsyms_fd };
         struct error err = ERROR_NONE;
 
         if (symbol_process_run(dictionary, &options, &err) == 0)
@@ -52,14 +53,16 @@ static void symbolize(struct trace_dictionary *dictionary, const struct recorder
 
 static int complete(struct trace_writer *writer, struct trace_dictionary *dictionary,
                     const struct record_options *options, const struct recorder_result *result,
-                    struct error *err)
+                    int kallsyms_fd, struct error *err)
 {
-        int r;
+        int r = recording_facts_add_number(dictionary, "recorder_cpu_ns", result->own_cpu_ns);
 
+        if (r < 0)
+                return error_set(err, r, "no memory to describe the recording");
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         else
-                symbolize(dictionary, result);
+                symbolize(dictionary, result, kallsyms_fd);
         r = trace_writer_put_tables(writer, dictionary, err);
         return r < 0 ? r : trace_writer_finish(writer, err);
 }
@@ -68,11 +71,18 @@ static void print_summary(const struct record_options *options, const struct rec
                           uint64_t file_bytes)
 {
         const struct recorder_progress *p = &result->progress;
+        const struct event_request *events = &options->events;
+        char rate[40];
 
-        complain("wrote %s (%s): %s, %s samples of %s at %" PRIu64 " Hz, %s zones, %s lost", options->path,
-                 text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text,
-                 text_number_count(p->n_samples).text, result->event_names, options->events.rate_hz,
-                 text_number_count(p->n_zones).text, text_number_count(p->n_lost).text);
+        if (events->rate_hz)
+                (void)snprintf(rate, sizeof(rate), "at %" PRIu64 " Hz", events->rate_hz);
+        else
+                (void)snprintf(rate, sizeof(rate), "one in %" PRIu64, events->period);
+        complain("wrote %s (%s): %s, %s samples of %s %s, %s zones, %s lost; sampler used %.1f%% of one core",
+                 options->path, text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text,
+                 text_number_count(p->n_samples).text, result->event_names, rate,
+                 text_number_count(p->n_zones).text, text_number_count(p->n_lost).text,
+                 p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0);
         if (isatty(STDERR_FILENO))
                 complain_next("hyprof report %s",
                               strcmp(options->path, OPTION_DEFAULT_TRACE) ? options->path : "");
@@ -118,6 +128,19 @@ static void print_note(void *context, const char *words)
         complain("note: %s", words);
 }
 
+/* The remedy for what the kernel refused, after its words. */
+static void suggest(int code, const struct recorder_result *result)
+{
+        const struct perf_access *access = &result->access;
+        struct perf_refusal refusal;
+
+        if (code != -EACCES && code != -EPERM && code != -ENOSYS)
+                return;
+        perf_access_explain(access, code, access->user_error == 0, &refusal);
+        if (refusal.remedy[0] != '\0')
+                complain_try("%s", refusal.remedy);
+}
+
 static int record_into(struct output_file *file, const struct record_options *options, char **argv)
 {
         struct progress_line line = { .shown = false };
@@ -138,6 +161,7 @@ static int record_into(struct output_file *file, const struct record_options *op
                 .keep_stacks = options->keep_stacks,
                 .off_cpu = options->off_cpu,
                 .no_switches = options->no_switches,
+                .command_as_root = options->as_root,
                 .families = options->families ? options->families | CLIENT_ABI_FAMILY_ALWAYS
                                               : CLIENT_ABI_FAMILIES,
                 .client_ring_bytes = options->client_ring_bytes,
@@ -145,6 +169,8 @@ static int record_into(struct output_file *file, const struct record_options *op
                 .on_note = options->quiet ? NULL : print_note,
                 .context = &line,
         };
+        /* While we may see the kernel's addresses; who opened it decides what it shows. */
+        int kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
         int r;
 
         trace_dictionary_init(&dictionary, TABLE_ROWS_MAX);
@@ -153,11 +179,13 @@ static int record_into(struct output_file *file, const struct record_options *op
                 r = recorder_run(&recording, writer, &dictionary, &result, &err);
         progress_line_clear(&line);
         if (r == 0)
-                r = complete(writer, &dictionary, options, &result, &err);
+                r = complete(writer, &dictionary, options, &result, kallsyms_fd, &err);
         if (r < 0)
                 complain(result.exec_failed ? "error: %s: %s" : "error: recording to %s: %s",
                          result.exec_failed && argv ? argv[0] : options->path, err.text);
-        else if (!options->quiet)
+        if (r < 0 && !result.exec_failed)
+                suggest(r, &result);
+        else if (r == 0 && !options->quiet)
                 print_summary(options, &result, trace_writer_count_bytes(writer));
 
         if (!result.exec_failed && result.command_pid > 0 && !result.ended) {
@@ -173,6 +201,7 @@ static int record_into(struct output_file *file, const struct record_options *op
                 trace_writer_free(writer);
         }
         trace_dictionary_deinit(&dictionary);
+        io_close(&kallsyms_fd);
         return r < 0 ? status_of_failure(r, &result) : end_of_recording(options, &result);
 }
 
@@ -186,6 +215,19 @@ static int check_command(const char *name)
                 return EXIT_STATUS_OK;
         complain("error: %s", err.text);
         return r == -ENOENT ? EXIT_STATUS_COMMAND_NOT_FOUND : EXIT_STATUS_CANNOT_EXECUTE;
+}
+
+/* From here on files are opened with the rights of who called sudo, and so is the command started. */
+static int become_user(const struct record_options *options)
+{
+        struct invoking_user user = invoking_user_read();
+        struct error err = ERROR_NONE;
+
+        if (privileges_become_user(&user, options->as_root, &err) == 0)
+                return EXIT_STATUS_OK;
+        complain("error: %s", err.text);
+        complain_try("env -u SUDO_UID hyprof record ..., to work as root");
+        return EXIT_STATUS_RECORD_FAILED;
 }
 
 static int run(const struct record_options *options, char **argv)
@@ -203,7 +245,11 @@ static int run(const struct record_options *options, char **argv)
                 complain_try("hyprof record -- COMMAND ARGS, or hyprof record -p PID");
                 return EXIT_STATUS_USAGE;
         }
-        if (argv)
+        if (argv && options->as_root)
+                status = check_command(argv[0]);
+        if (status == EXIT_STATUS_OK)
+                status = become_user(options);
+        if (status == EXIT_STATUS_OK && argv && !options->as_root)
                 status = check_command(argv[0]);
         if (status == EXIT_STATUS_OK)
                 status = scope_check(options);

@@ -2,6 +2,7 @@
 #include "cli/cmd_check.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
+#include "cli/cmd_list.h"
 #include "cli/cmd_record.h"
 #include "cli/cmd_report.h"
 #include "cli/complaint.h"
@@ -28,6 +29,7 @@ static const struct command_row command_rows[] = {
         { "report", cmd_report, false, "show where the time went: functions, zones, functions inside zones" },
         { "dump", cmd_dump, false, "print a trace as text, a line a record" },
         { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
+        { "list", cmd_list, false, "show the events that can be recorded" },
         { "doctor", cmd_doctor, false,
           "show what this machine and user can record, and what would allow the rest" },
 };

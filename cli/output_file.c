@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/invoking_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +27,6 @@ static bool rotate(const char *path)
 
         free(name);
         return rotated;
-}
-
-static void give_to_user(int fd)
-{
-        struct invoking_user user = invoking_user_read();
-
-        if (user.known)
-                (void)!fchown(fd, user.uid, user.gid); /* a file system without owners is no reason to fail */
 }
 
 /* /dev/stdout is a link to such a file when standard output is redirected. */
@@ -85,13 +76,15 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
         /* O_EXCL: whatever appears under this name meanwhile, a link to a file of root's say, is not followed. */
         file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
         if (file->fd < 0) {
-                int r = error_errno(err, "%s", path);
+                int r = errno == EEXIST
+                                ? error_set(err, -EEXIST, "%s: is there, and cannot be renamed to %s.old",
+                                            path, path)
+                                : error_errno(err, "%s", path);
 
                 output_file_discard(file);
                 return r;
         }
         file->created = true;
-        give_to_user(file->fd);
         return 0;
 }
 

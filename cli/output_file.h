@@ -4,8 +4,8 @@
  *
  * Way of the data:  command line -> [output_file] -> trace_writer
  *
- * An earlier recording of that name is kept as NAME.old, as perf does; under
- * sudo the file belongs to the user who called it.
+ * An earlier recording of that name is kept as NAME.old, as perf does.  All of it is done with the rights of the user
+ * that the process is: under sudo, see sampler/privileges.h, that is not root.
  */
 #ifndef CLI_OUTPUT_FILE_H
 #define CLI_OUTPUT_FILE_H

@@ -5,13 +5,28 @@
 #include "sampler/recorder.h"
 
 #include <stdio.h>
+#include <termios.h>
+#include <unistd.h>
 
 #define CLEAR_LINE "\r\033[K"
+
+/* The terminal is the command's: one that fills the screen, or took the foreground, gets no line into it. */
+static bool may_draw(void)
+{
+        struct termios mode;
+
+        return tcgetpgrp(STDERR_FILENO) == getpgrp() && tcgetattr(STDERR_FILENO, &mode) == 0 &&
+               (mode.c_lflag & ICANON) != 0;
+}
 
 void progress_line_draw(void *context, const struct recorder_progress *p)
 {
         struct progress_line *line = context;
 
+        if (!may_draw()) {
+                line->shown = false;
+                return;
+        }
         (void)fprintf(stderr, CLEAR_LINE "recording %s  %s samples  %s zones  %s  lost %s",
                       text_number_duration(p->elapsed_ns).text, text_number_count(p->n_samples).text,
                       text_number_count(p->n_zones).text, text_number_bytes(p->file_bytes).text,

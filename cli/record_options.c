@@ -53,11 +53,13 @@ static const struct option_row option_rows[] = {
         { 'o', "output", "FILE",
           "the trace; default: " OPTION_DEFAULT_TRACE " (an earlier one becomes " OPTION_DEFAULT_TRACE
           ".old)" },
-        { 'F', "freq", "HZ", "samples a second on each CPU, 1 to 100000; default: 997" },
+        { 'F', "freq", "HZ",
+          "samples a second on each CPU, 1 to 100000; default: 997, and each one of\n                          tracepoints" },
         { 'c', "count", "N", "instead: a sample every N events" },
         { 'e', "event", "LIST",
           "events to sample: cycles, cpu-clock, page-faults:u, sched:sched_switch, r01c2,\n                          {cycles,instructions}:S, ...; 'hyprof list' shows them; default: cycles,\n                          or cpu-clock where there is no cycle counter" },
-        { LETTER_STAT, "stat", NULL, "add totals of the usual counters" },
+        { LETTER_STAT, "stat", NULL,
+          "add totals of clocks, faults, switches, cycles, instructions, branches" },
         { LETTER_UNWIND, "unwind", "HOW",
           "callstacks: auto, by unwind tables, and frame pointers where there are none;\n                          dwarf, by tables alone; fp, by frame pointers alone; default: auto" },
         { LETTER_STACK_SIZE, "stack-size", "BYTES",
@@ -125,7 +127,8 @@ static int take_events(struct record_options *options, const char *list)
         if (event_request_add(&options->events, list, &err) == 0)
                 return 0;
         complain("error: -e %s: %s", list, err.text);
-        complain_try("hyprof list");
+        if (err.code == -EINVAL) /* other failures have their own remedy in the words */
+                complain_try("hyprof list");
         return -EINVAL;
 }
 
@@ -254,9 +257,11 @@ static int take_option(void *context, int letter, const char *value)
         switch (letter) {
         case 'F':
                 options->events.period = 0;
+                options->events.rate_is_default = false;
                 return take_number("-F", value, HZ_MAX, &options->events.rate_hz);
         case 'c':
                 options->events.rate_hz = 0;
+                options->events.rate_is_default = false;
                 return take_number("-c", value, INT64_MAX, &options->events.period);
         case 'e':
                 return take_events(options, value);
@@ -344,6 +349,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
 {
         *options = (struct record_options){ .path = OPTION_DEFAULT_TRACE };
         options->events.rate_hz = DEFAULT_HZ;
+        options->events.rate_is_default = true;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
         if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)

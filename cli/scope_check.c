@@ -25,6 +25,8 @@ static int check_tasks(const struct event_scope_request *scope)
                 complain("error: %s", err.text);
                 if (err.code == -EACCES)
                         complain_try("sudo hyprof record -p %" PRIu32, scope->pids[i]);
+                else if (err.code == -ESRCH)
+                        complain_try("ps -e, for the processes that there are");
                 return EXIT_STATUS_RECORD_FAILED;
         }
         for (uint32_t i = 0; i < scope->n_tids; i++) {

@@ -6,6 +6,8 @@
 # of the machine that knows nothing of hyprof.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# Under sudo hyprof would become the caller, to whom what was built here may be closed.
+unset SUDO_UID SUDO_GID
 build=${1:-build/release}
 hyprof=$build/hyprof
 out=build/demo

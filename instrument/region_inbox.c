@@ -76,14 +76,14 @@ static enum delivery receive_fd(int connection, int *ret_fd)
         return DELIVERY_FD;
 }
 
-/* Who connected; 0 if it is another user, unless we are root: a program that root records may become anybody. */
-static uint32_t pid_of(int connection)
+/* Who connected; 0 if it is another user who may not: a program that root records may become anybody. */
+static uint32_t pid_of(const struct region_inbox *inbox, int connection)
 {
         struct ucred peer = { .pid = 0 };
         socklen_t n = sizeof(peer);
 
         if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.pid <= 0 ||
-            (peer.uid != geteuid() && geteuid() != 0))
+            (peer.uid != geteuid() && geteuid() != 0 && !inbox->any_user))
                 return 0;
         return (uint32_t)peer.pid;
 }
@@ -130,7 +130,7 @@ int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd
         if (next_held(inbox, ret_pid, ret_fd) == 1)
                 return 1;
         while ((connection = accept4(inbox->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-                uint32_t pid = pid_of(connection);
+                uint32_t pid = pid_of(inbox, connection);
                 enum delivery delivery = pid != 0 ? receive_fd(connection, ret_fd) : DELIVERY_NONE;
 
                 if (delivery == DELIVERY_NOT_YET) {

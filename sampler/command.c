@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/command.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -67,8 +70,9 @@ int command_find(const char *name, struct error *err)
 
 /* In the child: waits for the parent's byte, then becomes the program; without one the parent is gone. */
 static _Noreturn void run_child(char **argv, const char *const *environment, const sigset_t *signals,
-                                int go_fd, int exec_fd)
+                                bool as_root, const int *fds)
 {
+        int go_fd = fds[0], exec_fd = fds[1];
         ssize_t got;
         char byte;
         int code;
@@ -83,14 +87,17 @@ static _Noreturn void run_child(char **argv, const char *const *environment, con
         while (got < 0 && errno == EINTR);
         if (got != 1)
                 _exit(CHILD_FAILED);
-        (void)execvp(argv[0], argv);
-        code = errno;
+        code = as_root ? -privileges_become_root(NULL) : 0;
+        if (code == 0) {
+                (void)execvp(argv[0], argv);
+                code = errno;
+        }
         (void)io_write_all(exec_fd, &code, sizeof(code), NULL);
         _exit(CHILD_FAILED);
 }
 
 int command_start(struct command *c, char **argv, const char *const *environment, const sigset_t *signals,
-                  struct error *err)
+                  bool as_root, struct error *err)
 {
         int go[2] = { -1, -1 }, exec[2] = { -1, -1 };
         pid_t pid;
@@ -108,7 +115,7 @@ int command_start(struct command *c, char **argv, const char *const *environment
         }
         if (pid == 0) {
                 (void)close(go[1]);
-                run_child(argv, environment, signals, go[0], exec[1]);
+                run_child(argv, environment, signals, as_root, (const int[2]){ go[0], exec[1] });
         }
         io_close(&go[0]);
         io_close(&exec[1]);
@@ -152,18 +159,34 @@ int command_go(struct command *c, struct error *err)
         return 0;
 }
 
+static uint64_t count_ns(struct timeval time)
+{
+        return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_usec * 1000;
+}
+
 int command_reap(struct command *c, bool block)
 {
+        struct rusage usage;
         pid_t r;
 
         if (c->reaped || c->pid == 0)
                 return 1;
         do
-                r = waitpid(c->pid, &c->wait_status, block ? 0 : WNOHANG);
+                r = wait4(c->pid, &c->wait_status, block ? 0 : WNOHANG, &usage);
         while (r < 0 && errno == EINTR);
         /* Whoever is not our child any more (somebody ignores SIGCHLD) has ended as well. */
         c->reaped = r == c->pid || r < 0;
+        if (r == c->pid)
+                c->cpu_ns = count_ns(usage.ru_utime) + count_ns(usage.ru_stime);
         return c->reaped;
+}
+
+bool command_has_stopped(struct command *c)
+{
+        siginfo_t info = { .si_pid = 0 };
+
+        return !c->reaped && c->pid > 0 && waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG) == 0 &&
+               info.si_pid == c->pid;
 }
 
 void command_deinit(struct command *c)

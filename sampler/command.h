@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct error;
@@ -23,6 +24,7 @@ struct command {
         int exec_fd; /* tells how execve(2) went */
         bool reaped;
         int wait_status; /* as of waitpid(2), once reaped */
+        uint64_t cpu_ns; /* processor time of it and of its children that it waited for, once reaped */
 };
 
 /*
@@ -36,16 +38,20 @@ int command_find(const char *name, struct error *err);
  * @argv:        NULL-terminated; borrowed until command_go()
  * @environment: NULL-terminated pairs of a name and its value, set for the command
  * @signals:     mask for the child
+ * @as_root:     it becomes root again; see privileges_become_user()
  * Returns 0 or -errno.
  */
 int command_start(struct command *c, char **argv, const char *const *environment, const sigset_t *signals,
-                  struct error *err);
+                  bool as_root, struct error *err);
 
 /* Lets it call execve(2).  Returns 0, or the -errno of a failed execve (then the child has ended). */
 int command_go(struct command *c, struct error *err);
 
 /* Reaps it if it has ended; @block waits for that.  Returns 1 if it has ended, else 0. */
 int command_reap(struct command *c, bool block);
+
+/* True if a signal has stopped it since the last question, and nothing has let it go on since. */
+bool command_has_stopped(struct command *c);
 
 /* Ends what is left: a child that never went on is killed and reaped.  A running program is left alone. */
 void command_deinit(struct command *c);

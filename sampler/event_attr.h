@@ -41,7 +41,10 @@ struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *op
 /* What the records of these events look like: the same for all. */
 struct perf_record_layout event_attr_layout(const struct event_attr_options *options);
 
-/* The period in ns that samples a clock at about @rate_hz: prime, so that it does not lock in step with round timers. */
+/*
+ * The period in ns that samples a clock at about @rate_hz, at most one percent beside it: not in step with the timers
+ * that programs live by, and so far from it that some hundreds of samples have seen all of such a timer's period.
+ */
 uint64_t event_attr_clock_period_ns(uint64_t rate_hz);
 
 #endif /* SAMPLER_EVENT_ATTR_H */

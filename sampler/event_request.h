@@ -16,20 +16,25 @@
 #define EVENT_REQUEST_SPECS_MAX 32
 
 struct error;
+struct event_places;
 
 struct event_request {
         struct event_spec specs[EVENT_REQUEST_SPECS_MAX]; /* a group's members follow their leader */
         size_t n_specs;
-        uint64_t rate_hz;  /* samples a second, CPU and event; 0 = by @period */
-        uint64_t period;   /* -c: a sample every so many; 0 = by @rate_hz */
-        bool wants_totals; /* --stat */
+        uint64_t rate_hz;                  /* samples a second, CPU and event; 0 = by @period */
+        uint64_t period;                   /* -c: a sample every so many; 0 = by @rate_hz */
+        bool rate_is_default;              /* nobody asked for it: of tracepoints each one is taken */
+        bool wants_totals;                 /* --stat */
+        const struct event_places *places; /* borrowed: where events are looked up; NULL = the real places */
 };
 
 /*
  * event_request_add() - takes one argument of -e: a list, with groups
  * Such as "cycles", "page-faults:u,sched:sched_switch", "{cycles,instructions,cache-misses}:S", "cpu/event=0x3c,umask=1/k".
+ * Where a machine has several kinds of cores, what the processor counts becomes an event of each, and a group a group
+ * of each.
  * Returns 0; -EINVAL with what is wrong, the nearest known name or the way to 'hyprof list'; -ENOENT for a tracepoint
- * without tracefs, or an event of hardware that this machine does not have.
+ * without tracefs, or a PMU that this machine does not have; -EACCES.
  */
 int event_request_add(struct event_request *request, const char *list, struct error *err);
 
@@ -40,5 +45,15 @@ int event_request_add(struct event_request *request, const char *list, struct er
  */
 int event_request_complete(struct event_request *request, bool has_hardware, bool *ret_fallback,
                            struct error *err);
+
+/*
+ * event_request_leave_kernel() - what is left without the right to see kernel code
+ * Events count user code alone; those of --stat that happen in the kernel only are left out.
+ * Returns 0, or -EACCES if one that was asked for can count nothing then.
+ */
+int event_request_leave_kernel(struct event_request *request, struct error *err);
+
+/* Whether counters are read with samples: then all samples have room for them. */
+bool event_request_reads_groups(const struct event_request *request);
 
 #endif /* SAMPLER_EVENT_REQUEST_H */

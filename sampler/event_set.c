@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/event_totals.h"
 #include "sampler/perf_record.h"
 
 #include <errno.h>
@@ -74,6 +75,19 @@ static int explain_open(const struct event_set *set, int code, const struct even
         const char *name = spec ? spec->name : "dummy";
 
         switch (-code) {
+        case EINVAL:
+                if (!spec)
+                        return error_set(err, code, "the kernel refuses the event %s", name);
+                if (set->options.attr.inherit && event_request_reads_groups(set->options.attr.request))
+                        return error_set(
+                                err, code,
+                                "the kernel refuses %s: before Linux 6.12 groups with :S cannot be read in "
+                                "events that children inherit; record as root, or leave out :S",
+                                name);
+                return error_set(err, code,
+                                 "the kernel refuses the event %s: it cannot be sampled, or not with these "
+                                 "modifiers; what only counts goes behind another: {cpu-clock,%s}:S",
+                                 name, name);
         case ENOENT:
         case ENODEV:
         case EOPNOTSUPP:
@@ -107,18 +121,39 @@ static pid_t pid_of(const struct event_set *set, uint32_t tid, unsigned long *re
         return set->options.cgroup_fd;
 }
 
-/* A kernel before 6.0 does not count losses in read(2): then without. */
-static int open_event(const struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu)
+/* A kernel before 6.0 does not count losses in read(2): then without.  That shows at the first event, a dummy. */
+static int open_event(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
+                      int group_fd)
 {
         unsigned long flags;
         pid_t pid = pid_of(set, tid, &flags);
-        long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
+        long fd;
 
-        if (fd < 0 && errno == EINVAL && attr->read_format) {
-                attr->read_format = 0;
-                fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
+        if (set->without_losses)
+                attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+        fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+        if (fd < 0 && errno == EINVAL && set->n_handles == 0) {
+                attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+                fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+                if (fd >= 0) {
+                        set->without_losses = true;
+                        set->layout.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+                }
         }
         return fd < 0 ? -errno : (int)fd;
+}
+
+/* A member joins its leader, which was opened just before on the same thread and CPU. */
+static int leader_fd(const struct event_set *set, uint32_t spec)
+{
+        const struct event_spec *specs = set->options.attr.request->specs;
+
+        if (spec == TRACKER || specs[spec].leader == spec)
+                return -1;
+        for (size_t i = set->n_handles; i-- > 0;)
+                if (set->handles[i].spec == specs[spec].leader)
+                        return set->handles[i].fd;
+        return -1;
 }
 
 /* Returns the descriptor, owned by the set, or -errno. */
@@ -131,7 +166,7 @@ static int add_handle(struct event_set *set, struct perf_event_attr *attr, uint3
 
         if (r < 0)
                 return r;
-        fd = open_event(set, attr, tid, cpu);
+        fd = open_event(set, attr, tid, cpu, leader_fd(set, spec));
         if (fd < 0)
                 return fd;
         if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0) {
@@ -171,12 +206,17 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
         const struct event_spec *words = spec == TRACKER ? NULL : &set->options.attr.request->specs[spec];
         size_t tracker_bytes = set->options.tracker_ring_bytes;
         size_t ring = at * 2 + (spec != TRACKER);
-        int fd = add_handle(set, attr, tid, set->cpus.cpus[at], spec);
+        int fd;
 
+        if (words && !event_spec_is_on_cpu(words, set->cpus.cpus[at]))
+                return 0;
+        fd = add_handle(set, attr, tid, set->cpus.cpus[at], spec);
         if (fd == -ESRCH)
                 return error_set(err, fd, "thread %u has ended", tid);
         if (fd < 0)
                 return explain_open(set, fd, words, err);
+        if (words && words->only_counts)
+                return 0; /* nothing of it comes into a ring */
         if (set->ring_fds[ring] < 0)
                 return map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes, err);
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) < 0)
@@ -396,12 +436,14 @@ uint64_t event_set_count_lost(const struct event_set *set)
 {
         uint64_t n_lost = 0;
 
+        if (set->without_losses)
+                return UINT64_MAX;
         for (size_t i = 0; i < set->n_handles; i++) {
-                uint64_t values[2]; /* the counter and, with PERF_FORMAT_LOST, the losses */
+                struct event_count count;
 
-                if (read(set->handles[i].fd, values, sizeof(values)) != sizeof(values))
+                if (event_totals_read(set, &set->handles[i], &count) < 0)
                         return UINT64_MAX;
-                n_lost += values[1];
+                n_lost += count.n_lost;
         }
         return n_lost;
 }

@@ -59,7 +59,7 @@ struct merge_options {
         struct event_set *events;
         struct stack_unwinder_options unwinder;
         struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
-        struct switch_source *switches;      /* or NULL: borrowed */
+        struct switch_source *switches;      /* borrowed; or NULL */
         bool keep_stacks;
         const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
         uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */

@@ -3,14 +3,18 @@
 
 #include "base/byte_buffer.h"
 #include "base/io.h"
+#include "sampler/privileges.h"
 #include "unwind/unwind_machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -105,13 +109,19 @@ static bool kernel_symbols_visible(void)
         return visible;
 }
 
+/*
+ * A process that has changed its user, or that has its rights from its file, does not own its own folder in /proc, until
+ * it says that others of that user may look at it.  They may not: they have fewer capabilities.
+ */
 static bool map_files_readable(void)
 {
+        int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
         struct byte_buffer maps = { .data = NULL };
         char path[64];
         bool readable = false;
         int fd;
 
+        (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
         /* The first line is a mapping of our own executable. */
         if (io_read_file(AT_FDCWD, "/proc/self/maps", SIZE_MAX / 2, &maps, NULL) == 0) {
                 size_t n = strcspn((const char *)maps.data, " ");
@@ -126,6 +136,7 @@ static bool map_files_readable(void)
                 }
         }
         byte_buffer_deinit(&maps);
+        (void)prctl(PR_SET_DUMPABLE, dumpable == 1, 0, 0, 0);
         return readable;
 }
 
@@ -144,5 +155,65 @@ void perf_access_read(struct perf_access *ret_access)
                 .kernel_symbols = kernel_symbols_visible(),
                 .map_files = map_files_readable(),
                 .is_root = geteuid() == 0,
+                .has_perfmon = privileges_has(CAP_PERFMON) || privileges_has(CAP_SYS_ADMIN),
+                .locks_memory = privileges_has(CAP_IPC_LOCK),
+                .is_filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0,
         };
+}
+
+static void set_words(struct perf_refusal *refusal, const char *reason, const char *remedy)
+{
+        (void)snprintf(refusal->reason, sizeof(refusal->reason), "%s", reason);
+        (void)snprintf(refusal->remedy, sizeof(refusal->remedy), "%s", remedy);
+}
+
+/* The levels of perf_event_paranoid: from 2 on no kernel code, from 3 on (Debian, Ubuntu, Android) nothing. */
+static void explain_denial(const struct perf_access *a, bool wants_kernel, struct perf_refusal *refusal)
+{
+        long enough = wants_kernel ? 1 : 2;
+
+        if (!a->has_perfmon && a->paranoid > enough) {
+                (void)snprintf(refusal->reason, sizeof(refusal->reason),
+                               "kernel.perf_event_paranoid is %ld; %ld or CAP_PERFMON is needed", a->paranoid,
+                               enough);
+                (void)snprintf(refusal->remedy, sizeof(refusal->remedy),
+                               "sudo sysctl kernel.perf_event_paranoid=%ld", enough);
+        } else if (a->is_filtered) {
+                set_words(refusal, "a filter of system calls (a container's?) forbids perf_event_open",
+                          "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
+        } else if (a->has_perfmon) {
+                set_words(refusal, "a container or a security module forbids perf_event_open",
+                          "docker run --security-opt apparmor=unconfined ...");
+        } else {
+                set_words(refusal, "a container or a security module forbids perf_event_open",
+                          "sudo hyprof record ..., or: docker run --cap-add=PERFMON ...");
+        }
+}
+
+void perf_access_explain(const struct perf_access *access, int code, bool wants_kernel,
+                         struct perf_refusal *ret_refusal)
+{
+        *ret_refusal = (struct perf_refusal){ .reason = "" };
+        switch (-code) {
+        case EACCES:
+        case EPERM:
+                explain_denial(access, wants_kernel, ret_refusal);
+                break;
+        case ENOENT:
+        case ENODEV:
+        case EOPNOTSUPP:
+                set_words(ret_refusal, "this machine has none (virtual machine?)", "");
+                break;
+        case ENOSYS:
+                if (access->is_filtered)
+                        set_words(ret_refusal,
+                                  "a filter of system calls (a container's?) hides perf_event_open",
+                                  "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
+                else
+                        set_words(ret_refusal, "this kernel was built without performance events",
+                                  "grep CONFIG_PERF_EVENTS /boot/config-$(uname -r)");
+                break;
+        default:
+                set_words(ret_refusal, strerrordesc_np(-code), "");
+        }
 }

@@ -27,9 +27,26 @@ struct perf_access {
         bool kernel_symbols;  /* /proc/kallsyms shows addresses to this process */
         bool map_files;       /* /proc/PID/map_files can be opened: the way to deleted files */
         bool is_root;         /* effective user 0 */
+        bool has_perfmon;     /* CAP_PERFMON, or CAP_SYS_ADMIN, which held it before Linux 5.8 */
+        bool locks_memory;    /* CAP_IPC_LOCK: rings are not counted */
+        bool is_filtered;     /* somebody filters our system calls (seccomp), as containers do */
+};
+
+/* Why an event cannot be opened, and what helps: one line each. */
+struct perf_refusal {
+        char reason[200];
+        char remedy[200]; /* a command; "" = none is known */
 };
 
 /* Tries and reads everything; takes about a millisecond.  Never fails: what cannot be found out says so. */
 void perf_access_read(struct perf_access *ret_access);
+
+/*
+ * perf_access_explain() - the words for a refusal, the same wherever they are shown
+ * @code:          -errno of perf_event_open(2)
+ * @wants_kernel:  the event was to see kernel code
+ */
+void perf_access_explain(const struct perf_access *access, int code, bool wants_kernel,
+                         struct perf_refusal *ret_refusal);
 
 #endif /* SAMPLER_PERF_ACCESS_H */

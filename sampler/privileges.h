@@ -6,7 +6,8 @@
  *
  * Under sudo the process becomes the invoking user at once, for files, folders and the
  * command that it starts, and keeps a few capabilities beside; docs/privileges.md says which, when
- * and what for.  The process has one thread until privileges_narrow().
+ * and what for.  Capabilities belong to a thread: what is changed here is the calling thread's, and threads that it
+ * starts later begin with the same.
  */
 #ifndef SAMPLER_PRIVILEGES_H
 #define SAMPLER_PRIVILEGES_H
@@ -29,14 +30,22 @@ struct invoking_user invoking_user_read(void);
  * privileges_become_user() - from root under sudo to the invoking user, with capabilities
  * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its entry in passwd(5);
  * the working directory stays.  Keeps only the capabilities of the first phase (docs/privileges.md).
- * Nothing happens where there is nobody to become.  Returns 0 or -errno.
+ * Nothing happens where there is nobody to become.
+ * @command_as_root:  the environment stays root's, and privileges_become_root() works until privileges_narrow(); for that
+ *                    root's other capabilities are held till then, not effective
+ * The process has one thread.  Returns 0, or -errno: then it is in between and has to end.
  */
-int privileges_become_user(const struct invoking_user *user, struct error *err);
+int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err);
+
+/* Root again, with root's groups; for a child that is about to execve(2).  Returns 0 or -errno. */
+int privileges_become_root(struct error *err);
+
+/* True if @capability (CAP_*) is effective. */
+bool privileges_has(int capability);
 
 /*
  * privileges_raise() - makes one capability effective for a moment
- * Those of the first phase that change files (CAP_DAC_OVERRIDE for the cgroup folder, say) are held, not effective.
- * @capability:  CAP_*
+ * Those that get around the permissions of files (CAP_DAC_OVERRIDE for the cgroup folder, say) are held, not effective.
  * Returns true if it is effective now.
  */
 bool privileges_raise(int capability);
@@ -45,8 +54,13 @@ void privileges_lower(int capability);
 /*
  * privileges_narrow() - for the rest of the recording: the capabilities to read what is recorded, no others
  * Sets no_new_privs and filters system calls (sampler/system_calls.h); children inherit both.
- * Everything is open, the command is forked.  Returns 0, or -errno: the recording goes on and says so.
+ * Everything is open, the command is forked.  Other threads have dropped theirs: privileges_drop().
+ * @keeps_cgroup:  a cgroup folder is to be removed at the end, with CAP_DAC_OVERRIDE
+ * Returns 0, or -errno: the recording goes on and says so.
  */
-int privileges_narrow(struct error *err);
+int privileges_narrow(bool keeps_cgroup, struct error *err);
+
+/* No capability at all for the calling thread, for ever.  Returns 0 or -errno. */
+int privileges_drop(struct error *err);
 
 #endif /* SAMPLER_PRIVILEGES_H */

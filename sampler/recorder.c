@@ -11,8 +11,11 @@
 #include "sampler/code_tables.h"
 #include "sampler/command.h"
 #include "sampler/event_set.h"
+#include "sampler/event_totals.h"
+#include "sampler/job_control.h"
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
+#include "sampler/privileges.h"
 #include "sampler/recorded_scope.h"
 #include "sampler/recording_facts.h"
 #include "sampler/ring_size.h"
@@ -28,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -64,7 +68,8 @@ enum wake_reason {
         WAKE_COMMAND,
         WAKE_WRITER,
         WAKE_REGION,
-        WAKE_TABLES
+        WAKE_TABLES,
+        WAKE_JOB
 };
 
 struct recorder {
@@ -79,16 +84,20 @@ struct recorder {
         struct recorded_scope scope;
         struct event_set events;
         struct switch_source *switches; /* NULL: switches are perf's, if there are any */
+        struct error no_bpf;            /* why they are not BPF's */
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct writer_thread *writer;
+        struct job_control job;
         sigset_t child_signals;
         int signal_fd, epoll_fd, fail_fd;
         uint64_t start_ns, progress_ns;
         uint64_t deadline_ns; /* until then the command is waited for after a signal; 0 = no signal came */
         uint64_t stop_ns;     /* the duration is over; UINT64_MAX = none was given */
+        uint64_t cpu_ns;      /* that this process and its children had taken before */
+        int priority;         /* of this thread before */
         bool started;         /* the command was let go */
         bool busy_noted;
         bool write_failed;
@@ -121,12 +130,15 @@ static int take_signals(struct recorder *r, struct error *err)
         (void)sigaddset(&signals, SIGINT);
         (void)sigaddset(&signals, SIGTERM);
         (void)sigaddset(&signals, SIGHUP);
+        (void)sigaddset(&signals, SIGQUIT);
         r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
         /* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
         (void)sigaddset(&signals, SIGPIPE);
         (void)sigaddset(&signals, SIGXFSZ);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
-        return r->signal_fd < 0 ? error_errno(err, "signalfd") : 0;
+        if (r->signal_fd < 0)
+                return error_errno(err, "signalfd");
+        return r->options->argv ? job_control_open(&r->job, err) : 0;
 }
 
 static bool needs_tables(const struct recorder *r)
@@ -144,6 +156,18 @@ static void start_tables(struct recorder *r)
                 note(r, err.text);
 }
 
+/* For the summary: what has samples of its own. */
+static void name_sampled(struct recorder *r)
+{
+        char *names = r->result->event_names;
+        size_t used = 0;
+
+        for (size_t i = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++)
+                if (!r->request.specs[i].only_counts)
+                        used += (size_t)snprintf(names + used, sizeof(r->result->event_names) - used, "%s%s",
+                                                 used ? ", " : "", r->request.specs[i].name);
+}
+
 /* What was asked for, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
@@ -152,12 +176,9 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
         r->request = *r->options->events;
         code = event_request_complete(&r->request, r->access.hardware_error == 0, ret_fallback, err);
         /* Without the right to see the kernel, what is left is user code; a notice says so. */
-        for (size_t i = 0; r->access.kernel_error < 0 && i < r->request.n_specs; i++)
-                if (!r->request.specs[i].exclude_user)
-                        r->request.specs[i].exclude_kernel = true;
-        for (size_t i = 0, used = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++)
-                used += (size_t)snprintf(r->result->event_names + used, sizeof(r->result->event_names) - used,
-                                         "%s%s", i ? ", " : "", r->request.specs[i].name);
+        if (code == 0 && r->access.kernel_error < 0)
+                code = event_request_leave_kernel(&r->request, err);
+        name_sampled(r);
         return code;
 }
 
@@ -169,12 +190,51 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
                 code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, r->dictionary, err);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
+        if (code == 0 && r->no_bpf.code != 0)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF,
+                                                  r->no_bpf.text);
         if (code == 0)
                 code = recording_facts_add_unwinding(r->dictionary, &r->options->unwinder, &r->unwinder, err);
         if (code == 0)
-                code = recording_facts_add_events(r->dictionary, r->request.specs, r->request.n_specs,
-                                                  r->request.rate_hz, r->sample_events, err);
+                code = recording_facts_add_events(r->dictionary, &r->request, r->sample_events, err);
         return code;
+}
+
+/*
+ * Waiting is told by BPF where that is allowed, else by perf, which a notice says.  Whose it is, is known when
+ * the events are open; which events, when this is.
+ */
+static void open_switches(struct recorder *r)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
+        struct switch_source_options options = {
+                .stacks = r->options->off_cpu,
+                .copy_bytes = r->unwinder.copy_bytes ? r->unwinder.copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
+                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
+        };
+
+        if (!r->options->no_switches && switch_source_open(&options, &r->switches, &r->no_bpf) < 0)
+                r->switches = NULL;
+}
+
+/* The processes that are joined come to it later. */
+static int begin_switches(struct recorder *r, struct error *err)
+{
+        struct recorded_scope *scope = &r->scope;
+        bool everything = r->options->scope->whole_machine;
+        int cgroup_fd = scope->kind == EVENT_SCOPE_CGROUP && !everything ? scope->cgroup.fd : -1;
+        int code = 0;
+
+        if (!r->switches)
+                return 0;
+        if (scope->command_pid != 0) {
+                if (r->options->delay_ns == 0)
+                        scope->filter.unborn_pid = scope->command_pid;
+                code = switch_source_add_process(r->switches, scope->command_pid);
+        }
+        return code < 0 ? error_set(err, code, "cannot name the command to BPF")
+                        : switch_source_begin(r->switches, cgroup_fd, everything, err);
 }
 
 /* The command is recorded, but where it only says how long. */
@@ -194,61 +254,27 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
                                            .memory_bytes = ring_size_machine_memory() };
         size_t bytes = ring_size_find(&wanted);
 
-        return r->access.is_root ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
-}
-
-/* Whose switches BPF is to tell of, as far as it is known by now; children come by themselves. */
-static int name_switching(struct recorder *r)
-{
-        const struct event_scope_request *scope = r->options->scope;
-        int code = 0;
-
-        for (uint32_t i = 0; code == 0 && i < scope->n_pids; i++)
-                code = switch_source_add_process(r->switches, scope->pids[i]);
-        if (code == 0 && records_command(r))
-                code = switch_source_add_process(r->switches, (uint32_t)r->command.pid);
-        return code;
-}
-
-/* Waiting is told by BPF where that is allowed, else by perf, which a notice says. */
-static int open_switches(struct recorder *r, struct error *err)
-{
-        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
-        struct switch_source_options options = {
-                .stacks = r->options->off_cpu,
-                .copy_bytes = r->unwinder.copy_bytes ? r->unwinder.copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
-                .cgroup_fd = r->options->scope->cgroup ? r->scope.cgroup.fd : -1,
-                .everything = r->options->scope->whole_machine,
-                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
-        };
-        struct error why = ERROR_NONE;
-        int code;
-
-        if (r->options->no_switches)
-                return 0;
-        code = switch_source_open(&options, &r->switches, &why);
-        if (code < 0)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF, why.text);
-        else
-                code = name_switching(r);
-        return code < 0 ? error_set(err, code, "cannot prepare to record context switches") : 0;
+        return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
 static int open_events(struct recorder *r, struct error *err)
 {
-        size_t tracker_bytes = r->access.is_root ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
-        const struct event_set_options options = {
+        size_t tracker_bytes = r->access.locks_memory ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
+        struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .unwinder = r->unwinder,
                           .ring_bytes = choose_ring_bytes(r, tracker_bytes),
-                          .build_ids = r->access.build_id_error == 0,
-                          .switches = !r->options->no_switches && !r->switches },
+                          .build_ids = r->access.build_id_error == 0 },
                 .tracker_ring_bytes = tracker_bytes,
         };
 
-        return recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
+        int code;
+
+        open_switches(r);
+        options.attr.switches = !r->options->no_switches && !r->switches;
+        code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
                                           r->options->delay_ns > 0, &options, &r->events, err);
+        return code == 0 ? begin_switches(r, err) : code;
 }
 
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
@@ -268,6 +294,8 @@ static int watch_all(struct recorder *r, struct error *err)
         if (r->epoll_fd < 0)
                 return error_errno(err, "epoll");
         code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
+        if (code == 0 && r->job.fd >= 0)
+                code = watch(r, r->job.fd, WAKE_JOB, 0, err);
         if (code == 0 && r->command.pid_fd >= 0)
                 code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
@@ -343,7 +371,8 @@ static int start_command(struct recorder *r, struct error *err)
                 return 0;
         (void)snprintf(families, sizeof(families), "%" PRIu32, r->options->families);
         (void)snprintf(ring_bytes, sizeof(ring_bytes), "%" PRIu64, r->options->client_ring_bytes);
-        return command_start(&r->command, r->options->argv, environment, &r->child_signals, err);
+        return command_start(&r->command, r->options->argv, environment, &r->child_signals,
+                             r->options->command_as_root, err);
 }
 
 static int let_go(struct recorder *r, struct error *err)
@@ -386,19 +415,34 @@ static int join(struct recorder *r, struct error *err)
         return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }
 
+/* Nothing at all can be recorded: better said at once, with the reason. */
+static int check_access(struct recorder *r, struct error *err)
+{
+        struct perf_refusal refusal;
+
+        perf_access_read(&r->access);
+        if (r->access.user_error == 0)
+                return 0;
+        perf_access_explain(&r->access, r->access.user_error, false, &refusal);
+        return error_set(err, r->access.user_error, "no performance events: %s", refusal.reason);
+}
+
 static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         bool fallback;
         int code;
 
-        perf_access_read(&r->access);
+        code = check_access(r, err);
         r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
-        start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
-        code = take_signals(r, err);
+        if (code == 0)
+                start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
+        if (code == 0)
+                code = take_signals(r, err);
         if (code == 0)
                 code = choose_events(r, &fallback, err);
         if (code == 0)
                 code = region_inbox_open(&r->inbox, err);
+        r->inbox.any_user = privileges_has(CAP_SYS_PTRACE);
         if (code == 0)
                 code = recorded_scope_open(&r->scope, r->options->scope, err);
         if (code == 0 && recorded_scope_add_own(&r->scope, r->tables.pid) < 0)
@@ -406,8 +450,6 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         if (code == 0)
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
-        if (code == 0)
-                code = open_switches(r, err);
         if (code == 0)
                 code = open_events(r, err);
         if (code == 0 && joins(r))
@@ -452,19 +494,54 @@ static int attach(struct recorder *r, struct error *err)
         return code;
 }
 
+/*
+ * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
+ * little.  Without the privilege it goes without; the writer has a queue and stays as it is.
+ */
+static void set_own_priority(int priority)
+{
+        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
+}
+
+/* All is open: what comes from now on is read with few rights.  More than that is no reason to record nothing. */
+static int give_up_rights(struct recorder *r, struct error *err)
+{
+        struct error reason = ERROR_NONE;
+        int code = 0;
+
+        r->priority = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
+        set_own_priority(COLLECTOR_PRIORITY);
+        if (privileges_narrow(true, &reason) < 0)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_RIGHTS_KEPT, reason.text);
+        return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
+}
+
+/*
+ * BPF follows the children of each process from now on.  Those that were born since the processes were looked up are
+ * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
+ */
+static void follow_processes(struct recorder *r)
+{
+        for (size_t i = 0; i < r->scope.attachment.n_found; i++)
+                (void)switch_source_add_process(r->switches, r->scope.attachment.found[i].pid);
+        r->merge.samples.bpf_follows_ns = clock_raw_ns();
+}
+
 /* Lets everything begin. */
 static int begin(struct recorder *r, struct error *err)
 {
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
 
-        /* Children that ran already; one that is left out has ended, or there is no room for it. */
-        for (size_t i = 0; r->switches && i < r->scope.attachment.n_found; i++)
-                (void)switch_source_add_process(r->switches, r->scope.attachment.found[i].pid);
+        if (code == 0 && r->switches)
+                follow_processes(r);
+        if (code == 0)
+                code = give_up_rights(r, err);
         if (code == 0 && joins(r))
                 code = attach(r, err);
         if (code == 0)
                 code = let_go(r, err);
+        r->progress_ns = clock_raw_ns();
         r->stop_ns = r->options->duration_ns ? clock_raw_ns() + r->options->duration_ns : UINT64_MAX;
         return code;
 }
@@ -559,7 +636,7 @@ static int collect(struct recorder *r, struct error *err)
         while (true) {
                 unsigned woken = wait_for_work(r);
                 uint64_t now_ns = clock_raw_ns();
-                int code;
+                int stop_with = 0, code;
 
                 if (woken & 1u << WAKE_WRITER) {
                         r->write_failed = true;
@@ -569,6 +646,8 @@ static int collect(struct recorder *r, struct error *err)
                         take_signal(r);
                 if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.tables) < 0)
                         return error_set(err, -ENOMEM, "no memory for unwind tables");
+                if (woken & 1u << WAKE_JOB)
+                        stop_with = job_control_next(&r->job, &r->command);
                 /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
                     now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
@@ -581,27 +660,9 @@ static int collect(struct recorder *r, struct error *err)
                 report_progress(r, now_ns);
                 if (is_over(r, now_ns))
                         return 0;
+                if (stop_with != 0)
+                        job_control_stop(&r->job, stop_with);
         }
-}
-
-/*
- * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
- * little.  Without the privilege it goes without; the writer has a queue and stays as it is.
- */
-static void set_own_priority(int priority)
-{
-        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
-}
-
-static int record(struct recorder *r, struct error *err)
-{
-        int before = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
-        int code;
-
-        set_own_priority(COLLECTOR_PRIORITY);
-        code = collect(r, err);
-        set_own_priority(before);
-        return code;
 }
 
 /* The words for how it ended: a program that runs on has no exit status, nor has one that we did not start. */
@@ -617,6 +678,17 @@ static void describe_end(struct recorder *r, uint64_t end_ns)
         (void)recording_facts_end(r->dictionary, end_ns, wait_status);
 }
 
+/* What was counted in all; where counters were too few, a notice says so, once. */
+static int add_totals(struct recorder *r, struct error *err)
+{
+        bool shared;
+        int code = event_totals_write(&r->events, r->sample_events, r->dictionary, &shared, err);
+
+        if (code == 0 && (shared || r->merge.samples.counts.shared))
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_COUNTERS_SHARED, NULL);
+        return code;
+}
+
 /* Stops everything, merges the rest and waits until it is written. */
 static int finish(struct recorder *r, int code, struct error *err)
 {
@@ -624,11 +696,15 @@ static int finish(struct recorder *r, int code, struct error *err)
         uint64_t end_ns = clock_raw_ns();
         int joined;
 
+        set_own_priority(r->priority);
+        job_control_close(&r->job);
         event_set_disable(&r->events);
         zone_source_disable(&r->merge.zones);
         if (code == 0 && !r->write_failed) {
                 describe_end(r, end_ns);
                 code = merge_cycle(&r->merge, true, err);
+                if (code == 0)
+                        code = add_totals(r, err);
         }
         report_progress(r, end_ns);
         joined = writer_thread_join(r->writer, &join_err);
@@ -648,6 +724,7 @@ static void release(struct recorder *r)
                 merge_deinit(&r->merge);
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
+        job_control_close(&r->job);
         event_set_close(&r->events);
         switch_source_close(r->switches);
         command_deinit(&r->command);
@@ -656,6 +733,22 @@ static void release(struct recorder *r)
         table_process_stop(&r->tables);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
+}
+
+static uint64_t count_cpu_ns(int whose)
+{
+        struct rusage usage;
+
+        if (getrusage(whose, &usage) < 0)
+                return 0;
+        return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+               (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+/* Of this process and of the children that it has reaped, which are its helpers and the command. */
+static uint64_t count_own_cpu_ns(const struct command *command)
+{
+        return count_cpu_ns(RUSAGE_SELF) + count_cpu_ns(RUSAGE_CHILDREN) - command->cpu_ns;
 }
 
 int recorder_run(const struct recorder_options *options, struct trace_writer *writer,
@@ -677,19 +770,23 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .signal_fd = -1,
                 .epoll_fd = -1,
                 .fail_fd = -1,
+                .job = { .fd = -1 },
         };
+        r->cpu_ns = count_own_cpu_ns(&r->command);
 
         code = prepare(r, writer, err);
         if (code == 0)
                 code = begin(r, err);
         if (code == 0)
-                code = finish(r, record(r, err), err);
+                code = finish(r, collect(r, err), err);
 
         ret_result->ended = r->command.reaped;
         ret_result->wait_status = r->command.wait_status;
         ret_result->command_pid = r->started ? r->command.pid : 0;
         ret_result->stop_fd = r->signal_fd;
         release(r);
+        ret_result->own_cpu_ns = count_own_cpu_ns(&r->command) - r->cpu_ns;
+        ret_result->access = r->access;
         free(r);
         return code;
 }

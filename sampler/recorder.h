@@ -12,6 +12,7 @@
 
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
+#include "sampler/perf_access.h"
 #include "sampler/stack_unwinder.h"
 
 #include <stdbool.h>
@@ -47,6 +48,7 @@ struct recorder_options {
         bool keep_stacks;          /* the copies of stacks go into the trace */
         bool off_cpu;              /* with the stacks of those who wait and wake */
         bool no_switches;
+        bool command_as_root; /* after privileges_become_user() with the same */
         void (*on_progress)(void *context,
                             const struct recorder_progress *progress); /* five times a second; or NULL */
         void (*on_note)(void *context, const char *words); /* what people should know at once; or NULL */
@@ -57,13 +59,14 @@ struct recorder_result {
         struct recorder_progress progress; /* final; file_bytes without what is written after the recording */
         int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
         bool ended;                        /* the command has ended */
-        bool exec_failed;      /* the command could not be executed: there was nothing to record */
-        bool stopped;          /* by a signal or its duration, before what is recorded ended */
-        bool writer_stuck;     /* somebody still waits in write(2): writer and file are not to be touched */
-        int command_pid;       /* for recorder_wait(), while it runs on */
-        int stop_fd;           /* a signalfd, for the work after the recording; owned by the caller */
-        uint64_t own_cpu_ns;   /* processor time of the recording itself, with its helpers */
-        char event_names[128]; /* what was sampled: "cpu-clock, page-faults" */
+        bool exec_failed;    /* the command could not be executed: there was nothing to record */
+        bool stopped;        /* by a signal or its duration, before what is recorded ended */
+        bool writer_stuck;   /* somebody still waits in write(2): writer and file are not to be touched */
+        int command_pid;     /* for recorder_wait(), while it runs on */
+        int stop_fd;         /* a signalfd, for the work after the recording; owned by the caller */
+        uint64_t own_cpu_ns; /* processor time of the recording itself, with its helpers */
+        struct perf_access access; /* what was found to be allowed; for advice after a failure */
+        char event_names[128];     /* what was sampled: "cpu-clock, page-faults" */
 };
 
 /*
@@ -73,7 +76,8 @@ struct recorder_result {
  * @writer:      the trace; on return everything recorded was put, the index was not
  * @dictionary:  empty; on return all tables of the trace; rows were put as far as events refer to them
  * @ret_result:  filled also on failure, as far as it goes
- * SIGINT, SIGTERM and SIGHUP are blocked from here on.  Returns 0, or -errno; a failed write does not
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked from here on.  Once everything is open, the process gives up what
+ * rights it can (privileges_narrow()).  Returns 0, or -errno; a failed write does not
  * end the command: it runs on, unrecorded, and is waited for.
  */
 int recorder_run(const struct recorder_options *options, struct trace_writer *writer,

@@ -4,8 +4,8 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
+#include "sampler/event_request.h"
 #include "sampler/event_set.h"
-#include "sampler/event_spec.h"
 #include "sampler/perf_access.h"
 #include "sampler/running_process.h"
 #include "sampler/stack_unwinder.h"
@@ -166,20 +166,42 @@ int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_acc
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
-int recording_facts_add_events(struct trace_dictionary *d, const struct event_spec *specs, size_t n_specs,
-                               uint64_t rate_hz, uint32_t *ret_ids, struct error *err)
+/* When an event is looked at, and how often. */
+static void describe_rate(const struct event_request *request, size_t i, const uint32_t *ids,
+                          struct trace_sample_event *row)
+{
+        const struct event_spec *spec = &request->specs[i];
+
+        if (spec->only_counts && spec->leader != i) {
+                row->mode = TRACE_SAMPLE_MODE_WITH_LEADER;
+                row->leader = ids[spec->leader];
+        } else if (spec->only_counts) {
+                row->mode = TRACE_SAMPLE_MODE_COUNTED;
+        } else if (spec->is_tracepoint && request->rate_is_default) {
+                row->mode = TRACE_SAMPLE_MODE_PERIOD;
+                row->rate = 1;
+        } else if (request->rate_hz == 0) {
+                row->mode = TRACE_SAMPLE_MODE_PERIOD;
+                row->rate = request->period;
+        } else {
+                row->mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ;
+                row->rate = request->rate_hz;
+        }
+}
+
+int recording_facts_add_events(struct trace_dictionary *d, const struct event_request *request,
+                               uint32_t *ret_ids, struct error *err)
 {
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < n_specs; i++) {
-                struct trace_sample_event row = { .type = specs[i].type,
-                                                  .config = specs[i].config,
-                                                  .rate = rate_hz,
-                                                  .mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ };
+        for (size_t i = 0; r == 0 && i < request->n_specs; i++) {
+                const struct event_spec *spec = &request->specs[i];
+                struct trace_sample_event row = { .type = spec->type, .config = spec->config };
 
-                r = trace_dictionary_add_string(d, specs[i].name, strlen(specs[i].name), &row.name);
+                describe_rate(request, i, ret_ids, &row);
+                r = trace_dictionary_add_string(d, spec->name, strlen(spec->name), &row.name);
                 if (r == 0)
-                        r = trace_dictionary_add_string(d, specs[i].unit, strlen(specs[i].unit), &row.unit);
+                        r = trace_dictionary_add_string(d, spec->unit, strlen(spec->unit), &row.unit);
                 if (r == 0)
                         r = trace_dictionary_add(d, TRACE_TABLE_SAMPLE_EVENTS, &row, &ret_ids[i]);
         }

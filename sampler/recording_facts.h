@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct error;
-struct event_spec;
+struct event_request;
 struct perf_access;
 struct stack_unwinder_options;
 struct trace_dictionary;
@@ -44,9 +44,9 @@ int recording_facts_add_unwinding(struct trace_dictionary *d, const struct stack
 int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
                                struct error *err);
 
-/* The rows of the events that are sampled; @ret_ids has room for @n_specs. */
-int recording_facts_add_events(struct trace_dictionary *d, const struct event_spec *specs, size_t n_specs,
-                               uint64_t rate_hz, uint32_t *ret_ids, struct error *err);
+/* The rows of the events; @ret_ids has room for all of them. */
+int recording_facts_add_events(struct trace_dictionary *d, const struct event_request *request,
+                               uint32_t *ret_ids, struct error *err);
 
 /* The end: the command's wait status, or -1 if it runs on. */
 int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_status);

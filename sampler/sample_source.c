@@ -39,11 +39,16 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
+        /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
+        group_counts_init(&s->counts, parts->events->layout.read_format, parts->events->options.attr.inherit,
+                          !parts->events->options.attr.inherit);
         return s->heads ? 0 : -ENOMEM;
 }
 
 void sample_source_deinit(struct sample_source *s)
 {
+        group_counts_deinit(&s->counts);
+        stack_builder_deinit(&s->stacks);
         free(s->heads);
         s->heads = NULL;
 }
@@ -142,6 +147,19 @@ static int add_stack(struct sample_source *s, const struct thread_track *thread,
         return 0;
 }
 
+/* A sample that waited for its callstack, and those of its group that follow it. */
+static int complete(struct sample_source *s, struct thread_track *thread, size_t at)
+{
+        const struct trace_event *leader = &thread->pending[at].event;
+        int r = add_stack(s, thread, &thread->pending[at].event);
+
+        for (at++; r == 0 && at < thread->n_pending && thread->pending[at].shares_place; at++) {
+                thread->pending[at].event.sample.stack = leader->sample.stack;
+                thread->pending[at].event.sample.state = leader->sample.state;
+        }
+        return r;
+}
+
 /* No callstack of this thread waits any longer to be completed. */
 static int close_cuts(struct sample_source *s, struct thread_track *thread)
 {
@@ -154,7 +172,7 @@ static int close_cuts(struct sample_source *s, struct thread_track *thread)
                 while (at > 0 && thread->pending[at - 1].cut != cut)
                         at--;
                 if (at > 0)
-                        r = add_stack(s, thread, &thread->pending[--at].event);
+                        r = complete(s, thread, --at);
                 else
                         at = thread->n_pending;
         }
@@ -175,6 +193,24 @@ static int close_all_cuts(struct sample_source *s, const struct process_track *p
                         stack_unwinder_read_late(s->unwinder, thread);
                 r = close_cuts(s, thread);
         }
+        return r;
+}
+
+/* What the members of the sample's group counted: samples of theirs, in the same place. */
+static int queue_counts(struct sample_source *s, struct thread_track *thread,
+                        const struct pending_event *leader)
+{
+        struct pending_event pending = *leader;
+        int r = 0;
+
+        pending.cut = 0;
+        pending.shares_place = true;
+        for (size_t i = 0; r == 0 && i < s->counts.n_counts; i++) {
+                pending.event.sample.event = s->sample_events[s->counts.counts[i].spec];
+                pending.event.sample.weight = s->counts.counts[i].weight;
+                r = process_table_add_sample(s->processes, thread, &pending);
+        }
+        s->counts.n_counts = 0;
         return r;
 }
 
@@ -210,6 +246,8 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         s->n_samples++;
         pending.event = event;
         r = process_table_add_sample(s->processes, thread, &pending);
+        if (r == 0)
+                r = queue_counts(s, thread, &pending);
         return r == 0 && is_whole ? close_cuts(s, thread) : r;
 }
 
@@ -227,9 +265,9 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return TRACE_MODULE_FILE;
 }
 
-/* The module of a mapping; its table is asked for.  @process: whose it is, if it is of no file. */
-static int add_module(struct sample_source *s, const struct process_track *process,
-                      const struct perf_record *rec, uint32_t *ret_module)
+/* The module of a mapping; its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
+static int add_module(struct sample_source *s, uint32_t process, const struct perf_record *rec,
+                      uint32_t *ret_module)
 {
         const struct perf_mmap *m = &rec->mmap;
         struct trace_module row = { .kind = module_kind(m) };
@@ -238,14 +276,16 @@ static int add_module(struct sample_source *s, const struct process_track *proce
         if (r == 0 && m->build_id_bytes > 0)
                 r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
         if (row.kind == TRACE_MODULE_ANONYMOUS)
-                row.process = process->process;
+                row.process = process;
         if (row.kind == TRACE_MODULE_FILE && m->inode != 0) {
                 row.device = makedev(m->device_major, m->device_minor);
                 row.inode = m->inode;
         }
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
-        return r < 0 || !s->tables ? r : code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+        if (r == 0 && s->tables)
+                r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+        return r;
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
@@ -285,7 +325,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         r = process_of(s, rec, &process);
         if (r < 0 || !process)
                 return r;
-        r = add_module(s, process, rec, &range.module);
+        r = add_module(s, process->process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
@@ -340,7 +380,10 @@ static int take_fork(struct sample_source *s, const struct perf_record *rec)
                 return 0;
         }
         if (r == 0)
-                thread->exits = false; /* the number of one that ended a moment ago */
+                thread->exits = false;
+        /* Later ones BPF has seen itself. */
+        if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
+                (void)switch_source_add_process(s->switches, rec->pid);
         if (r < 0 || !parent || parent->name == 0)
                 return r;
         return name_thread(s, thread, parent->name, rec->time_ns, false);
@@ -374,25 +417,14 @@ static int make_stack(struct sample_source *s, struct thread_track *thread, cons
                 return 0;
         stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
         r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &ret_stack->stack);
-        if (r == 0 && ret_stack->stack != 0)
-                ret_stack->state = s->chain.state;
+        ret_stack->state = s->chain.state;
+        if (s->stacks.n_cut > 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                s->stacks.n_cut = 0;
+                ret_stack->state = TRACE_STACK_TABLE_FULL;
+        }
         *last = *ret_stack;
         return r;
-}
-
-/*
- * Of BPF's records only those of known threads count: BPF tells of a command before its execve(2), and of a thread
- * after its end.  Perf does neither, and may be the first to tell of a thread.
- */
-static int waiting_thread(struct sample_source *s, const struct perf_record *rec,
-                          struct thread_track **ret_thread)
-{
-        if (!s->switches)
-                return living_thread_of(s, rec, ret_thread);
-        *ret_thread = process_table_find_thread(s->processes, rec->tid);
-        if (*ret_thread && (*ret_thread)->process->pid != rec->pid)
-                *ret_thread = NULL;
-        return 0;
 }
 
 static int take_switch(struct sample_source *s, const struct perf_record *rec)
@@ -400,7 +432,7 @@ static int take_switch(struct sample_source *s, const struct perf_record *rec)
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         struct thread_track *thread;
         struct thread_stack at;
-        int r = waiting_thread(s, rec, &thread);
+        int r = living_thread_of(s, rec, &thread);
 
         if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
                 return r;
@@ -429,9 +461,9 @@ static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
         struct thread_track *thread, *waker;
         struct thread_stack at;
         uint32_t name_id = 0;
-        int r = waiting_thread(s, rec, &thread);
+        int r = living_thread_of(s, rec, &thread);
 
-        if (r < 0 || !thread)
+        if (r < 0 || !thread || thread->exits)
                 return r;
         event.wakeup.cpu = rec->cpu;
         waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
@@ -531,6 +563,19 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
         return 0;
 }
 
+/* Applies the oldest record of a ring and steps over it. */
+static int take_from_ring(struct sample_source *s, size_t ring)
+{
+        struct ring_head *head = &s->heads[ring];
+        int r = group_counts_take(&s->counts, s->events, &head->record); /* also of what is left out */
+
+        if (r == 0 && takes(s, &head->record))
+                r = sample_source_take(s, &head->record);
+        head->ready = false;
+        perf_ring_consume(&s->events->rings[ring], head->record_bytes);
+        return r;
+}
+
 /* A ring that is half full has no time to lose. */
 static void look_at_rings(struct sample_source *s)
 {
@@ -540,17 +585,6 @@ static void look_at_rings(struct sample_source *s)
                 if (perf_ring_count_unread(&s->events->rings[i]) > s->events->rings[i].data_bytes / 2)
                         is_hurried = true;
         stack_unwinder_set_hurried(s->unwinder, is_hurried);
-}
-
-/* Applies the oldest record of a ring and steps over it. */
-static int take_from_ring(struct sample_source *s, size_t ring)
-{
-        struct ring_head *head = &s->heads[ring];
-        int r = takes(s, &head->record) ? sample_source_take(s, &head->record) : 0;
-
-        head->ready = false;
-        perf_ring_consume(&s->events->rings[ring], head->record_bytes);
-        return r;
 }
 
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
@@ -573,7 +607,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                         break;
                 of_ring = i < s->events->n_rings && s->heads[i].record.time_ns <= until_ns;
                 if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
-                        r = sample_source_take(s, of_bpf);
+                        r = takes(s, of_bpf) ? sample_source_take(s, of_bpf) : 0;
                         switch_source_consume(s->switches);
                         of_bpf = NULL;
                 } else if (of_ring) {
@@ -626,7 +660,7 @@ static int want_table(struct sample_source *s, const struct perf_record *rec)
 
         if (!s->tables || !rec->mmap.executable || module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
-        r = add_module(s, NULL, rec, &module);
+        r = add_module(s, 0, rec, &module);
         return r == -EOVERFLOW ? 0 : r;
 }
 

@@ -8,11 +8,13 @@
  * applies each: maps, names, forks and exits change the process table; samples
  * are unwound at once, with the address space as it was at their time; samples,
  * switches, wake-ups, names and exits become pending events of their thread.
+ * Counters that were read with a sample become samples of their own, of the same place.
  */
 #ifndef SAMPLER_SAMPLE_SOURCE_H
 #define SAMPLER_SAMPLE_SOURCE_H
 
 #include "sampler/call_chain.h"
+#include "sampler/group_counts.h"
 #include "sampler/perf_record.h"
 #include "sampler/stack_builder.h"
 
@@ -46,10 +48,12 @@ struct sample_source {
         struct stack_unwinder *unwinder;
         struct code_tables *tables;     /* NULL = none are needed */
         struct switch_source *switches; /* NULL = switches come through the rings */
+        uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
         struct process_filter *filter;  /* whose records are taken; NULL = all */
         bool cpu_wide;                  /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
         struct stack_builder stacks;
+        struct group_counts counts;
         struct ring_head *heads; /* heap, owned: one a ring */
         struct call_chain chain; /* scratch */
         bool keep_stacks;

@@ -42,6 +42,7 @@ struct switch_source {
         struct bpf_link *links[PROGRAMS_MAX];
         size_t n_links;
         struct switch_settings settings;
+        struct switch_scope scope;
         struct cpu_ring *cpus; /* heap, owned */
         size_t n_cpus;
         struct cpu_ring *turn; /* of switch_source_peek() */
@@ -129,7 +130,6 @@ static int choose_settings(struct switch_source *s, const struct switch_source_o
 {
         struct btf *btf = btf__load_vmlinux_btf();
         uint64_t ring_bytes = RING_BYTES_MIN;
-        struct stat cgroup;
 
         if (!btf)
                 return explain(-errno, "describe its types", err);
@@ -150,13 +150,6 @@ static int choose_settings(struct switch_source *s, const struct switch_source_o
         s->settings.wake_shift = (unsigned)__builtin_ctzll(ring_bytes / WAKE_SHARES);
         s->settings.stacks = options->stacks;
         s->settings.n_skipped_frames = SKIPPED_FRAMES;
-        s->settings.filter = options->everything ? SWITCH_FILTER_NONE : SWITCH_FILTER_PROCESSES;
-        if (!options->everything && options->cgroup_fd >= 0) {
-                if (fstat(options->cgroup_fd, &cgroup) < 0)
-                        return error_errno(err, "cgroup");
-                s->settings.filter = SWITCH_FILTER_CGROUP;
-                s->settings.cgroup_id = cgroup.st_ino;
-        }
         /* A record sticks out by at most itself; the last piece of a copy is tried whole. */
         s->stride_bytes =
                 SWITCH_RING_HEAD_BYTES + ring_bytes + PAGE_BYTES +
@@ -172,17 +165,11 @@ static int size_map(struct switch_source *s, const char *name, uint32_t n_entrie
         return map ? bpf_map__set_max_entries(map, n_entries) : -ENOENT;
 }
 
-static void leave_out(struct switch_source *s, const char *program)
-{
-        (void)bpf_program__set_autoload(bpf_object__find_program_by_name(s->object, program), false);
-}
-
 /* Sets sizes and constants, and leaves out what is not needed. */
 static int configure(struct switch_source *s)
 {
         struct bpf_map *rings = bpf_object__find_map_by_name(s->object, "rings");
         struct bpf_map *constants = bpf_object__find_map_by_name(s->object, ".rodata");
-        bool by_process = s->settings.filter == SWITCH_FILTER_PROCESSES;
         int r = rings && constants && s->stride_bytes <= UINT32_MAX ? 0 : -EINVAL;
 
         if (r == 0)
@@ -193,33 +180,10 @@ static int configure(struct switch_source *s)
                 r = size_map(s, "rings", (uint32_t)s->n_cpus);
         if (r == 0)
                 r = size_map(s, "threads", s->settings.stacks ? SWITCH_THREAD_SLOTS : 1);
-        if (r == 0)
-                r = size_map(s, "processes", by_process ? SWITCH_PROCESSES_MAX : 1);
         if (!s->settings.stacks)
-                leave_out(s, "on_waking");
-        if (!by_process) {
-                leave_out(s, "on_fork");
-                leave_out(s, "on_free");
-        }
+                (void)bpf_program__set_autoload(bpf_object__find_program_by_name(s->object, "on_waking"),
+                                                false);
         return r;
-}
-
-static int attach(struct switch_source *s)
-{
-        struct bpf_program *program;
-
-        bpf_object__for_each_program(program, s->object)
-        {
-                struct bpf_link *link;
-
-                if (!bpf_program__autoload(program))
-                        continue;
-                link = bpf_program__attach(program);
-                if (!link)
-                        return -errno;
-                s->links[s->n_links++] = link;
-        }
-        return 0;
 }
 
 static int map_rings(struct switch_source *s)
@@ -265,12 +229,7 @@ static int load(struct switch_source *s, struct error *err)
         if (r < 0)
                 return explain(r, "load the program", err);
         r = map_rings(s);
-        if (r < 0)
-                return explain(r, "map its rings", err);
-        /* From the first switch on its time lies between two readings. */
-        monotonic_clock_pair(&s->clock);
-        r = attach(s);
-        return r < 0 ? explain(r, "attach the program", err) : 0;
+        return r < 0 ? explain(r, "map its rings", err) : 0;
 }
 
 int switch_source_open(const struct switch_source_options *options, struct switch_source **ret_source,
@@ -299,6 +258,59 @@ fail:
         return code;
 }
 
+/* Those that follow processes only where that matters. */
+static bool is_needed(const struct switch_source *s, struct bpf_program *program)
+{
+        const char *name = bpf_program__name(program);
+
+        return bpf_program__autoload(program) &&
+               (s->scope.filter == SWITCH_FILTER_PROCESSES ||
+                (strcmp(name, "on_fork") != 0 && strcmp(name, "on_free") != 0));
+}
+
+/* The program's variable is all that its map of variables has. */
+static int set_scope(const struct switch_source *s)
+{
+        struct bpf_map *variables = bpf_object__find_map_by_name(s->object, ".bss");
+        const uint32_t key = 0;
+
+        if (!variables || bpf_map__value_size(variables) != sizeof(s->scope))
+                return -EINVAL;
+        return bpf_map_update_elem(bpf_map__fd(variables), &key, &s->scope, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, struct error *err)
+{
+        struct bpf_program *program;
+        struct stat cgroup;
+        int r;
+
+        s->scope.filter = everything ? SWITCH_FILTER_NONE : SWITCH_FILTER_PROCESSES;
+        if (!everything && cgroup_fd >= 0) {
+                if (fstat(cgroup_fd, &cgroup) < 0)
+                        return error_errno(err, "cgroup");
+                s->scope.filter = SWITCH_FILTER_CGROUP;
+                s->scope.cgroup_id = cgroup.st_ino;
+        }
+        r = set_scope(s);
+        if (r < 0)
+                return explain(r, "tell the program whose switches are wanted", err);
+        /* From the first switch on its time lies between two readings. */
+        monotonic_clock_pair(&s->clock);
+        bpf_object__for_each_program(program, s->object)
+        {
+                struct bpf_link *link;
+
+                if (!is_needed(s, program))
+                        continue;
+                link = bpf_program__attach(program);
+                if (!link)
+                        return explain(-errno, "attach the program", err);
+                s->links[s->n_links++] = link;
+        }
+        return 0;
+}
+
 void switch_source_close(struct switch_source *s)
 {
         size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -322,7 +334,7 @@ int switch_source_add_process(struct switch_source *s, uint32_t pid)
 {
         const uint8_t value = 1;
 
-        if (!s || s->settings.filter != SWITCH_FILTER_PROCESSES)
+        if (!s || s->scope.filter == SWITCH_FILTER_CGROUP)
                 return 0;
         return bpf_map_update_elem(s->processes_fd, &pid, &value, BPF_ANY) < 0 ? -errno : 0;
 }

@@ -27,19 +27,32 @@ struct switch_source;
 struct switch_source_options {
         bool stacks;         /* --off-cpu: user and kernel stack at switch-out, the waker's at wake-up */
         uint32_t copy_bytes; /* of the user's stack */
-        int cgroup_fd;       /* only tasks in this cgroup; -1 = see below */
-        bool everything;     /* all tasks; else those of switch_source_add_process() and their children */
         size_t ring_bytes;   /* of all CPUs together, a power of two */
 };
 
-/* Returns 0; -EPERM, -EACCES (not allowed), -ENOTSUP (this kernel, or built without), -errno: then by perf. */
+/*
+ * switch_source_open() - load the program; nothing is recorded yet
+ * Takes 10 to 20 ms, most of it for the types of the kernel.
+ * Returns 0; -EPERM, -EACCES (not allowed), -ENOTSUP (this kernel, or built without), -errno: then by perf.
+ */
 int switch_source_open(const struct switch_source_options *options, struct switch_source **ret_source,
                        struct error *err);
+
+/*
+ * switch_source_begin() - hook the program in
+ * @cgroup_fd:   only tasks in this cgroup or below; borrowed; -1 = as it says next
+ * @everything:  all tasks; else those of switch_source_add_process() and their children
+ * Returns 0 or -errno.
+ */
+int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, struct error *err);
 
 /* NULL is fine, here and below. */
 void switch_source_close(struct switch_source *s);
 
-/* A process whose switches are wanted, with its threads; children that it has later come by themselves. */
+/*
+ * A process whose switches are wanted, with its threads; children that it has once it has begun come by themselves.
+ * Nothing happens where these do not matter.  Returns 0 or -errno.
+ */
 int switch_source_add_process(struct switch_source *s, uint32_t pid);
 
 /* To poll: readable when a part of the ring is full. -1 = none. */

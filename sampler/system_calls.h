@@ -11,7 +11,9 @@ struct error;
 
 /*
  * system_calls_restrict() - for this process, its threads and children, for ever
- * A call that is not in the list fails with EPERM.  no_new_privs is set already.  Returns 0 or -errno.
+ * A call that is not in the list fails with EPERM, or with ENOSYS if libc has another way then.  A filter of
+ * addresses is not possible: which file is opened is for the user's rights to say, docs/privileges.md has more.
+ * no_new_privs is set already.  Returns 0 or -errno.
  */
 int system_calls_restrict(struct error *err);
 

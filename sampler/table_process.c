@@ -89,11 +89,11 @@ static enum table_status build(const struct table_request *request, int file_fd,
         return status;
 }
 
-static int send_packet(int fd, const struct packet *packet, const void *bytes, size_t n_bytes)
+static int send_packet(int fd, const struct packet *packet, void *bytes, size_t n_bytes)
 {
         struct packet copy = *packet;
         struct iovec parts[2] = { { .iov_base = &copy, .iov_len = sizeof(copy) },
-                                  { .iov_base = (void *)(uintptr_t)bytes, .iov_len = n_bytes } };
+                                  { .iov_base = bytes, .iov_len = n_bytes } };
         struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
         ssize_t sent;
 
@@ -152,13 +152,10 @@ static _Noreturn void run_grandchild(int fd, const struct table_request *request
  */
 static int receive_request(int fd, struct table_request *ret_request, int *ret_file_fd)
 {
-        union {
-                struct cmsghdr header;
-                uint8_t bytes[CMSG_SPACE(sizeof(int))];
-        } control;
+        _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))];
         struct iovec part = { .iov_base = ret_request, .iov_len = sizeof(*ret_request) };
         struct msghdr message = {
-                .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+                .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
         };
         const struct cmsghdr *header;
         ssize_t got;
@@ -243,7 +240,7 @@ static _Noreturn void run_child(struct confinement_user user, int fd, table_proc
 static int receive_hello(int fd, struct error *err)
 {
         char words[ERROR_TEXT_BYTES];
-        struct packet hello;
+        struct packet hello = { .id = 0 };
         struct iovec parts[2] = { { .iov_base = &hello, .iov_len = sizeof(hello) },
                                   { .iov_base = words, .iov_len = sizeof(words) - 1 } };
         struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
@@ -329,25 +326,24 @@ void table_process_stop(struct table_process *p)
 
 int table_process_ask(struct table_process *p, const struct table_request *request, int file_fd)
 {
-        union {
-                struct cmsghdr header;
-                uint8_t bytes[CMSG_SPACE(sizeof(int))];
-        } control = { .bytes = { 0 } };
+        _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
         struct table_request copy = *request;
         struct iovec part = { .iov_base = &copy, .iov_len = sizeof(copy) };
         struct msghdr message = {
-                .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+                .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
         };
+        struct cmsghdr *header;
 
         assert(request->id != 0);
         if (p->fd < 0)
                 return -EPIPE;
         if (p->n_waiting == TABLE_PROCESS_WAITING_MAX)
                 return -EAGAIN;
-        control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-                                           .cmsg_level = SOL_SOCKET,
-                                           .cmsg_type = SCM_RIGHTS };
-        memcpy(CMSG_DATA(&control.header), &file_fd, sizeof(int));
+        header = CMSG_FIRSTHDR(&message);
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(header), &file_fd, sizeof(int));
         if (sendmsg(p->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
                 if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR ||
                     (errno == ETOOMANYREFS && p->n_waiting > 0))

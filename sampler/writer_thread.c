@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_writer.h"
+#include "sampler/privileges.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -77,6 +78,7 @@ static void *run(void *context)
         struct writer_thread *t = context;
         struct queued_chunk chunk;
 
+        (void)privileges_drop(NULL); /* it compresses and writes; fails for nobody who is let in here */
         while (take(t, &chunk))
                 write_one(t, &chunk);
         return NULL;

@@ -10,6 +10,7 @@
 #include "instrument/own_number.h"
 #include "instrument/region_finder.h"
 #include "sampler/loss_counter.h"
+#include "sampler/privileges.h"
 #include "sampler/process_table.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -245,11 +247,22 @@ static int admit_waiting(struct zone_source *s, bool announced)
         return r;
 }
 
+/* The folders of its files are shut for other users, and for its own when it has become root. */
+static int find_region(uint32_t pid, int *ret_fd)
+{
+        bool raised = privileges_raise(CAP_DAC_READ_SEARCH);
+        int r = region_finder_open(pid, ret_fd, NULL);
+
+        if (raised)
+                privileges_lower(CAP_DAC_READ_SEARCH);
+        return r;
+}
+
 int zone_source_open(struct zone_source *s, uint32_t pid)
 {
         int fd, r;
 
-        if (region_finder_open(pid, &fd, NULL) == 0)
+        if (find_region(pid, &fd) == 0)
                 return wait_for_process(s, pid, fd, true);
         r = array_reserve(&s->missed_pids, &s->missed_capacity, s->n_missed_pids + 1,
                           sizeof(*s->missed_pids));

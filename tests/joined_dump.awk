@@ -13,6 +13,8 @@
 #   zone_text, zone_name        6 level  7 text
 #   plot_i64, plot_f64          6 name  7 value
 #   frame_mark                  6 name
+#   switch_out   6 wait  7 1 = preempted  8 cpu  9 stack_state  11 stack, as of a sample
+#   wakeup       6 name of the waker  7 its tid  8 cpu  9 stack_state  11 its stack
 #   others                      6 all operands as they are
 BEGIN { FS = "[ ]"; OFS = "\t" }
 
@@ -118,6 +120,14 @@ $1 == "zone_name"  { print start, of("level"), quoted("name"); next }
 $1 == "plot_i64"   { print start, text[of("name")], of("value"); next }
 $1 == "plot_f64"   { print start, text[of("name")], of("bits"); next }
 $1 == "frame_mark" { print start, text[of("name")]; next }
+$1 == "switch_out" {
+        print start, of("wait"), of("preempted"), of("cpu"), of("stack_state"), "", stack_words(of("stack"))
+        next
+}
+$1 == "wakeup" {
+        print start, text[of("name")], tid[of("waker")], of("cpu"), of("stack_state"), "", stack_words(of("stack"))
+        next
+}
 
 {
         rest = $0

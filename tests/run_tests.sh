@@ -20,6 +20,8 @@ variant=${build##*/}
 export HYPROF=$build/hyprof WORKLOADS=$build/workloads EXAMPLES=$build/examples BUILD=$build VARIANT=$variant
 export CK_DEFAULT_TIMEOUT=60
 export LC_ALL=C.UTF-8
+# Under sudo hyprof would become another user, to whom the folders of the tests are closed.
+unset SUDO_UID SUDO_GID
 limit_s=300
 under=()
 

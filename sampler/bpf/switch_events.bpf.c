@@ -67,6 +67,8 @@ struct thread_slot {
 /* Not really volatile: the loader writes them, and the compiler must not believe in what it sees here. */
 const volatile struct switch_settings settings = { .ring_bytes = 4096 };
 
+struct switch_scope scope;
+
 /* One for each CPU; the sizes are set by the loader. */
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -85,7 +87,7 @@ struct {
 
 struct {
         __uint(type, BPF_MAP_TYPE_HASH);
-        __uint(max_entries, 1);
+        __uint(max_entries, SWITCH_PROCESSES_MAX);
         __type(key, __u32);
         __type(value, __u8);
 } processes SEC(".maps");
@@ -107,7 +109,7 @@ static __always_inline bool is_in_cgroup(struct task_struct *task)
         for (int i = 0; i < CGROUP_LEVELS_MAX; i++) {
                 struct cgroup_subsys_state *parent;
 
-                if (cgroup->kn->id == settings.cgroup_id)
+                if (cgroup->kn->id == scope.cgroup_id)
                         return true;
                 parent = cgroup->self.parent;
                 if (!parent)
@@ -124,19 +126,20 @@ static __always_inline bool is_wanted(struct task_struct *task)
 
         if (task->pid == 0)
                 return false;
-        if (settings.filter == SWITCH_FILTER_NONE)
+        if (scope.filter == SWITCH_FILTER_NONE)
                 return true;
-        if (settings.filter == SWITCH_FILTER_CGROUP)
+        if (scope.filter == SWITCH_FILTER_CGROUP)
                 return is_in_cgroup(task);
         pid = (__u32)task->tgid;
         return bpf_map_lookup_elem(&processes, &pid) != NULL;
 }
 
 /* Two threads of one process are often both there, and to look it up once is enough. */
-static __always_inline bool is_other_wanted(struct task_struct *task, struct task_struct *known, bool is_known_wanted)
+static __always_inline bool is_other_wanted(struct task_struct *task, struct task_struct *known,
+                                            bool is_known_wanted)
 {
-        return settings.filter == SWITCH_FILTER_PROCESSES && task->tgid == known->tgid ? is_known_wanted
-                                                                                       : is_wanted(task);
+        return scope.filter == SWITCH_FILTER_PROCESSES && task->tgid == known->tgid ? is_known_wanted
+                                                                                    : is_wanted(task);
 }
 
 /* ---- rings ---------------------------------------------------------------------------------------------- */

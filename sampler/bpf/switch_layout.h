@@ -80,16 +80,22 @@ struct switch_stack {
 
 enum switch_filter { SWITCH_FILTER_NONE, SWITCH_FILTER_CGROUP, SWITCH_FILTER_PROCESSES };
 
+/* A variable of the program's: whose switches are recorded.  Set before it is attached. */
+struct switch_scope {
+        __u64 cgroup_id;
+        __u32 filter; /* enum switch_filter */
+        __u32 unused;
+};
+
 /* Constants of the program, set before it is loaded: the verifier knows their values. */
 struct switch_settings {
-        __u64 ring_bytes; /* of a CPU, a power of two; a record may stick out behind */
-        __u64 wake_shift; /* 2 to this are the bytes after which the reader is woken */
-        __u64 copy_bytes; /* of a user's stack; less than SWITCH_COPY_BYTES_MAX */
-        __u64 cgroup_id;
-        __u32 filter;         /* enum switch_filter */
+        __u64 ring_bytes;     /* of a CPU, a power of two; a record may stick out behind */
+        __u64 wake_shift;     /* 2 to this are the bytes after which the reader is woken */
+        __u64 copy_bytes;     /* of a user's stack; less than SWITCH_COPY_BYTES_MAX */
         __u32 has_prev_state; /* sched_switch tells the state (Linux 5.18); else it is in the task */
         __u32 stacks;
         __u32 n_skipped_frames; /* of the kernel's stack: those of the tracing itself */
+        __u32 unused;
 };
 
 #endif /* SAMPLER_BPF_SWITCH_LAYOUT_H */

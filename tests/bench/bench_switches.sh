@@ -20,6 +20,7 @@ one() { # way
         case $1 in
         untouched)     "$program" "$switches" ;;
         sampling)      "$HYPROF" record -F 999 --no-switches -o "$folder/t.hyp" "$program" "$switches" 2>"$folder/err" ;;
+        sampling_cpus) "$HYPROF" record -F 999 --no-switches --scope=cpus -o "$folder/t.hyp" "$program" "$switches" 2>"$folder/err" ;;
         bpf)           "$HYPROF" record -F 999 -o "$folder/t.hyp" "$program" "$switches" 2>"$folder/err" ;;
         bpf_stacks)    "$HYPROF" record -F 999 --off-cpu -o "$folder/t.hyp" "$program" "$switches" 2>"$folder/err" ;;
         perf_sampling) perf record -q -B -N -a -e cpu-clock -F 999 -o "$folder/p" "$program" "$switches" 2>"$folder/err" ;;
@@ -35,7 +36,7 @@ slowdown() { # way, or the way over which: % of the untouched run
         awk "BEGIN { printf \"%.2f\", 100 * ($(median "$folder/$1.us") - $(median "$folder/${2:-untouched}.us")) / $(median "$folder/untouched.us") }"
 }
 
-ways=(untouched sampling bpf bpf_stacks perf_sampling perf_switches)
+ways=(untouched sampling sampling_cpus bpf bpf_stacks perf_sampling perf_switches)
 for ((i = 0; i < runs; i++)); do
         for way in "${ways[@]}"; do
                 one "$way" >>"$folder/$way.us" || { echo "$way failed"; cat "$folder/err"; exit 1; }
@@ -59,4 +60,5 @@ share() { # name, way, target
 share 'T9 a record a switch' bpf 0.55
 share 'T9 with stacks of waiting and waking, and wakers' bpf_stacks 0.65
 printf '  %-52s %5.1f%% (at most 5%%)\n' 'T8 999 Hz without switches, over untouched' "$(slowdown sampling)"
+printf '  %-52s %5.1f%%\n' '   the same with events of CPUs (--scope=cpus)' "$(slowdown sampling_cpus)"
 printf '  %-52s %5.1f%%\n' '   999 Hz with switches, the default' "$(slowdown bpf)"

@@ -6,6 +6,8 @@
 # build/<variant>/bench.txt.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+# Under sudo hyprof would become another user, to whom the folder is closed.
+unset SUDO_UID SUDO_GID
 build=$(realpath "${1:?Usage: run_bench.sh build/VARIANT}") || exit 2
 export HYPROF=$build/hyprof WORKLOADS=$build/workloads EXAMPLES=$build/examples BUILD=$build
 

@@ -40,7 +40,7 @@ else
 fi
 holds "children: so does the last line of the recording" same \
         "$(lost children | awk '{ n += $2 } END { print n + 0 }')" \
-        "$(sed -n 's/.* \([0-9,]*\) lost$/\1/p' "$TMPDIR/children.err" | tr -d ,)"
+        "$(sed -n 's/.* \([0-9,]*\) lost;.*/\1/p' "$TMPDIR/children.err" | tr -d ,)"
 
 holds "threads are recorded" record threads "$WORKLOADS/w_threads" $n_threads
 holds "threads: the trace is whole" is_whole threads

@@ -49,6 +49,22 @@ static void add_name(struct byte_buffer *out, const char *name, size_t n_bytes)
         byte_buffer_add(out, zeros, sizeof(zeros) - n_bytes % sizeof(zeros));
 }
 
+static void add_registers_and_copy(struct byte_buffer *out, const struct kernel_record_sample *sample)
+{
+        if (sample->registers) {
+                byte_buffer_add_u64(out, sample->registers_abi);
+                for (size_t i = 0;
+                     sample->registers_abi != PERF_SAMPLE_REGS_ABI_NONE && i < sample->n_registers; i++)
+                        byte_buffer_add_u64(out, sample->registers[i]);
+        }
+        if (sample->copy) {
+                byte_buffer_add_u64(out, sample->copy_bytes);
+                byte_buffer_add(out, sample->copy, sample->copy_bytes);
+                if (sample->copy_bytes > 0)
+                        byte_buffer_add_u64(out, sample->copy_valid);
+        }
+}
+
 void kernel_record_add_sample(struct byte_buffer *out, const struct kernel_record_sample *sample)
 {
         size_t at = begin(out, PERF_RECORD_SAMPLE,
@@ -62,11 +78,14 @@ void kernel_record_add_sample(struct byte_buffer *out, const struct kernel_recor
         byte_buffer_add_u32(out, sample->identity.cpu);
         byte_buffer_add_u32(out, 0);
         byte_buffer_add_u64(out, sample->period);
+        for (size_t i = 0; i < sample->n_counts; i++)
+                byte_buffer_add_u64(out, sample->counts[i]);
         if (sample->chain) {
                 byte_buffer_add_u64(out, sample->n_chain);
                 for (uint64_t i = 0; i < sample->n_chain; i++)
                         byte_buffer_add_u64(out, sample->chain[i]);
         }
+        add_registers_and_copy(out, sample);
         end(out, at);
 }
 
@@ -147,6 +166,25 @@ void kernel_record_add_switch(struct byte_buffer *out, const struct kernel_recor
                           (leaves ? PERF_RECORD_MISC_SWITCH_OUT : 0U) |
                                   (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0U));
 
+        end_with_identity(out, at, identity);
+}
+
+void kernel_record_add_cpu_switch(struct byte_buffer *out, const struct kernel_record_identity *identity,
+                                  bool leaves, uint32_t other_pid, uint32_t other_tid)
+{
+        size_t at = begin(out, PERF_RECORD_SWITCH_CPU_WIDE, leaves ? PERF_RECORD_MISC_SWITCH_OUT : 0);
+
+        byte_buffer_add_u32(out, other_pid);
+        byte_buffer_add_u32(out, other_tid);
+        end_with_identity(out, at, identity);
+}
+
+void kernel_record_add_lost_samples(struct byte_buffer *out, const struct kernel_record_identity *identity,
+                                    uint64_t n_lost)
+{
+        size_t at = begin(out, PERF_RECORD_LOST_SAMPLES, 0);
+
+        byte_buffer_add_u64(out, n_lost);
         end_with_identity(out, at, identity);
 }
 

@@ -31,6 +31,14 @@ struct kernel_record_sample {
         bool in_kernel;
         const uint64_t *chain; /* NULL = an event without PERF_SAMPLE_CALLCHAIN */
         uint64_t n_chain;
+        const uint64_t *counts; /* as read_format lays them out; NULL = without PERF_SAMPLE_READ */
+        size_t n_counts;
+        const uint64_t *registers; /* NULL = without PERF_SAMPLE_REGS_USER */
+        size_t n_registers;
+        uint64_t registers_abi; /* PERF_SAMPLE_REGS_ABI_*; of none there are no registers */
+        const uint8_t *copy;    /* NULL = without PERF_SAMPLE_STACK_USER */
+        size_t copy_bytes;      /* room for the copy, a multiple of 8 */
+        uint64_t copy_valid;    /* of them are the stack's */
 };
 
 void kernel_record_add_sample(struct byte_buffer *out, const struct kernel_record_sample *sample);
@@ -46,6 +54,11 @@ void kernel_record_add_fork(struct byte_buffer *out, const struct kernel_record_
 void kernel_record_add_exit(struct byte_buffer *out, const struct kernel_record_identity *identity);
 void kernel_record_add_switch(struct byte_buffer *out, const struct kernel_record_identity *identity,
                               bool leaves, bool preempted);
+/* Of an event of a CPU: who goes as @other comes, or the other way round. */
+void kernel_record_add_cpu_switch(struct byte_buffer *out, const struct kernel_record_identity *identity,
+                                  bool leaves, uint32_t other_pid, uint32_t other_tid);
+void kernel_record_add_lost_samples(struct byte_buffer *out, const struct kernel_record_identity *identity,
+                                    uint64_t n_lost);
 void kernel_record_add_lost(struct byte_buffer *out, const struct kernel_record_identity *identity,
                             uint64_t n_lost);
 /* A record of any type without a body of interest: PERF_RECORD_THROTTLE, types that nobody knows. */

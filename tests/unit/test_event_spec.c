@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/event_spec.c: every name means what perf means by it; a wrong one is refused with the one that was meant */
 #include "base/error.h"
+#include "sampler/event_places.h"
 #include "sampler/event_spec.h"
+#include "tests/unit/fake_machine.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,7 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define N_CASES(cases) ((int)(sizeof(cases) / sizeof((cases)[0])))
+
 enum { NEITHER, USER_ONLY, KERNEL_ONLY };
+
+static const struct event_places no_library = { .without_library = true };
+
+/* The only event that @text stands for. */
+static struct event_spec parse_one(const char *text, size_t n_bytes, const struct event_places *places)
+{
+        struct event_spec specs[4];
+        struct event_spec_list list = { .specs = specs, .n_specs_max = 4 };
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(event_spec_parse(text, n_bytes, places, &list, &err) == 0, "%.*s: %s", (int)n_bytes,
+                      text, err.text);
+        ck_assert_uint_eq(list.n_specs, 1);
+        return specs[0];
+}
+
+static int refuse(const char *text, size_t n_bytes, const struct event_places *places, struct error *err)
+{
+        struct event_spec specs[4];
+        struct event_spec_list list = { .specs = specs, .n_specs_max = 4 };
+        int r = event_spec_parse(text, n_bytes, places, &list, err);
+
+        ck_assert_uint_eq(list.n_specs, r == 0 ? 1 : 0);
+        return r;
+}
 
 static const struct {
         const char *text;
@@ -26,9 +55,21 @@ static const struct {
         { "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, NEITHER, "cycles" },
         { "cpu-cycles:k", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, KERNEL_ONLY, "cycles" },
         { "cycles:uk", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, NEITHER, "cycles" },
+        { "cycles:ukh", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, NEITHER, "cycles" },
         { "cycles:uu", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, USER_ONLY, "cycles" },
+        { "cycles:uh", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, USER_ONLY, "cycles" },
         { "branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, NEITHER, "branches" },
         { "cache-misses:k", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, KERNEL_ONLY, "misses" },
+        { "idle-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, NEITHER,
+          "cycles" },
+        { "L1-dcache-loads", PERF_TYPE_HW_CACHE, 0x0, NEITHER, "events" },
+        { "L1-dcache-load-misses", PERF_TYPE_HW_CACHE, 0x10000, NEITHER, "events" },
+        { "L1-icache-prefetches:u", PERF_TYPE_HW_CACHE, 0x201, USER_ONLY, "events" },
+        { "LLC-store-misses", PERF_TYPE_HW_CACHE, 0x10102, NEITHER, "events" },
+        { "dTLB-stores", PERF_TYPE_HW_CACHE, 0x103, NEITHER, "events" },
+        { "iTLB-load-misses", PERF_TYPE_HW_CACHE, 0x10004, NEITHER, "events" },
+        { "branch-loads", PERF_TYPE_HW_CACHE, 0x5, NEITHER, "events" },
+        { "node-prefetch-misses", PERF_TYPE_HW_CACHE, 0x10206, NEITHER, "events" },
         { "r01c2", PERF_TYPE_RAW, 0x1c2, NEITHER, "events" },
         { "rC0:u", PERF_TYPE_RAW, 0xc0, USER_ONLY, "events" },
         { "rffffffffffffffff", PERF_TYPE_RAW, UINT64_MAX, NEITHER, "events" },
@@ -37,15 +78,14 @@ static const struct {
 /* loop test */
 START_TEST(test_known)
 {
-        struct error err = ERROR_NONE;
-        struct event_spec spec;
-        char text[EVENT_SPEC_NAME_BYTES];
         size_t n_bytes = strlen(known[_i].text);
+        char text[EVENT_SPEC_NAME_BYTES];
+        struct event_spec spec;
 
         /* What follows the name in a list is not part of it. */
         memcpy(text, known[_i].text, n_bytes);
         memcpy(text + n_bytes, ",:x", 4);
-        ck_assert_msg(event_spec_parse(text, n_bytes, &spec, &err) == 0, "%s", err.text);
+        spec = parse_one(text, n_bytes, NULL);
         ck_assert_str_eq(spec.name, known[_i].text);
         ck_assert_uint_eq(spec.type, known[_i].type);
         ck_assert_uint_eq(spec.config, known[_i].config);
@@ -53,6 +93,18 @@ START_TEST(test_known)
         ck_assert(spec.is_clock == (strcmp(known[_i].unit, "ns") == 0));
         ck_assert(spec.exclude_kernel == (known[_i].side == USER_ONLY));
         ck_assert(spec.exclude_user == (known[_i].side == KERNEL_ONLY));
+        ck_assert_uint_eq(spec.precise, 0);
+        ck_assert(!spec.on_some_cpus && event_spec_is_on_cpu(&spec, 5000));
+}
+END_TEST
+
+START_TEST(test_precise)
+{
+        ck_assert_uint_eq(parse_one("cycles:p", 8, NULL).precise, 1);
+        ck_assert_uint_eq(parse_one("cycles:upp", 10, NULL).precise, 2);
+        ck_assert(parse_one("cycles:upp", 10, NULL).exclude_kernel);
+        ck_assert_uint_eq(parse_one("cycles:pppk", 11, NULL).precise, 3);
+        ck_assert_uint_eq(parse_one("r1:ppp", 6, NULL).precise, 3);
 }
 END_TEST
 
@@ -68,28 +120,41 @@ static const struct {
         { "instruction", "'instructions'" },
         { "cpu-cloc", "'cpu-clock'" },
         { "page-faultss", "'page-faults'" },
+        { "L1-dcache-loads-misses", "'L1-dcache-load-misses'" },
+        { "L1-icache-stores", NULL }, /* no cache of instructions is written to */
         { "", NULL },
         { ":u", NULL },
         { "cycles:", "modifiers" },
         { "cycles:x", "modifiers" },
         { "cycles:u:", "modifiers" },
         { "cycles:u,k", "modifiers" },
+        { "cycles:pppp", "modifiers" },
+        { "cycles:h", "hypervisor" },
+        { "cycles:S", "groups" },
+        { "cycles:Su", "groups" },
         { "r", NULL },
         { "rg0", NULL },
         { "r0x1", NULL },
         { "r-1", NULL },
         { "r10000000000000000", NULL }, /* 17 digits */
+        { "qqqqqqqqqqqqqqqqqq", "'qqqqqqqqqqqqqqqqqq'" },
+        { "sched:sched_switch:", NULL },
+        { "../../../../etc:passwd", NULL },
+        { "a:b:c", "no tracepoint" },
+        { "/x/", "no PMU" },
+        { "cpu/x", "second /" },
+        { "../cpu/event=1/", "no PMU" },
+        { "./event=1/", "no PMU" },
 };
 
 /* loop test */
 START_TEST(test_unknown)
 {
-        struct event_spec spec = { .name = "untouched" };
         struct error err = ERROR_NONE;
+        int r = refuse(unknown[_i].text, strlen(unknown[_i].text), &no_library, &err);
 
-        ck_assert_int_eq(event_spec_parse(unknown[_i].text, strlen(unknown[_i].text), &spec, &err), -EINVAL);
-        ck_assert_str_eq(spec.name, "untouched");
-        ck_assert_int_eq(err.code, -EINVAL);
+        ck_assert_int_lt(r, 0);
+        ck_assert_int_eq(err.code, r);
         if (unknown[_i].words)
                 ck_assert_msg(strstr(err.text, unknown[_i].words) != NULL, "%s", err.text);
 }
@@ -99,17 +164,283 @@ END_TEST
 START_TEST(test_length)
 {
         size_t n_bytes = (size_t)_i;
-        struct event_spec spec;
         char text[256];
 
         memset(text, '0', sizeof(text)); /* "r000...": good as long as it has not over 16 digits */
         text[0] = 'r';
-        ck_assert_int_eq(event_spec_parse(text, n_bytes, &spec, NULL),
+        ck_assert_int_eq(refuse(text, n_bytes, &no_library, NULL),
                          n_bytes >= 2 && n_bytes <= 17 ? 0 : -EINVAL);
         memset(text, 'u', sizeof(text)); /* "cycles:uuu...": good as long as it fits */
         memcpy(text, "cycles:", 7);
-        ck_assert_int_eq(event_spec_parse(text, n_bytes, &spec, NULL),
+        ck_assert_int_eq(refuse(text, n_bytes, &no_library, NULL),
                          n_bytes == 6 || (n_bytes >= 8 && n_bytes < EVENT_SPEC_NAME_BYTES) ? 0 : -EINVAL);
+        memset(text, ':', sizeof(text));
+        ck_assert_int_lt(refuse(text, n_bytes, &no_library, NULL), 0);
+        memset(text, '/', sizeof(text));
+        ck_assert_int_lt(refuse(text, n_bytes, &no_library, NULL), 0);
+        memset(text, '\0', sizeof(text));
+        ck_assert_int_lt(refuse(text, n_bytes, &no_library, NULL), 0);
+}
+END_TEST
+
+/* ---- sysfs ---------------------------------------------------------------------------------------------- */
+
+static const struct {
+        const char *text;
+        uint32_t type;
+        uint64_t config, config1, config2;
+} of_intel[] = {
+        { "cpu/event=0x3c,umask=0x1,cmask=2,inv/", 4, 0x0280013c, 0, 0 },
+        { "cpu/event=60/", 4, 60, 0, 0 },
+        { "cpu/config=0x1234567890abcdef/", 4, 0x1234567890abcdef, 0, 0 },
+        { "cpu/config1=7,config2=8/", 4, 0, 7, 8 },
+        { "cpu/ldlat=0xffff,frontend=0x123456/", 4, 0, 0xffff, 0x123456 },
+        { "cpu/mem-loads/", 4, 0x1cd, 3, 0 },
+        { "cpu/mem-loads,ldlat=30/", 4, 0x1cd, 30, 0 }, /* the later one counts */
+        { "cpu/of-core,umask=9/", 4, 0x902, 0, 0 },
+        { "cpu/event=1,event=2/", 4, 2, 0, 0 },
+        { "cpu/inv=0,event=1/", 4, 1, 0, 0 },
+        { "cpu//", 4, 0, 0, 0 },
+        { "msr/tsc/", 10, 0, 0, 0 },
+        { "msr/event=0xffffffffffffffff/", 10, UINT64_MAX, 0, 0 },
+        { "uncore_imc_0/event=0xabc/", 14, 0xa000000bc, 0, 0 }, /* bits in two places */
+};
+
+/* loop test */
+START_TEST(test_terms)
+{
+        struct fake_machine machine;
+        struct event_spec spec;
+
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        spec = parse_one(of_intel[_i].text, strlen(of_intel[_i].text), &machine.places);
+        ck_assert_str_eq(spec.name, of_intel[_i].text);
+        ck_assert_uint_eq(spec.type, of_intel[_i].type);
+        ck_assert_uint_eq(spec.config, of_intel[_i].config);
+        ck_assert_uint_eq(spec.config1, of_intel[_i].config1);
+        ck_assert_uint_eq(spec.config2, of_intel[_i].config2);
+        ck_assert_str_eq(spec.unit, "events");
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+static const struct {
+        const char *text;
+        int code;
+        const char *words;
+} not_of_intel[] = {
+        { "cpu/event=0x100/", -EINVAL, "too much" },
+        { "cpu/inv=2/", -EINVAL, "too much" },
+        { "cpu/event=/", -EINVAL, "no number" },
+        { "cpu/event=-1/", -EINVAL, "no number" },
+        { "cpu/event=1x/", -EINVAL, "no number" },
+        { "cpu/event=0x11111111111111111/", -EINVAL, "no number" },
+        { "cpu/umusk=1/", -EINVAL, "'umusk'" },
+        { "cpu/mem-load/", -EINVAL, "'mem-loads'" },
+        { "cpu/mem-loads=1/", -EINVAL, "'mem-loads'" },
+        { "cpu/topdown-slots.scale/", -EINVAL, "no term" },
+        { "cpu/of-core/", -EINVAL, "umask" },
+        { "cpu/in-circles/", -EINVAL, "no term" },
+        { "cpu/strange=1/", -EINVAL, "not understood" },
+        { "cpu/broken=1/", -EINVAL, "not understood" },
+        { "cpu/,/", -EINVAL, "without a name" },
+        { "cpu/event=1,/", -EINVAL, "without a name" },
+        { "cpu/=1/", -EINVAL, "without a name" },
+        { "cpu/../type/", -EINVAL, NULL },
+        { "cpu/period=1000/", -EINVAL, "-c or -F" },
+        { "cpu/event=1/x", -EINVAL, "modifiers" },
+        { "cpu/event=1/:", -EINVAL, "modifiers" },
+        { "cpux/event=1/", -ENOENT, "'cpu'" },
+        { "mrs/tsc/", -ENOENT, "'msr'" },
+        { "nonsense/event=1/", -EBADMSG, "type" },
+        { "mem-load", -EINVAL, "'mem-loads'" },
+        { "topdown-slots.scale", -EINVAL, "'topdown-slots'" },
+        { "sched:sched_swich", -EINVAL, "'sched:sched_switch'" },
+        { "sched:", -EINVAL, "no tracepoint" },
+        { "header_page:x", -ENOTDIR, NULL },
+};
+
+/* loop test */
+START_TEST(test_wrong_terms)
+{
+        struct fake_machine machine;
+        struct error err = ERROR_NONE;
+
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        ck_assert_int_eq(refuse(not_of_intel[_i].text, strlen(not_of_intel[_i].text), &machine.places, &err),
+                         not_of_intel[_i].code);
+        if (not_of_intel[_i].words)
+                ck_assert_msg(strstr(err.text, not_of_intel[_i].words) != NULL, "%s", err.text);
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+START_TEST(test_pmu_modifiers)
+{
+        struct fake_machine machine;
+        struct event_spec spec;
+
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        spec = parse_one("cpu/event=0x3c/upp", 18, &machine.places);
+        ck_assert(spec.exclude_kernel && !spec.exclude_user && spec.precise == 2);
+        spec = parse_one("cpu/event=0x3c/:k", 17, &machine.places);
+        ck_assert(spec.exclude_user && !spec.exclude_kernel);
+        spec = parse_one("mem-loads:u", 11, &machine.places);
+        ck_assert(spec.exclude_kernel);
+        ck_assert_str_eq(spec.name, "cpu/mem-loads/:u");
+        ck_assert_uint_eq(spec.config1, 3);
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+/* What several CPUs share is counted on one of them. */
+START_TEST(test_cpumask)
+{
+        struct fake_machine machine;
+        struct event_spec spec;
+
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        spec = parse_one("uncore_imc_0/event=1/", 21, &machine.places);
+        ck_assert(spec.on_some_cpus);
+        ck_assert(event_spec_is_on_cpu(&spec, 0) && event_spec_is_on_cpu(&spec, 28));
+        ck_assert(!event_spec_is_on_cpu(&spec, 1) && !event_spec_is_on_cpu(&spec, 27));
+        ck_assert(!event_spec_is_on_cpu(&spec, -1) && !event_spec_is_on_cpu(&spec, EVENT_SPEC_CPUS_MAX));
+        ck_assert(!parse_one("cpu/event=1/", 12, &machine.places).on_some_cpus);
+        fake_machine_put(&machine, "devices/uncore_imc_0/cpumask", "0-\n");
+        ck_assert_int_eq(refuse("uncore_imc_0/event=1/", 21, &machine.places, NULL), -EBADMSG);
+        fake_machine_put(&machine, "devices/uncore_imc_0/cpumask", "0-99999999\n");
+        spec = parse_one("uncore_imc_0/event=1/", 21, &machine.places);
+        ck_assert(event_spec_is_on_cpu(&spec, EVENT_SPEC_CPUS_MAX - 1));
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+START_TEST(test_arm)
+{
+        struct fake_machine machine;
+        struct event_spec spec;
+
+        fake_machine_make(&machine, FAKE_MACHINE_ARM);
+        spec = parse_one("cycles", 6, &machine.places); /* one kind of cores: nothing to tell apart */
+        ck_assert_uint_eq(spec.type, PERF_TYPE_HARDWARE);
+        ck_assert_uint_eq(spec.config, PERF_COUNT_HW_CPU_CYCLES);
+        ck_assert(!spec.on_some_cpus);
+        spec = parse_one("l1d_cache_refill", 16, &machine.places);
+        ck_assert_uint_eq(spec.type, 8);
+        ck_assert_uint_eq(spec.config, 3);
+        ck_assert(spec.on_some_cpus && event_spec_is_on_cpu(&spec, 3) && !event_spec_is_on_cpu(&spec, 4));
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+static const struct {
+        const char *text, *core, *atom;
+        uint32_t type[2];
+        uint64_t config[2];
+} of_both[] = {
+        { "cycles", "cpu_core/cycles/", "cpu_atom/cycles/", { 0, 0 }, { 0x400000000, 0xa00000000 } },
+        { "instructions:u",
+          "cpu_core/instructions/:u",
+          "cpu_atom/instructions/:u",
+          { 0, 0 },
+          { 0x400000001, 0xa00000001 } },
+        { "LLC-loads", "cpu_core/LLC-loads/", "cpu_atom/LLC-loads/", { 3, 3 }, { 0x400000002, 0xa00000002 } },
+        { "r1c2", "cpu_core/r1c2/", "cpu_atom/r1c2/", { 4, 10 }, { 0x1c2, 0x1c2 } },
+        { "mem-loads", "cpu_core/mem-loads/", "cpu_atom/mem-loads/", { 4, 10 }, { 0xcd, 0xd0 } },
+};
+
+/* loop test: what the processor counts is an event of each kind of core, on the CPUs of that kind */
+START_TEST(test_hybrid)
+{
+        struct event_spec specs[2];
+        struct event_spec_list list = { .specs = specs, .n_specs_max = 2 };
+        struct error err = ERROR_NONE;
+        struct fake_machine machine;
+
+        fake_machine_make(&machine, FAKE_MACHINE_HYBRID);
+        ck_assert_msg(event_spec_parse(of_both[_i].text, strlen(of_both[_i].text), &machine.places, &list,
+                                       &err) == 0,
+                      "%s", err.text);
+        ck_assert_uint_eq(list.n_specs, 2);
+        for (size_t i = 0; i < 2; i++) {
+                const struct event_spec *spec = &specs[1 - i]; /* sorted: cpu_atom first */
+
+                ck_assert_str_eq(spec->name, i == 0 ? of_both[_i].core : of_both[_i].atom);
+                ck_assert_uint_eq(spec->type, of_both[_i].type[i]);
+                ck_assert_uint_eq(spec->config, of_both[_i].config[i]);
+                ck_assert(spec->on_some_cpus);
+                ck_assert(event_spec_is_on_cpu(spec, 3) == (i == 0));
+                ck_assert(event_spec_is_on_cpu(spec, 70) == (i == 1));
+                ck_assert(!event_spec_is_on_cpu(spec, 69));
+        }
+        list = (struct event_spec_list){ .specs = specs, .n_specs_max = 1 };
+        ck_assert_int_eq(event_spec_parse("cycles", 6, &machine.places, &list, NULL), -EOVERFLOW);
+        ck_assert_uint_eq(list.n_specs, 0);
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+START_TEST(test_software_on_hybrid)
+{
+        struct fake_machine machine;
+
+        fake_machine_make(&machine, FAKE_MACHINE_HYBRID);
+        ck_assert(!parse_one("page-faults", 11, &machine.places).on_some_cpus);
+        ck_assert_uint_eq(parse_one("cpu_atom/event=1/", 17, &machine.places).type, 10);
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+/* ---- tracepoints, libpfm4 -------------------------------------------------------------------------------- */
+
+START_TEST(test_tracepoints)
+{
+        struct error err = ERROR_NONE;
+        struct fake_machine machine;
+        struct event_spec spec;
+
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        spec = parse_one("sched:sched_switch", 18, &machine.places);
+        ck_assert_uint_eq(spec.type, PERF_TYPE_TRACEPOINT);
+        ck_assert_uint_eq(spec.config, 316);
+        ck_assert(spec.is_tracepoint && !spec.is_clock);
+        spec = parse_one("syscalls:sys_enter_openat:k", 27, &machine.places);
+        ck_assert_uint_eq(spec.config, 900);
+        ck_assert(spec.exclude_user);
+        fake_machine_remove(&machine);
+
+        fake_machine_make(&machine, FAKE_MACHINE_BARE);
+        ck_assert_int_eq(refuse("sched:sched_switch", 18, &machine.places, &err), -ENOENT);
+        ck_assert_ptr_nonnull(strstr(err.text, "sudo mount -t tracefs none /sys/kernel/tracing"));
+        ck_assert_ptr_null(strchr(err.text, '\n'));
+        fake_machine_remove(&machine);
+}
+END_TEST
+
+/* Of processors that are not here as well: the library is told to. */
+START_TEST(test_library)
+{
+        struct error err = ERROR_NONE;
+        struct fake_machine machine;
+        struct event_spec spec;
+
+        ck_assert_int_eq(setenv("LIBPFM_ENCODE_INACTIVE", "1", 1), 0);
+        fake_machine_make(&machine, FAKE_MACHINE_INTEL);
+        machine.places.without_library = false;
+        spec = parse_one("skl::INST_RETIRED:ANY_P", 23, &machine.places);
+        ck_assert_uint_eq(spec.type, PERF_TYPE_RAW);
+        ck_assert_uint_eq(spec.config & 0xff, 0xc0);
+        ck_assert_str_eq(spec.name, "skl::INST_RETIRED:ANY_P");
+        spec = parse_one("skl::INST_RETIRED:ANY_P:u", 25, &machine.places);
+        ck_assert(spec.exclude_kernel && !spec.exclude_user);
+        spec = parse_one("perf::CPU-CLOCK", 15, &machine.places); /* it knows the kernel's, too */
+        ck_assert(spec.is_clock);
+        ck_assert_str_eq(spec.unit, "ns");
+        ck_assert_int_eq(refuse("skl::INST_RETIRED:ANYTHING", 26, &machine.places, &err), -EINVAL);
+        ck_assert_ptr_nonnull(strstr(err.text, "libpfm4"));
+        ck_assert_int_eq(refuse("skl::NO_SUCH_EVENT", 18, &machine.places, &err), -EINVAL);
+        fake_machine_remove(&machine);
+        (void)unsetenv("LIBPFM_ENCODE_INACTIVE");
 }
 END_TEST
 
@@ -120,9 +451,19 @@ int main(void)
         SRunner *runner;
         int n_failed;
 
-        tcase_add_loop_test(tc, test_known, 0, (int)(sizeof(known) / sizeof(known[0])));
-        tcase_add_loop_test(tc, test_unknown, 0, (int)(sizeof(unknown) / sizeof(unknown[0])));
+        tcase_add_loop_test(tc, test_known, 0, N_CASES(known));
+        tcase_add_test(tc, test_precise);
+        tcase_add_loop_test(tc, test_unknown, 0, N_CASES(unknown));
         tcase_add_loop_test(tc, test_length, 0, 200);
+        tcase_add_loop_test(tc, test_terms, 0, N_CASES(of_intel));
+        tcase_add_loop_test(tc, test_wrong_terms, 0, N_CASES(not_of_intel));
+        tcase_add_test(tc, test_pmu_modifiers);
+        tcase_add_test(tc, test_cpumask);
+        tcase_add_test(tc, test_arm);
+        tcase_add_loop_test(tc, test_hybrid, 0, N_CASES(of_both));
+        tcase_add_test(tc, test_software_on_hybrid);
+        tcase_add_test(tc, test_tracepoints);
+        tcase_add_test(tc, test_library);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

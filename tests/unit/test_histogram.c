@@ -79,17 +79,47 @@ START_TEST(test_small_numbers_are_exact)
 }
 END_TEST
 
+/* Of few numbers all is exact; and nothing changes when there are too many of them to be kept. */
+START_TEST(test_few_numbers_are_exact)
+{
+        struct histogram h = { .n_values = 0 };
+        uint64_t sorted[100];
+        uint64_t state = 7;
+
+        for (size_t n = 1; n <= 100; n++) {
+                uint64_t value = next_random(&state) >> (next_random(&state) % 60);
+
+                sorted[n - 1] = value;
+                qsort(sorted, n, sizeof(*sorted), compare);
+                ck_assert_int_eq(histogram_add(&h, value), 0);
+                ck_assert_uint_eq(h.n_values, n);
+                ck_assert_uint_eq(h.largest, sorted[n - 1]);
+                for (size_t rank = 1; rank <= n; rank++) {
+                        uint64_t got = histogram_quantile(&h, ((double)rank - 0.5) / (double)n);
+                        double error = (double)got / (double)sorted[rank - 1] - 1;
+
+                        if (n <= 64)
+                                ck_assert_uint_eq(got, sorted[rank - 1]);
+                        else
+                                ck_assert_msg(error > -0.01 && error < 0.01, "%zu of %zu", rank, n);
+                }
+        }
+        histogram_deinit(&h);
+}
+END_TEST
+
 START_TEST(test_grows_to_both_sides)
 {
         static const uint64_t values[] = { 1000000, 5, UINT64_MAX, 0, 70, UINT64_C(1) << 63 };
         struct histogram h = { .n_values = 0 };
 
-        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-                ck_assert_int_eq(histogram_add(&h, values[i]), 0);
-        ck_assert_uint_eq(h.n_values, 6);
+        for (size_t i = 0; i < 20; i++) /* more than are kept as they are */
+                for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
+                        ck_assert_int_eq(histogram_add(&h, values[i < 12 ? 0 : k]), 0);
+        ck_assert_uint_eq(h.n_values, 120);
         ck_assert_uint_eq(histogram_quantile(&h, 0), 0);
-        ck_assert_uint_eq(histogram_quantile(&h, 2.0 / 6), 5);
-        ck_assert_uint_eq(histogram_quantile(&h, 3.0 / 6), 70);
+        ck_assert_uint_eq(histogram_quantile(&h, 16.0 / 120), 5);
+        ck_assert_uint_eq(histogram_quantile(&h, 24.0 / 120), 70);
         ck_assert_uint_eq(histogram_quantile(&h, 1), UINT64_MAX);
         histogram_deinit(&h);
 }
@@ -117,6 +147,7 @@ int main(void)
 
         tcase_add_loop_test(tc, test_quantiles_within_one_percent, 0, 64);
         tcase_add_test(tc, test_small_numbers_are_exact);
+        tcase_add_test(tc, test_few_numbers_are_exact);
         tcase_add_test(tc, test_grows_to_both_sides);
         tcase_add_test(tc, test_empty_and_single);
         suite_add_tcase(suite, tc);

@@ -37,37 +37,100 @@ static const struct perf_mmap code_mapping = {
         .path_bytes = 13,
 };
 
+/* Two members: how many, times, and of each value, id and losses. */
+static const uint64_t group[] = { 2, 5000, 4000, 111, 77, 0, 222, 78, 0 };
+static const uint64_t count[] = { 111, 5000, 4000, 0 };
+static const uint64_t registers[] = { 0x10, 0x20, 0x30 };
+static const uint8_t copy[32] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+
+#define COPY_VALID 24
+
 /* The fixed parts of the records, by kind: what is shorter is no such record. */
-enum { SAMPLE, SAMPLE_CHAIN, MMAP_INODE, MMAP_BUILD_ID, COMM, FORK, EXIT, SWITCH, LOST, THROTTLE, UNKNOWN };
+enum {
+        SAMPLE,
+        SAMPLE_CHAIN,
+        SAMPLE_GROUP,
+        SAMPLE_COUNT,
+        SAMPLE_REGISTERS,
+        SAMPLE_NO_REGISTERS,
+        SAMPLE_COPY,
+        SAMPLE_NO_COPY,
+        SAMPLE_ALL,
+        MMAP_INODE,
+        MMAP_BUILD_ID,
+        COMM,
+        FORK,
+        EXIT,
+        SWITCH,
+        SWITCH_OF_CPU,
+        LOST,
+        LOST_SAMPLES,
+        THROTTLE,
+        UNKNOWN
+};
 static const size_t least_bytes[] = {
         [SAMPLE] = SAMPLE_BYTES,
         [SAMPLE_CHAIN] = SAMPLE_BYTES + 8 + sizeof(chain),
+        [SAMPLE_GROUP] = SAMPLE_BYTES + sizeof(group),
+        [SAMPLE_COUNT] = SAMPLE_BYTES + sizeof(count),
+        [SAMPLE_REGISTERS] = SAMPLE_BYTES + 8 + sizeof(registers),
+        [SAMPLE_NO_REGISTERS] = SAMPLE_BYTES + 8,
+        [SAMPLE_COPY] = SAMPLE_BYTES + 8 + sizeof(copy) + 8,
+        [SAMPLE_NO_COPY] = SAMPLE_BYTES + 8,
+        [SAMPLE_ALL] = SAMPLE_BYTES + sizeof(group) + 8 + sizeof(chain) + 8 + sizeof(registers) + 8 +
+                       sizeof(copy) + 8,
         [MMAP_INODE] = HEADER_BYTES + 64 + IDENTITY_BYTES,
         [MMAP_BUILD_ID] = HEADER_BYTES + 64 + IDENTITY_BYTES,
         [COMM] = HEADER_BYTES + 8 + IDENTITY_BYTES,
         [FORK] = HEADER_BYTES + 24 + IDENTITY_BYTES,
         [EXIT] = HEADER_BYTES + 24 + IDENTITY_BYTES,
         [SWITCH] = HEADER_BYTES + IDENTITY_BYTES,
+        [SWITCH_OF_CPU] = HEADER_BYTES + 8 + IDENTITY_BYTES,
+        [LOST_SAMPLES] = HEADER_BYTES + 8 + IDENTITY_BYTES,
         [LOST] = HEADER_BYTES + 16 + IDENTITY_BYTES,
         [THROTTLE] = HEADER_BYTES + IDENTITY_BYTES,
         [UNKNOWN] = HEADER_BYTES + IDENTITY_BYTES,
 };
 #define N_KINDS ((int)(sizeof(least_bytes) / sizeof(least_bytes[0])))
 
+static void complete_sample(int kind, struct kernel_record_sample *sample)
+{
+        if (kind == SAMPLE_CHAIN || kind == SAMPLE_ALL) {
+                sample->chain = chain;
+                sample->n_chain = sizeof(chain) / sizeof(chain[0]);
+        }
+        if (kind == SAMPLE_GROUP || kind == SAMPLE_ALL) {
+                sample->counts = group;
+                sample->n_counts = sizeof(group) / sizeof(group[0]);
+        } else if (kind == SAMPLE_COUNT) {
+                sample->counts = count;
+                sample->n_counts = sizeof(count) / sizeof(count[0]);
+        }
+        if (kind == SAMPLE_REGISTERS || kind == SAMPLE_NO_REGISTERS || kind == SAMPLE_ALL) {
+                sample->registers = registers;
+                sample->n_registers = sizeof(registers) / sizeof(registers[0]);
+                sample->registers_abi = kind == SAMPLE_NO_REGISTERS ? PERF_SAMPLE_REGS_ABI_NONE
+                                                                    : PERF_SAMPLE_REGS_ABI_64;
+        }
+        if (kind == SAMPLE_COPY || kind == SAMPLE_NO_COPY || kind == SAMPLE_ALL) {
+                sample->copy = copy;
+                sample->copy_bytes = kind == SAMPLE_NO_COPY ? 0 : sizeof(copy);
+                sample->copy_valid = COPY_VALID;
+        }
+}
+
 static void build(int kind, struct byte_buffer *out)
 {
         struct kernel_record_sample sample = { .identity = who, .ip_avma = 0x401000, .period = 1003009 };
         struct perf_mmap mapping = code_mapping;
 
+        if (kind <= SAMPLE_ALL) {
+                complete_sample(kind, &sample);
+                kernel_record_add_sample(out, &sample);
+                ck_assert(!out->failed);
+                return;
+        }
         switch (kind) {
-        case SAMPLE_CHAIN:
-                sample.chain = chain;
-                sample.n_chain = sizeof(chain) / sizeof(chain[0]);
-                kernel_record_add_sample(out, &sample);
-                break;
-        case SAMPLE:
-                kernel_record_add_sample(out, &sample);
-                break;
         case MMAP_BUILD_ID:
                 mapping.build_id_bytes = sizeof(build_id);
                 memcpy(mapping.build_id, build_id, sizeof(build_id));
@@ -88,8 +151,14 @@ static void build(int kind, struct byte_buffer *out)
         case SWITCH:
                 kernel_record_add_switch(out, &who, false, false);
                 break;
+        case SWITCH_OF_CPU:
+                kernel_record_add_cpu_switch(out, &who, true, 21, 22);
+                break;
         case LOST:
                 kernel_record_add_lost(out, &who, 1234);
+                break;
+        case LOST_SAMPLES:
+                kernel_record_add_lost_samples(out, &who, 4321);
                 break;
         case THROTTLE:
                 kernel_record_add_other(out, &who, PERF_RECORD_THROTTLE);
@@ -101,20 +170,37 @@ static void build(int kind, struct byte_buffer *out)
         ck_assert(!out->failed);
 }
 
-static uint64_t type_of(int kind)
+static struct perf_record_layout layout_of(int kind)
 {
-        return kind == SAMPLE_CHAIN ? WITH_CHAIN : (uint64_t)PERF_RECORD_SAMPLE_TYPE;
+        static const uint64_t added[] = {
+                [SAMPLE_CHAIN] = PERF_SAMPLE_CALLCHAIN,
+                [SAMPLE_GROUP] = PERF_SAMPLE_READ,
+                [SAMPLE_COUNT] = PERF_SAMPLE_READ,
+                [SAMPLE_REGISTERS] = PERF_SAMPLE_REGS_USER,
+                [SAMPLE_NO_REGISTERS] = PERF_SAMPLE_REGS_USER,
+                [SAMPLE_COPY] = PERF_SAMPLE_STACK_USER,
+                [SAMPLE_NO_COPY] = PERF_SAMPLE_STACK_USER,
+                [SAMPLE_ALL] = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
+                               PERF_SAMPLE_STACK_USER,
+        };
+
+        return (struct perf_record_layout){
+                .sample_type = PERF_RECORD_SAMPLE_TYPE | (kind <= SAMPLE_ALL ? added[kind] : 0),
+                .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+                               PERF_FORMAT_LOST |
+                               (kind == SAMPLE_COUNT ? 0 : PERF_FORMAT_GROUP | PERF_FORMAT_ID),
+                .user_registers = 0x111, /* three */
+        };
 }
 
 /* Decodes what must be a record of @kind, from a thread of ours, and hands it out. */
-static struct perf_record decode(const struct byte_buffer *b, uint64_t sample_type,
-                                 enum perf_record_kind kind)
+static struct perf_record decode_as(const struct byte_buffer *b, const struct perf_record_layout *layout,
+                                    enum perf_record_kind kind)
 {
-        const struct perf_record_layout layout = { .sample_type = sample_type };
         struct error err = ERROR_NONE;
         struct perf_record rec;
 
-        ck_assert_msg(perf_record_decode(b->data, b->used_bytes, &layout, &rec, &err) == 0, "%s", err.text);
+        ck_assert_msg(perf_record_decode(b->data, b->used_bytes, layout, &rec, &err) == 0, "%s", err.text);
         ck_assert_int_eq(rec.kind, kind);
         ck_assert_uint_eq(rec.time_ns, who.time_ns);
         ck_assert_uint_eq(rec.cpu, who.cpu);
@@ -122,6 +208,14 @@ static struct perf_record decode(const struct byte_buffer *b, uint64_t sample_ty
         ck_assert_uint_eq(rec.pid, who.pid);
         ck_assert_uint_eq(rec.tid, who.tid);
         return rec;
+}
+
+static struct perf_record decode(const struct byte_buffer *b, uint64_t sample_type,
+                                 enum perf_record_kind kind)
+{
+        const struct perf_record_layout layout = { .sample_type = sample_type };
+
+        return decode_as(b, &layout, kind);
 }
 
 START_TEST(test_sample)
@@ -188,6 +282,89 @@ START_TEST(test_chain_length)
                 ck_assert_uint_eq(rec.sample.stack.n_chain, cases[_i].n_chain);
         else
                 ck_assert_uint_eq(rec.cpu, 99);
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
+/* loop test, by kind: what a sample has is where it is, and what it has not is NULL */
+START_TEST(test_parts_of_samples)
+{
+        const struct perf_record_layout layout = layout_of(_i);
+        struct byte_buffer b = { .data = NULL };
+        struct perf_sample sample;
+
+        build(_i, &b);
+        sample = decode_as(&b, &layout, PERF_RECORD_KIND_SAMPLE).sample;
+        ck_assert_uint_eq(sample.period, 1003009);
+        ck_assert_uint_eq(sample.counts_bytes, _i == SAMPLE_GROUP || _i == SAMPLE_ALL ? sizeof(group)
+                                               : _i == SAMPLE_COUNT                   ? sizeof(count)
+                                                                                      : 0);
+        if (sample.counts_bytes > 0)
+                ck_assert_mem_eq(sample.counts, _i == SAMPLE_COUNT ? count : group, sample.counts_bytes);
+        ck_assert((sample.counts != NULL) == (sample.counts_bytes > 0));
+        ck_assert((sample.stack.chain != NULL) == (_i == SAMPLE_CHAIN || _i == SAMPLE_ALL));
+        ck_assert((sample.stack.registers != NULL) == (_i == SAMPLE_REGISTERS || _i == SAMPLE_ALL));
+        if (sample.stack.registers)
+                ck_assert_mem_eq(sample.stack.registers, registers, sizeof(registers));
+        ck_assert_uint_eq(sample.stack.registers_bytes, sample.stack.registers ? sizeof(registers) : 0);
+        ck_assert((sample.stack.copy != NULL) == (_i == SAMPLE_COPY || _i == SAMPLE_ALL));
+        if (sample.stack.copy)
+                ck_assert_mem_eq(sample.stack.copy, copy, COPY_VALID);
+        ck_assert_uint_eq(sample.stack.copy_bytes, sample.stack.copy ? COPY_VALID : 0);
+        ck_assert(!sample.stack.copy_is_full && !sample.stack.is_32_bit);
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
+/* Sets a word of the record. */
+static void put_word(struct byte_buffer *b, size_t at, uint64_t value)
+{
+        for (size_t i = 0; i < 8; i++)
+                b->data[at + i] = (uint8_t)(value >> 8 * i);
+}
+
+/* loop test: lengths that a sample states of its parts can be smaller than these, but never larger */
+START_TEST(test_stated_lengths)
+{
+        static const struct {
+                int kind;
+                size_t at;
+                uint64_t value;
+                int result;
+        } cases[] = {
+                { SAMPLE_GROUP, SAMPLE_BYTES, 0, 0 },
+                { SAMPLE_GROUP, SAMPLE_BYTES, 1, 0 },
+                { SAMPLE_GROUP, SAMPLE_BYTES, 3, -EBADMSG },
+                { SAMPLE_GROUP, SAMPLE_BYTES, UINT64_MAX, -EBADMSG },
+                { SAMPLE_GROUP, SAMPLE_BYTES, UINT64_C(1) << 61, -EBADMSG },
+                { SAMPLE_GROUP, SAMPLE_BYTES, UINT64_MAX / 24 + 1, -EBADMSG },
+                { SAMPLE_REGISTERS, SAMPLE_BYTES, PERF_SAMPLE_REGS_ABI_NONE, 0 },
+                { SAMPLE_REGISTERS, SAMPLE_BYTES, PERF_SAMPLE_REGS_ABI_32, 0 },
+                { SAMPLE_COPY, SAMPLE_BYTES, 0, 0 },
+                { SAMPLE_COPY, SAMPLE_BYTES, 24, 0 }, /* what is behind it is taken for how much is valid */
+                { SAMPLE_COPY, SAMPLE_BYTES, 33, -EBADMSG },
+                { SAMPLE_COPY, SAMPLE_BYTES, 40, -EBADMSG },
+                { SAMPLE_COPY, SAMPLE_BYTES, UINT64_MAX, -EBADMSG },
+                { SAMPLE_COPY, SAMPLE_BYTES + 8 + sizeof(copy), 0, 0 },
+                { SAMPLE_COPY, SAMPLE_BYTES + 8 + sizeof(copy), 32, 0 },
+                { SAMPLE_COPY, SAMPLE_BYTES + 8 + sizeof(copy), 33, -EBADMSG },
+                { SAMPLE_COPY, SAMPLE_BYTES + 8 + sizeof(copy), UINT64_MAX, -EBADMSG },
+        };
+        const struct perf_record_layout layout = layout_of(cases[_i].kind);
+        struct byte_buffer b = { .data = NULL };
+        struct perf_record rec = { .cpu = 99 };
+
+        build(cases[_i].kind, &b);
+        put_word(&b, cases[_i].at, cases[_i].value);
+        ck_assert_int_eq(perf_record_decode(b.data, b.used_bytes, &layout, &rec, NULL), cases[_i].result);
+        if (cases[_i].result < 0) {
+                ck_assert_uint_eq(rec.cpu, 99);
+        } else if (cases[_i].kind == SAMPLE_COPY && cases[_i].at > SAMPLE_BYTES) {
+                ck_assert_uint_eq(rec.sample.stack.copy_bytes, cases[_i].value);
+                ck_assert(rec.sample.stack.copy_is_full == (cases[_i].value == sizeof(copy)));
+        } else if (cases[_i].kind == SAMPLE_REGISTERS) {
+                ck_assert(rec.sample.stack.is_32_bit == (cases[_i].value == PERF_SAMPLE_REGS_ABI_32));
+        }
         byte_buffer_deinit(&b);
 }
 END_TEST
@@ -313,12 +490,32 @@ START_TEST(test_switch)
 }
 END_TEST
 
+START_TEST(test_switch_of_cpu)
+{
+        struct byte_buffer b = { .data = NULL };
+        struct perf_record rec;
+
+        build(SWITCH_OF_CPU, &b);
+        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH);
+        ck_assert(rec.context_switch.out && !rec.context_switch.preempted);
+        ck_assert_uint_eq(rec.context_switch.other_pid, 21);
+        ck_assert_uint_eq(rec.context_switch.other_tid, 22);
+        byte_buffer_clear(&b);
+        kernel_record_add_cpu_switch(&b, &who, false, 0, 0);
+        ck_assert(!decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SWITCH).context_switch.out);
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_lost_throttled_unknown)
 {
         struct byte_buffer b = { .data = NULL };
 
         build(LOST, &b);
         ck_assert_uint_eq(decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_LOST).n_lost, 1234);
+        byte_buffer_clear(&b);
+        build(LOST_SAMPLES, &b);
+        ck_assert_uint_eq(decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_LOST_SAMPLES).n_lost, 4321);
         byte_buffer_clear(&b);
         build(THROTTLE, &b);
         (void)decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_THROTTLE);
@@ -332,6 +529,7 @@ END_TEST
 /* Decodes the first @n_bytes, in memory that ends there, as a record that says it has @stated_bytes. */
 static int decode_cut(const struct byte_buffer *b, int kind, size_t n_bytes, size_t stated_bytes)
 {
+        const struct perf_record_layout layout = layout_of(kind);
         struct perf_record rec = { .cpu = 99 };
         struct error err = ERROR_NONE;
         uint8_t *cut = malloc(n_bytes);
@@ -345,8 +543,7 @@ static int decode_cut(const struct byte_buffer *b, int kind, size_t n_bytes, siz
                 cut[SIZE_AT] = (uint8_t)stated_bytes;
                 cut[SIZE_AT + 1] = (uint8_t)(stated_bytes >> 8);
         }
-        r = perf_record_decode(cut, n_bytes, &(struct perf_record_layout){ .sample_type = type_of(kind) },
-                               &rec, &err);
+        r = perf_record_decode(cut, n_bytes, &layout, &rec, &err);
         if (r < 0) {
                 ck_assert_uint_eq(rec.cpu, 99);
                 ck_assert_int_eq(err.code, r);
@@ -384,12 +581,15 @@ int main(void)
         tcase_add_test(tc, test_sample);
         tcase_add_test(tc, test_sample_with_chain);
         tcase_add_loop_test(tc, test_chain_length, 0, 8);
+        tcase_add_loop_test(tc, test_parts_of_samples, SAMPLE, SAMPLE_ALL + 1);
+        tcase_add_loop_test(tc, test_stated_lengths, 0, 17);
         tcase_add_test(tc, test_mmap2_by_inode);
         tcase_add_test(tc, test_mmap2_by_build_id);
         tcase_add_test(tc, test_mmap2_of_data);
         tcase_add_test(tc, test_comm);
         tcase_add_test(tc, test_fork_and_exit);
         tcase_add_loop_test(tc, test_switch, 0, 3);
+        tcase_add_test(tc, test_switch_of_cpu);
         tcase_add_test(tc, test_lost_throttled_unknown);
         tcase_add_loop_test(tc, test_cut_anywhere, 0, N_KINDS);
         suite_add_tcase(suite, tc);

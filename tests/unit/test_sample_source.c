@@ -9,7 +9,7 @@
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
 #include "sampler/table_process.h"
-#include "sampler/unwinder.h"
+#include "sampler/stack_unwinder.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -27,12 +27,14 @@
 #define CODE 0x400000
 
 static const uint32_t sample_events[] = { 1, 2 };
+static const struct stack_unwinder_options by_frame_pointers = { .mode = STACK_UNWINDER_FP };
 
 struct fixture {
         struct event_set events;
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses;
+        struct stack_unwinder *unwinder;
         struct sample_source source;
         struct byte_buffer record; /* on its way into a ring */
 };
@@ -44,20 +46,22 @@ static void set_up(struct fixture *f, uint32_t n_rows_max)
                 .processes = &f->processes,
                 .dictionary = &f->dictionary,
                 .losses = &f->losses,
-                .unwinder = &unwind_frame_pointer,
                 .sample_events = sample_events,
         };
 
         memset(f, 0, sizeof(*f));
-        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | unwind_frame_pointer.sample_type);
+        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         trace_dictionary_init(&f->dictionary, n_rows_max);
         process_table_init(&f->processes, &f->dictionary);
+        ck_assert_int_eq(stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->unwinder, NULL), 0);
+        parts.unwinder = f->unwinder;
         ck_assert_int_eq(sample_source_init(&f->source, &parts), 0);
 }
 
 static void tear_down(struct fixture *f)
 {
         sample_source_deinit(&f->source);
+        stack_unwinder_free(f->unwinder);
         process_table_deinit(&f->processes);
         trace_dictionary_deinit(&f->dictionary);
         event_set_close(&f->events);
@@ -291,6 +295,60 @@ START_TEST(test_switches)
         ck_assert_uint_eq(pending(&f, PID, 1)->switch_out.preempted, 1);
         ck_assert_uint_eq(pending(&f, PID, 2)->switch_out.preempted, 0);
         ck_assert_uint_eq(f.source.n_switches, 3);
+        tear_down(&f);
+}
+END_TEST
+
+/* One of the samples that share CPU 0's counters: the first event leads, the second is read with it. */
+static void put_group(struct fixture *f, const struct kernel_record_identity *identity, uint64_t value)
+{
+        const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, CODE };
+        const uint64_t counts[] = { 2, 9, FAKE_EVENT_SPEC_0, value, FAKE_EVENT_SPEC_1 };
+        struct kernel_record_sample sample = { .identity = *identity,
+                                               .ip_avma = CODE,
+                                               .period = 1009,
+                                               .chain = chain,
+                                               .n_chain = 2,
+                                               .counts = counts,
+                                               .n_counts = sizeof(counts) / sizeof(counts[0]) };
+
+        sample.identity.event = FAKE_EVENT_SPEC_0;
+        kernel_record_add_sample(&f->record, &sample);
+        into(f, FAKE_SAMPLES_0);
+}
+
+/* What was counted since the sample before is a sample too: behind its leader, in the same place. */
+START_TEST(test_group)
+{
+        struct kernel_record_identity times[] = { at(PID, 10), at(0, 20), at(PID, 30), at(PID, 40) };
+        const struct trace_event *leader, *member;
+        struct fixture f;
+
+        set_up(&f, 0);
+        f.events.layout.sample_type |= PERF_SAMPLE_READ;
+        f.events.layout.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+        group_counts_init(&f.source.counts, f.events.layout.read_format, false, true);
+        put_group(&f, &times[0], 100);
+        put_group(&f, &times[1], 250); /* nobody's, but what was counted till then is not the next one's */
+        put_group(&f, &times[2], 257);
+        put_group(&f, &times[3], 257); /* nothing new: only the leader */
+        run(&f, UINT64_MAX);
+        ck_assert_uint_eq(f.source.n_samples, 3);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, PID)->n_pending, 5);
+        for (size_t i = 0; i < 2; i++) {
+                leader = pending(&f, PID, 2 * i);
+                member = pending(&f, PID, 2 * i + 1);
+                ck_assert_uint_eq(leader->sample.event, 1);
+                ck_assert_uint_eq(leader->sample.weight, 1009);
+                ck_assert_uint_eq(member->op, TRACE_OP_SAMPLE);
+                ck_assert_uint_eq(member->sample.event, 2);
+                ck_assert_uint_eq(member->sample.weight, i == 0 ? 100 : 7);
+                ck_assert_uint_eq(member->time_ns, leader->time_ns);
+                ck_assert_uint_eq(member->sample.stack, leader->sample.stack);
+                ck_assert_uint_eq(member->sample.cpu, leader->sample.cpu);
+                ck_assert_uint_eq(member->sample.state, leader->sample.state);
+        }
+        ck_assert_uint_eq(pending(&f, PID, 4)->sample.event, 1);
         tear_down(&f);
 }
 END_TEST
@@ -638,7 +696,7 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
 }
 END_TEST
 
-/* BPF tells of a command before it began, and of threads after their end. */
+/* BPF tells of threads after their end. */
 START_TEST(test_only_threads_that_live_wait)
 {
         struct perf_record exit = waiting_record(PERF_RECORD_KIND_EXIT, 501, 30);
@@ -646,9 +704,6 @@ START_TEST(test_only_threads_that_live_wait)
         struct fixture f;
 
         set_up_bpf(&f);
-        leave_cpu(&f, 5, NULL, false);
-        take(&f, &wakeup);
-        ck_assert_ptr_null(process_table_find_thread(&f.processes, 501));
         begin_thread(&f, 501, 10);
         leave_cpu(&f, 20, NULL, false);
         take(&f, &exit);
@@ -675,6 +730,7 @@ int main(void)
         tcase_add_test(tc, test_name_and_exec);
         tcase_add_test(tc, test_fork_and_exit);
         tcase_add_test(tc, test_switches);
+        tcase_add_test(tc, test_group);
         tcase_add_test(tc, test_losses);
         tcase_add_loop_test(tc, test_module, 0, (int)(sizeof(mappings) / sizeof(mappings[0])));
         tcase_add_test(tc, test_impossible_mapping);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_list.h"
+
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/option_table.h"
+#include "cli/standard_output.h"
+#include "sampler/event_catalog.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct arguments {
+        const char *word; /* or NULL */
+        bool json;
+        bool help;
+};
+
+static const struct option_row option_rows[] = {
+        { 'j', "json", NULL, "all of it as JSON" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof list",
+        .operands = "[WORD]",
+        .about =
+                "Shows the events that hyprof record -e takes on this machine; with WORD all whose names have it.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = "exit status: 0; 1 = nothing has WORD in its name; 2 = usage\n",
+        .n_operands_max = 1,
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        (void)value;
+        args->json = args->json || letter == 'j';
+        args->help = args->help || letter == 'h';
+        return 0;
+}
+
+static const char *reason(int code)
+{
+        switch (-code) {
+        case EACCES:
+        case EPERM:
+                return "not permitted; see hyprof doctor";
+        default:
+                return "not on this machine";
+        }
+}
+
+/* ---- text ---------------------------------------------------------------------------------------------- */
+
+static const char *const titles[] = {
+        [EVENT_CATALOG_HARDWARE] = "hardware events",
+        [EVENT_CATALOG_SOFTWARE] = "software events",
+        [EVENT_CATALOG_CACHE] = "cache events",
+        [EVENT_CATALOG_PMU] = "PMUs, with terms of their own: PMU/TERM=N,.../",
+        [EVENT_CATALOG_PMU_EVENT] = "events of PMUs",
+        [EVENT_CATALOG_TRACEPOINT] = "tracepoints",
+        [EVENT_CATALOG_LIBRARY] = "events of this processor, by libpfm4",
+};
+
+#define N_KINDS (sizeof(titles) / sizeof(titles[0]))
+
+static void print_row(const struct event_catalog_row *row)
+{
+        char names[2 * EVENT_SPEC_NAME_BYTES];
+
+        (void)snprintf(names, sizeof(names), "%s%s%s", row->name, row->alias ? " or " : "",
+                       row->alias ? row->alias : "");
+        if (row->error < 0)
+                (void)printf("  %-47s  %s\n", names, reason(row->error));
+        else
+                (void)printf("  %s\n", names);
+}
+
+/* How many rows from @first on are of the same group. */
+static size_t count_group(const struct event_catalog *c, size_t first, size_t end)
+{
+        size_t n = 1;
+
+        while (first + n < end && strcmp(c->rows[first + n].group, c->rows[first].group) == 0)
+                n++;
+        return n;
+}
+
+/* Thousands of events: of each group how many there are. */
+static void print_counts(const struct event_catalog *c, size_t first, size_t end, const char *separator)
+{
+        unsigned column = 0;
+
+        for (size_t i = first; i < end;) {
+                size_t n = count_group(c, i, end);
+
+                column += (unsigned)printf("  %s%s %zu", c->rows[i].group, separator, n);
+                if (column > 70) {
+                        (void)putchar('\n');
+                        column = 0;
+                }
+                i += n;
+        }
+        (void)printf("%s  hyprof list WORD  shows those that match\n", column > 0 ? "\n" : "");
+}
+
+static void print_kind(const struct event_catalog *c, enum event_catalog_kind kind,
+                       const struct arguments *args)
+{
+        size_t first = 0, end;
+        bool counts_only = !args->word && (kind == EVENT_CATALOG_TRACEPOINT || kind == EVENT_CATALOG_LIBRARY);
+
+        while (first < c->n_rows && c->rows[first].kind != kind)
+                first++;
+        for (end = first; end < c->n_rows && c->rows[end].kind == kind;)
+                end++;
+        if (first == end)
+                return;
+        (void)printf("%s:\n", titles[kind]);
+        if (counts_only)
+                print_counts(c, first, end, kind == EVENT_CATALOG_TRACEPOINT ? ":" : "::");
+        for (size_t i = first; !counts_only && i < end; i++)
+                print_row(&c->rows[i]);
+        (void)putchar('\n');
+}
+
+static void print_text(const struct event_catalog *c, const struct arguments *args)
+{
+        for (unsigned kind = 0; kind < N_KINDS; kind++)
+                print_kind(c, (enum event_catalog_kind)kind, args);
+        if (c->tracing.code < 0)
+                (void)printf("no tracepoints: %s\n", c->tracing.text);
+        if (!args->word && (c->n_rows == 0 || c->rows[c->n_rows - 1].kind != EVENT_CATALOG_LIBRARY))
+                (void)printf("libpfm4 knows no events of this processor\n");
+        if (!args->word)
+                (void)printf(
+                        "also: rNNNN (raw, hexadecimal); :u user code, :k kernel code, :p to :ppp precise;\n"
+                        "      {A,B,...}:S  B and the others are read with each sample of A\n");
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
+
+static const char *const kind_words[] = {
+        [EVENT_CATALOG_HARDWARE] = "hardware",   [EVENT_CATALOG_SOFTWARE] = "software",
+        [EVENT_CATALOG_CACHE] = "cache",         [EVENT_CATALOG_PMU] = "pmu",
+        [EVENT_CATALOG_PMU_EVENT] = "pmu_event", [EVENT_CATALOG_TRACEPOINT] = "tracepoint",
+        [EVENT_CATALOG_LIBRARY] = "processor",
+};
+
+static json_t *row_of(const struct event_catalog_row *row)
+{
+        return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:s?}", "kind", kind_words[row->kind], "name",
+                         row->name, "alias", row->alias, "group", row->group[0] ? row->group : NULL,
+                         "available", row->error == 0, "reason", row->error < 0 ? reason(row->error) : NULL);
+}
+
+static int print_json(const struct event_catalog *c)
+{
+        json_t *rows = json_array(), *root;
+        int r = 0;
+
+        for (size_t i = 0; rows && i < c->n_rows; i++)
+                r |= json_array_append_new(rows, row_of(&c->rows[i]));
+        root = json_pack("{s:o, s:s?}", "events", rows, "no_tracepoints",
+                         c->tracing.code < 0 ? c->tracing.text : NULL);
+        if (!root || r < 0) {
+                json_decref(root);
+                return -ENOMEM;
+        }
+        (void)json_dumpf(root, stdout, JSON_INDENT(2));
+        (void)putchar('\n');
+        json_decref(root);
+        return 0;
+}
+
+int cmd_list(int argc, char **argv)
+{
+        struct arguments args = { .word = NULL };
+        struct error err = ERROR_NONE;
+        struct event_catalog catalog;
+        int first, r, status = EXIT_STATUS_OK;
+
+        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        if (first < argc)
+                args.word = argv[first];
+        r = event_catalog_read(&catalog, NULL, args.word, &err);
+        if (r == 0) {
+                if (catalog.n_rows == 0)
+                        status = EXIT_STATUS_FAILED;
+                if (args.json)
+                        r = print_json(&catalog);
+                else
+                        print_text(&catalog, &args);
+        }
+        if (r < 0) {
+                complain("error: %s", err.code ? err.text : "no memory for the list of events");
+                return EXIT_STATUS_FAILED;
+        }
+        event_catalog_deinit(&catalog);
+        if (status != EXIT_STATUS_OK)
+                complain("no event has '%s' in its name", args.word);
+        return standard_output_finish(status, "the list");
+}

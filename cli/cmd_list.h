@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_list.h - `hyprof list`
+ *
+ * Way of the data:  event_catalog -> [cmd_list] -> standard output
+ */
+#ifndef CLI_CMD_LIST_H
+#define CLI_CMD_LIST_H
+
+/* Returns the exit status. */
+int cmd_list(int argc, char **argv);
+
+#endif /* CLI_CMD_LIST_H */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/system_calls.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/* As in <linux/fs.h> from Linux 6.11 on: the files' build-ids of another process's mappings. */
+#define PROCMAP_QUERY_NUMBER _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 104)
+
+#define PERF_IOCTL_TYPE ((unsigned)'$' << _IOC_TYPESHIFT)
+#define IOCTL_TYPE_MASK ((unsigned)_IOC_TYPEMASK << _IOC_TYPESHIFT)
+
+/* Whatever they are called with.  Names that a machine does not have are passed over. */
+static const int allowed[] = {
+        /* what is open: rings, regions, pipes, the trace */
+        SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
+        SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(pwritev), SCMP_SYS(lseek), SCMP_SYS(ftruncate),
+        SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(dup),
+        SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(pipe), SCMP_SYS(pipe2),
+        /* waiting */
+        SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
+        SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(eventfd2),
+        SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(timerfd_gettime), SCMP_SYS(signalfd4),
+        SCMP_SYS(futex), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), SCMP_SYS(sched_yield),
+        SCMP_SYS(restart_syscall),
+        /* programs that hand in their regions, and the builder of tables */
+        SCMP_SYS(accept4), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom), SCMP_SYS(sendmsg), SCMP_SYS(sendto),
+        SCMP_SYS(getsockopt), SCMP_SYS(shutdown),
+        /* looking at files; opening them is below */
+        SCMP_SYS(stat), SCMP_SYS(fstat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx),
+        SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(readlink),
+        SCMP_SYS(readlinkat), SCMP_SYS(getdents64), SCMP_SYS(getcwd), SCMP_SYS(fadvise64),
+        /* a trace with nothing in it goes again, and so does the cgroup's folder */
+        SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rmdir), SCMP_SYS(rename), SCMP_SYS(renameat),
+        SCMP_SYS(renameat2),
+        /* memory; mmap and mprotect are below */
+        SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(memfd_create),
+        /* other processes */
+        SCMP_SYS(process_vm_readv), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_send_signal), SCMP_SYS(kill),
+        SCMP_SYS(tgkill), SCMP_SYS(wait4), SCMP_SYS(waitid),
+        /* ourselves */
+        SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(getpid), SCMP_SYS(getppid), SCMP_SYS(gettid),
+        SCMP_SYS(getpgrp), SCMP_SYS(getpgid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
+        SCMP_SYS(getegid), SCMP_SYS(getresuid), SCMP_SYS(getresgid), SCMP_SYS(getgroups), SCMP_SYS(getrlimit),
+        SCMP_SYS(setrlimit), SCMP_SYS(getrusage), SCMP_SYS(times), SCMP_SYS(sysinfo), SCMP_SYS(uname),
+        SCMP_SYS(getpriority), SCMP_SYS(setpriority), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_getparam),
+        SCMP_SYS(sched_getscheduler), SCMP_SYS(getcpu), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
+        SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(rt_sigaction),
+        SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending), SCMP_SYS(rt_sigtimedwait),
+        SCMP_SYS(sigaltstack), SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list),
+        SCMP_SYS(set_tid_address), SCMP_SYS(rseq), SCMP_SYS(membarrier),
+        /* giving up more rights */
+        SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(seccomp),
+#ifdef __SANITIZE_ADDRESS__
+        SCMP_SYS(ptrace), SCMP_SYS(getdents), /* the search for leaks stops all threads */
+#endif
+};
+
+/* libc has another way, if told that these do not exist. */
+static const int unknown[] = {
+        SCMP_SYS(clone3),       SCMP_SYS(openat2),     SCMP_SYS(faccessat2),
+        SCMP_SYS(epoll_pwait2), SCMP_SYS(futex_waitv),
+};
+
+/* A call that is allowed if (argument & mask) == value. */
+struct condition {
+        int call;
+        unsigned argument;
+        uint64_t mask, value;
+};
+
+#define EXACTLY UINT64_MAX
+
+/* No file comes into being, none is emptied.  __O_TMPFILE without the O_DIRECTORY that O_TMPFILE has too. */
+#define MAKING ((uint64_t)O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
+
+#define NAMESPACES                                                                               \
+        ((uint64_t)CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+         CLONE_NEWPID | CLONE_NEWNET)
+
+static const struct condition conditions[] = {
+        { SCMP_SYS(open), 1, MAKING, 0 },
+        { SCMP_SYS(openat), 2, MAKING, 0 },
+        /* No new code. */
+        { SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
+        { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
+        /* Children and threads, but no namespaces: in a new one a process has all capabilities. */
+        { SCMP_SYS(clone), 0, NAMESPACES, 0 },
+        { SCMP_SYS(prlimit64), 0, EXACTLY, 0 },
+        { SCMP_SYS(socketpair), 0, EXACTLY, AF_UNIX },
+        /* Of a terminal, only questions. */
+        { SCMP_SYS(ioctl), 1, EXACTLY, TCGETS },
+        { SCMP_SYS(ioctl), 1, EXACTLY, TIOCGPGRP },
+        { SCMP_SYS(ioctl), 1, EXACTLY, TIOCGWINSZ },
+        { SCMP_SYS(ioctl), 1, EXACTLY, PROCMAP_QUERY_NUMBER },
+        { SCMP_SYS(ioctl), 1, IOCTL_TYPE_MASK, PERF_IOCTL_TYPE },
+        /* Maps that are open; nothing is loaded. */
+        { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_LOOKUP_ELEM },
+        { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_UPDATE_ELEM },
+        { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_DELETE_ELEM },
+        { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_GET_NEXT_KEY },
+        { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_LOOKUP_AND_DELETE_ELEM },
+        { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_LOOKUP_BATCH },
+        /* What symbolize/confinement.c and names of threads need. */
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_SET_NAME },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_GET_NAME },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_SET_NO_NEW_PRIVS },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_GET_NO_NEW_PRIVS },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_CAPBSET_DROP },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_CAPBSET_READ },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_CAP_AMBIENT },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_SET_DUMPABLE },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_GET_DUMPABLE },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_SET_PDEATHSIG },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_GET_SECCOMP },
+        { SCMP_SYS(prctl), 0, EXACTLY, PR_SET_VMA },
+};
+
+static int add_rules(scmp_filter_ctx filter)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < sizeof(allowed) / sizeof(allowed[0]); i++)
+                r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+        for (size_t i = 0; r == 0 && i < sizeof(unknown) / sizeof(unknown[0]); i++)
+                r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), unknown[i], 0);
+        for (size_t i = 0; r == 0 && i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+                const struct condition *c = &conditions[i];
+                struct scmp_arg_cmp compare = {
+                        .arg = c->argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = c->mask, .datum_b = c->value
+                };
+
+                r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, c->call, 1, &compare);
+        }
+        return r;
+}
+
+int system_calls_restrict(struct error *err)
+{
+        scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+        int r;
+
+        if (!filter)
+                return error_set(err, -ENOMEM, "no memory for the filter of system calls");
+        r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+        if (r == 0)
+                r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
+        if (r == 0)
+                r = add_rules(filter);
+        if (r == 0)
+                r = seccomp_load(filter);
+        seccomp_release(filter);
+        return r < 0 ? error_set(err, r, "cannot filter system calls") : 0;
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# -e, -c, -F and --stat: what is asked for is recorded, groups add up to their totals, and what is not there is said once
+set -eu
+. tests/tap.sh
+need awk
+need_sampling
+
+faults=$WORKLOADS/w_faults
+n_faults=10240 # of the workload itself; to start a program takes some hundreds more
+
+record_dump() { # name, options and command...
+        record "$@" || { cat "$TMPDIR/$1.err" && return 1; }
+        "$HYPROF" dump "$TMPDIR/$1.hyp" >"$TMPDIR/$1.dump"
+}
+
+# The number of an event in SAMPLE_EVENTS.
+event_named() { # name, event
+        awk -v text="text=\"$2\"" '
+                $1 == "string" && $3 == text { split($2, id, "="); string = id[2] }
+                $1 == "sample_event" && $3 == "name=" string { split($2, id, "="); print id[2] }' "$TMPDIR/$1.dump"
+}
+
+# A field of an event's row.
+of_event() { # name, event, field
+        awk -v id="id=$(event_named "$1" "$2")" -v field="$3=" '
+                $1 == "sample_event" && $2 == id {
+                        for (i = 3; i <= NF; i++) if (index($i, field) == 1) print substr($i, length(field) + 1) }' \
+                "$TMPDIR/$1.dump"
+}
+
+total() { # name, event
+        awk -v event="event=$(event_named "$1" "$2")" '
+                $1 == "counter" && $3 == event { sub("value=", "", $4); print $4 }' "$TMPDIR/$1.dump"
+}
+
+samples() { # name, event -> how many, and their weights in all
+        awk -v event="event=$(event_named "$1" "$2")" '
+                $1 == "sample" && $4 == event { sub("weight=", "", $8); n++; sum += $8 } END { print n + 0, sum + 0 }' \
+                "$TMPDIR/$1.dump"
+}
+n_samples() { set -- $(samples "$@") && echo "$1"; }
+weight() { set -- $(samples "$@") && echo "$2"; }
+
+notices() { # name, number
+        grep -c "^notice .* notice=$2 " "$TMPDIR/$1.dump" || true
+}
+
+# Every sample of a member stands behind one of its leader, of the same time and place.
+members_follow() { # name, leader, member
+        awk -v leader="event=$(event_named "$1" "$2")" -v member="event=$(event_named "$1" "$3")" '
+                $1 != "sample" { next }
+                $4 == leader { place = $2 " " $3 " " $5 " " $6 " " $7 }
+                $4 == member && place != $2 " " $3 " " $5 " " $6 " " $7 { print "after " place ": " $0; bad = 1 }
+                $4 == member { n++ }
+                END { exit bad || !n }' "$TMPDIR/$1.dump"
+}
+
+# ---- groups
+if record_dump group -e '{task-clock,page-faults,context-switches}:S' -- "$faults"; then
+        sum=$(weight group page-faults) whole=$(total group page-faults)
+        holds "group: the leader is sampled" compare "$(n_samples group task-clock)" '>' 10
+        holds "group: a member is read with it" same 3 "$(of_event group page-faults mode)"
+        holds "group: and says with whom" same "$(event_named group task-clock)" "$(of_event group page-faults leader)"
+        holds "group: its samples are in the leader's places" members_follow group task-clock page-faults
+        holds "group: the total is the truth" compare "$whole - $n_faults" '>=' 0
+        holds "group: the total is not much more" compare "$whole" '<' "$n_faults + 2000"
+        holds "group: the samples come to no more" compare "$sum" '<=' "$whole"
+        holds "group: nor to much less" compare "$sum" '>' "0.9 * $whole"
+        holds "group: software shares no counters" same 0 "$(notices group 14)"
+        holds "group: the summary counts the leader's samples" \
+                grep -q " $(n_samples group task-clock) samples of task-clock at 997 Hz" "$TMPDIR/group.err"
+        figure "page faults: $whole in all, $sum with samples"
+elif grep -q 'before Linux 6.12' "$TMPDIR/group.err"; then
+        skips "group: read with samples" "this kernel cannot read groups in events that children inherit"
+else
+        holds "group: recorded" cat "$TMPDIR/group.err" false
+fi
+holds "two groups and single events in one recording" \
+        record_dump two -e '{cpu-clock,minor-faults}:S,{task-clock,page-faults:u}:S,page-faults' -- "$faults"
+holds "minor faults are all of them" compare "$(total two minor-faults)" '>=' $n_faults
+holds "a group without :S samples each" record_dump each -e '{cpu-clock,page-faults}' -c 1000 -- "$faults"
+holds "its members have samples of their own" same 2 "$(of_event each page-faults mode)"
+holds "one in 1000" compare "$(n_samples each page-faults)" '>=' 10
+
+# ---- rates
+holds "-c: every one" record_dump count -c 1 -e page-faults -- "$faults"
+holds "each is a sample" same "$(total count page-faults)" "$(n_samples count page-faults)"
+holds "the summary says so" grep -q 'samples of page-faults one in 1,' "$TMPDIR/count.err"
+holds "-F: a clock out of step with round timers" record_dump rate -F 1000 -e cpu-clock -- "$faults"
+holds "its samples stand for what was" same 1002685 \
+        "$(awk '$1 == "sample" { sub("weight=", "", $8); print $8 }' "$TMPDIR/rate.dump" | sort -u)"
+
+# ---- totals
+holds "--stat" record_dump stat --stat -e task-clock -- "$faults"
+for event in context-switches cpu-migrations page-faults; do
+        holds "--stat: $event only counts" same 4 "$(of_event stat "$event" mode)"
+        holds "--stat: $event has no samples" same 0 "$(n_samples stat "$event")"
+        holds "--stat: $event has a total" compare "$(total stat "$event")" '>=' 0
+done
+holds "--stat: page faults" compare "$(total stat page-faults)" '>=' $n_faults
+holds "what is sampled has its total, too" compare "$(total stat task-clock)" '>=' "$(weight stat task-clock)"
+# shellcheck disable=SC2016
+holds "--stat: children count, also after their end" record_dump children --stat -- \
+        sh -c 'for i in 1 2 3; do "$0" & done; wait' "$faults"
+holds "--stat: all of them" compare "$(total children page-faults)" '>=' "3 * $n_faults"
+
+# ---- tracepoints
+# shellcheck disable=SC2016 # for the shell inside
+in_namespace=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
+if [ "$(id -u)" -eq 0 ] && "${in_namespace[@]}" true 2>/dev/null; then
+        holds "a tracepoint, and one in a group" "${in_namespace[@]}" "$HYPROF" record -q -o "$TMPDIR/trace.hyp" \
+                -e 'sched:sched_process_fork,{task-clock,sched:sched_process_exit}:S' -- \
+                sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
+        "$HYPROF" dump "$TMPDIR/trace.hyp" >"$TMPDIR/trace.dump"
+        holds "each fork is a sample" same 5 "$(n_samples trace sched:sched_process_fork)"
+        holds "and in the total" same 5 "$(total trace sched:sched_process_fork)"
+        holds "exits are counted with the leader" same 3 "$(of_event trace sched:sched_process_exit mode)"
+        holds "an unknown one: what was meant" ends_with 2 "${in_namespace[@]}" \
+                "$HYPROF" record -o "$TMPDIR/no.hyp" -e sched:sched_swich true
+        holds "by name" grep -q "did you mean 'sched:sched_switch'" "$TMPDIR/err"
+else
+        skips "tracepoints" "no right to mount tracefs in a namespace"
+fi
+if [ -d /sys/kernel/tracing/events ] || [ -d /sys/kernel/debug/tracing/events ]; then
+        skips "no tracefs: one line with the remedy" "tracefs is mounted here"
+else
+        holds "no tracefs: refused" ends_with 2 "$HYPROF" record -o "$TMPDIR/no.hyp" -e sched:sched_switch true
+        holds "no tracefs: one line with the remedy" same 1 \
+                "$(grep -c 'sudo mount -t tracefs none /sys/kernel/tracing' "$TMPDIR/err")"
+fi
+
+# ---- what is not there
+refused() { # event, words
+        ends_with 2 "$HYPROF" record -o "$TMPDIR/no.hyp" -e "$1" true && grep -q -- "$2" "$TMPDIR/err" &&
+                same 1 "$(grep -c '^hyprof: error' "$TMPDIR/err")"
+}
+holds "a slip of the pen" refused cycels "did you mean 'cycles'"
+holds "hyprof list is named" grep -q 'try: hyprof list' "$TMPDIR/err"
+holds "a cache that is not written" refused L1-icache-stores 'unknown event'
+holds "a PMU of another machine" refused no_such_pmu/event=1/ 'no PMU named'
+holds "braces" refused '{cycles' 'braces'
+holds "S outside of a group" refused cycles:S 'groups'
+holds "no trace was left" test ! -e "$TMPDIR/no.hyp"
+if [ -d /sys/bus/event_source/devices/msr/events ] && [ "$(id -u)" -eq 0 ]; then
+        holds "what only counts is refused as a sample" ends_with 125 "$HYPROF" record -o "$TMPDIR/m.hyp" -e msr/tsc/ true
+        holds "with the way that works" grep -q '{cpu-clock,msr/tsc/}:S' "$TMPDIR/err"
+        holds "which does" record_dump msr -e '{cpu-clock,msr/tsc/}:S' -- "$faults"
+        holds "and counts" compare "$(total msr msr/tsc/)" '>' 1000000
+else
+        skips "what only counts" "hardware: no msr PMU, or not root"
+fi
+
+# ---- hyprof list
+holds "list" ends_with 0 "$HYPROF" list
+holds "list: software events" grep -qx '  task-clock' "$TMPDIR/out"
+holds "list: tracepoints, or why there are none" grep -qE '^(no )?tracepoints: ?' "$TMPDIR/out"
+holds "list: fits the width" awk 'length > 120 { print; bad = 1 } END { exit bad }' "$TMPDIR/out"
+holds "list WORD" ends_with 0 "$HYPROF" list FAULTS
+holds "list WORD: matches only, in any case" same "alignment emulation major minor page" \
+        "$(sed -nE 's/^  ([a-z]+)-faults.*/\1/p' "$TMPDIR/out" | sort | tr '\n' ' ' | sed 's/ $//')"
+holds "list WORD: aliases" sh -c '"$1" list migrations | grep -q "cpu-migrations or migrations"' sh "$HYPROF"
+holds "list WORD: nothing" ends_with 1 "$HYPROF" list no-such-word
+holds "list: two words" ends_with 2 "$HYPROF" list a b
+holds "list: --help" ends_with 0 "$HYPROF" list --help
+if command -v jq >/dev/null; then
+        "$HYPROF" list --json >"$TMPDIR/list.json"
+        holds "list --json: an event" same true \
+                "$(jq '.events[] | select(.name == "task-clock" and .kind == "software") | .available' "$TMPDIR/list.json")"
+        holds "list --json: sorted" same true \
+                "$(jq '[.events[] | select(.kind == "cache") | .name] | . == sort' "$TMPDIR/list.json")"
+fi

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+[ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
+
+uid=$(id -u nobody) gid=$(id -g nobody)
+# The folders above are shut for others: this one is reached by its own name.
+folder=$(mktemp -d /tmp/hyprof-sudo.XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/home" "$folder/closed" "$folder/shared"
+cp "$WORKLOADS/w_split" "$WORKLOADS/w_becomes_root" "$folder/"
+chown "$uid:$gid" "$folder/home"
+chmod 755 "$folder" "$folder/closed"
+chmod 1777 "$folder/shared"
+secret=$folder/secret
+printf 'untouched\n' >"$secret"
+chmod 600 "$secret"
+
+# What sudo would set, and hyprof as root.
+by_sudo() { (cd "$folder/home" && exec env SUDO_UID="$uid" SUDO_GID="$gid" SUDO_USER=nobody SUDO_COMMAND=x HOME=/root USER=root LOGNAME=root SHELL=/bin/sh "$@"); }
+start=(by_sudo "$HYPROF" record)
+says() { same "$1" "$("${start[@]}" -q -o t.hyp -- "${@:2}")"; }
+owner() { stat -c '%u:%g' "$folder/$1"; }
+secret_is_whole() { same "untouched root 600" "$(cat "$secret") $(stat -c '%U %a' "$secret")"; }
+
+# ---- the command
+# shellcheck disable=SC2016 # for the recorded shell
+{
+holds "the command is the user, with the user's groups" says "$uid $gid $(id -G nobody)" \
+        sh -c 'echo "$(id -u) $(id -g) $(id -G)"'
+holds "real, effective and saved" says "$(printf '%s %s %s\n' "$uid" "$uid" "$uid" "$gid" "$gid" "$gid")" \
+        awk '$1 == "Uid:" || $1 == "Gid:" { print $2, $3, $4 }' /proc/self/status
+holds "it has no capabilities" says "$(printf '0000000000000000%.0s\n' 1 2 3 4)" \
+        awk '/^Cap[IPEA]/ { print $2 }' /proc/self/status
+holds "but may gain some: it is not filtered" says "$(printf '0\n0')" \
+        awk '/^NoNewPrivs:|^Seccomp:/ { print $2 }' /proc/self/status
+holds "its environment is the user's" says "$(getent passwd nobody | awk -F: '{ print $6, $1, $1, $7 }')" \
+        sh -c 'echo "$HOME $USER $LOGNAME $SHELL"'
+holds "it is not under sudo" says "" sh -c 'env | grep ^SUDO_ || true'
+holds "its working directory is the caller's" says "$folder/home" pwd
+}
+holds "it cannot read what is root's" ends_with 1 "${start[@]}" -q -o t.hyp -- cat "$secret"
+holds "its status is handed on" ends_with 7 "${start[@]}" -q -o t.hyp -- sh -c 'exit 7'
+holds "a command that the user may not execute" ends_with 126 "${start[@]}" -q -o t.hyp -- "$secret"
+
+# ---- the recording
+holds "record" ends_with 0 "${start[@]}" -o t.hyp -- "$folder/w_split" 1
+holds "the trace is the user's" same "$uid:$gid" "$(owner home/t.hyp)"
+holds "so is the earlier one" same "$uid:$gid" "$(owner home/t.hyp.old)"
+cp "$folder/home/t.hyp" "$TMPDIR/sudo.hyp"
+holds "it is whole" is_whole sudo
+read_trace sudo
+holds "zones arrive" compare "$(n_events sudo 'kind == "zone_begin"')" ">" 100
+holds "samples are in them" compare "$(n_events sudo 'kind == "sample" && path == "/seventy"')" ">" 200
+holds "the kernel's callstacks are there, with names" same "" \
+        "$(reported sudo '.missing[] | select(.code == "NO_KERNEL_STACKS" or .code == "KERNEL_SYMBOLS_HIDDEN") | .code')"
+holds "all rights were given up that could be" same "" "$(reported sudo '.missing[] | select(.code == "RIGHTS_KEPT") | .code')"
+holds "the trace tells what the recorder used" grep -q 'recorder_cpu_ns' "$TMPDIR/sudo.dump"
+
+# ---- what hyprof itself may do, seen by its command
+"${start[@]}" -q -o t.hyp -- "$folder/w_split" 2 >/dev/null &
+job=$!
+# The exec'ed chain: by_sudo's subshell has become hyprof.
+hyprof_pid() { pgrep -P "$job" -x hyprof || echo "$job"; }
+until pgrep -P "$(hyprof_pid)" -x w_split >/dev/null; do read -r -t 0.05 <> <(:) || true; done
+pid=$(hyprof_pid)
+effective=$(awk '$1 == "CapEff:" { print $2 }' "/proc/$pid/status")
+figure "hyprof's capabilities while it records: $(capsh --decode="$effective" 2>/dev/null || echo "$effective")"
+holds "hyprof is the user" same "$uid" "$(awk '$1 == "Uid:" { print $3 }' "/proc/$pid/status")"
+# CAP_KILL, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE
+holds "with few capabilities" same 0 $((0x$effective & ~(1 << 5 | 1 << 19 | 1 << 40)))
+threads() { # field of status: its values
+        awk -v field="$1:" '$1 == field { print $2 }' "/proc/$pid/task"/*/status | sort -u | paste -sd ' '
+}
+holds "its other threads have none" same 0000000000000000 \
+        "$(for task in "/proc/$pid/task"/*; do [ "${task##*/}" = "$pid" ] || awk '$1 == "CapPrm:" { print $2 }' "$task/status"; done | sort -u)"
+holds "all of them are filtered" same 2 "$(threads Seccomp)"
+holds "and gain nothing" same 1 "$(threads NoNewPrivs)"
+wait "$job"
+
+# ---- the output
+ln -s "$secret" "$folder/home/link.hyp"
+holds "the output is a link to a file of root's" ends_with 0 "${start[@]}" -q -o link.hyp -- true
+holds "that file is as it was" secret_is_whole
+holds "the link was put aside, the trace is a file" same "regular file" "$(stat -c %F "$folder/home/link.hyp")"
+ln -s "$secret" "$folder/home/x.hyp.old"
+: >"$folder/home/x.hyp"
+holds "the name for the earlier one is such a link" ends_with 0 "${start[@]}" -q -o x.hyp -- true
+holds "that file is as it was" secret_is_whole
+ln -s "$folder/closed" "$folder/home/way"
+holds "the output is in a folder of root's" ends_with 125 "${start[@]}" -o "$folder/closed/t.hyp" -- true
+holds "it says so" grep -q "^hyprof: error: cannot write the trace: .*closed/t.hyp: Permission denied" "$TMPDIR/err"
+holds "and what to do" grep -q '^  try: ' "$TMPDIR/err"
+holds "by a link too" ends_with 125 "${start[@]}" -o way/t.hyp -- true
+holds "nothing was made there" same "" "$(ls -A "$folder/closed")"
+: >"$folder/shared/t.hyp"
+holds "root's file in a folder for all" ends_with 125 "${start[@]}" -o "$folder/shared/t.hyp" -- true
+holds "it says that it cannot be put aside" grep -q "^hyprof: error: cannot write the trace: .*cannot be renamed" "$TMPDIR/err"
+holds "the file is as it was" same "0 0" "$(stat -c '%u %s' "$folder/shared/t.hyp")"
+holds "a new one in a folder for all" ends_with 0 "${start[@]}" -q -o "$folder/shared/new.hyp" -- true
+holds "is the user's" same "$uid:$gid" "$(owner shared/new.hyp)"
+
+# ---- --as-root
+# shellcheck disable=SC2016
+holds "--as-root: the command is root" same "0 0 /root" \
+        "$("${start[@]}" --as-root -q -o root.hyp -- sh -c 'echo "$(id -u) $(id -g) $HOME"')"
+# shellcheck disable=SC2016
+holds "--as-root: with all capabilities of root" same "$(awk '/^CapBnd:/ { print $2 }' /proc/self/status)" \
+        "$("${start[@]}" --as-root -q -o root.hyp -- awk '/^CapEff:/ { print $2 }' /proc/self/status)"
+holds "--as-root: the trace is the user's" same "$uid:$gid" "$(owner home/root.hyp)"
+holds "--as-root: a program with zones" ends_with 0 "${start[@]}" --as-root -q -o root.hyp -- "$folder/w_split" 1
+cp "$folder/home/root.hyp" "$TMPDIR/root.hyp"
+read_trace root
+holds "--as-root: they arrive" compare "$(n_events root 'kind == "zone_begin"')" ">" 100
+
+# ---- a command that becomes root
+chmod 4755 "$folder/w_becomes_root"
+if setpriv --reuid="$uid" --clear-groups "$folder/w_becomes_root" 0 | grep -q 'euid 0'; then
+        holds "a set-uid command" ends_with 6 "${start[@]}" -o suid.hyp -- "$folder/w_becomes_root" 300
+        holds "is root" grep -q "^uid $uid euid 0 capeff 0*[1-9a-f]" "$TMPDIR/out"
+        cp "$folder/home/suid.hyp" "$TMPDIR/suid.hyp"
+        holds "its trace is whole" is_whole suid
+        user=$(id -un nobody)
+        holds "an unprivileged recorder: its status is handed on" ends_with 6 setpriv --reuid="$uid" --regid="$gid" \
+                --clear-groups "$HYPROF" record -o "$folder/home/plain.hyp" -- "$folder/w_becomes_root" 300
+        holds "the kernel hides it from $user: no time of it is in the trace" same 0 \
+                "$(cp "$folder/home/plain.hyp" "$TMPDIR/plain.hyp" && read_trace plain && n_events plain 'kind == "sample" && self == "busy_as_root"')"
+else
+        skips "a set-uid command" "the folder for temporary files is mounted nosuid"
+fi
+
+# ---- a command that leaves something behind
+mkfifo "$folder/home/alive"
+chown "$uid:$gid" "$folder/home/alive"
+# shellcheck disable=SC2016
+holds "a daemon is left behind: hyprof ends with its command" ends_with 4 "${start[@]}" -q -o daemon.hyp -- \
+        sh -c 'setsid sh -c "echo \$\$ >pid; read x <alive; echo \$x >heard" </dev/null >/dev/null 2>&1 & exit 4'
+until [ -s "$folder/home/pid" ]; do read -r -t 0.05 <> <(:) || true; done
+daemon=$(cat "$folder/home/pid")
+holds "it lives on" kill -0 "$daemon"
+echo still-here >"$folder/home/alive"
+until [ -s "$folder/home/heard" ]; do read -r -t 0.05 <> <(:) || true; done
+holds "and works" same still-here "$(cat "$folder/home/heard")"

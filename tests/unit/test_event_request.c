@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/event_request.c: lists and groups come apart where they should; what nobody asked for is added, or taken away */
+#include "base/error.h"
+#include "sampler/event_request.h"
+#include "tests/unit/fake_machine.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_CASES(cases) ((int)(sizeof(cases) / sizeof((cases)[0])))
+
+struct fixture {
+        struct fake_machine machine;
+        struct event_request request;
+        struct error err;
+};
+
+static void set_up(struct fixture *f, enum fake_machine_kind kind)
+{
+        memset(f, 0, sizeof(*f));
+        fake_machine_make(&f->machine, kind);
+        f->request.places = &f->machine.places;
+}
+
+static void tear_down(struct fixture *f)
+{
+        fake_machine_remove(&f->machine);
+}
+
+static void add(struct fixture *f, const char *list)
+{
+        ck_assert_msg(event_request_add(&f->request, list, &f->err) == 0, "%s: %s", list, f->err.text);
+}
+
+/* One letter an event: its leader's letter in capitals if it reads, small if it only counts, '.' = alone. */
+static void expect(const struct fixture *f, const char *names, const char *groups)
+{
+        char found_names[1024] = "", found_groups[EVENT_REQUEST_SPECS_MAX + 1] = "";
+
+        for (size_t i = 0; i < f->request.n_specs; i++) {
+                const struct event_spec *spec = &f->request.specs[i];
+                char letter = (char)('a' + spec->leader);
+
+                (void)strcat(strcat(found_names, i > 0 ? " " : ""), spec->name);
+                if (spec->reads_group)
+                        letter = (char)('A' + spec->leader);
+                else if (!spec->only_counts && spec->leader == i)
+                        letter = '.';
+                else if (!spec->only_counts)
+                        letter = (char)('0' + spec->leader);
+                found_groups[i] = letter;
+        }
+        ck_assert_str_eq(found_names, names);
+        ck_assert_str_eq(found_groups, groups);
+}
+
+static const struct {
+        const char *list, *names, *groups;
+} lists[] = {
+        { "cycles", "cycles", "." },
+        { "cycles,page-faults:u", "cycles page-faults:u", ".." },
+        { "cpu/event=1,umask=2/,cs", "cpu/event=1,umask=2/ cs", ".." },
+        { "cs,cpu/event=1,umask=2/u", "cs cpu/event=1,umask=2/u", ".." },
+        { "{cycles,instructions,cache-misses}:S", "cycles instructions cache-misses", "Aaa" },
+        { "{cycles,instructions}", "cycles instructions", ".0" },
+        { "cs,{cycles,cpu/event=1,umask=2/}:S,faults", "cs cycles cpu/event=1,umask=2/ faults", ".Bb." },
+        { "{cycles,instructions}:Su", "cycles:u instructions:u", "Aa" },
+        { "{cycles:k,instructions}:uS", "cycles:ku instructions:u", "Aa" },
+        { "{cycles}:S", "cycles", "A" },
+        { "{cs,sched:sched_switch}:S,{cs,faults}:S", "cs sched:sched_switch cs faults", "AaCc" },
+};
+
+/* loop test */
+START_TEST(test_lists)
+{
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_INTEL);
+        add(&f, lists[_i].list);
+        expect(&f, lists[_i].names, lists[_i].groups);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_group_modifiers)
+{
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_INTEL);
+        add(&f, "{cycles:k,instructions}:Su");
+        ck_assert(!f.request.specs[0].exclude_kernel && !f.request.specs[0].exclude_user);
+        ck_assert(f.request.specs[1].exclude_kernel && !f.request.specs[1].exclude_user);
+        tear_down(&f);
+}
+END_TEST
+
+static const struct {
+        const char *list, *words;
+        int code;
+} wrong[] = {
+        { "", "unknown event", -EINVAL },
+        { ",", "unknown event", -EINVAL },
+        { "cycles,", "unknown event", -EINVAL },
+        { "cycles,,cs", "unknown event", -EINVAL },
+        { "{", "braces", -EINVAL },
+        { "}", "braces", -EINVAL },
+        { "{}", "without an event", -EINVAL },
+        { "{}:S", "without an event", -EINVAL },
+        { "{cycles", "braces", -EINVAL },
+        { "cycles}", "braces", -EINVAL },
+        { "{cycles,}:S", "without an event", -EINVAL },
+        { "{,cycles}:S", "without an event", -EINVAL },
+        { "{cycles,{cs,faults}}:S", "within a group", -EINVAL },
+        { "{cycles,cs}:X", "modifiers", -EINVAL },
+        { "{cycles,cs}:", "follows", -EINVAL },
+        { "{cycles,cs}S", "follows", -EINVAL },
+        { "{cycles,cs}{faults}", "braces", -EINVAL },
+        { "{cycels}:S", "'cycles'", -EINVAL },
+        { "cpu/event=1,umask=2", "second /", -EINVAL },
+        { "x{cycles}", "unknown", -EINVAL },
+        { "none/event=1/", "no PMU", -ENOENT },
+};
+
+/* loop test: what is wrong leaves the request as it was */
+START_TEST(test_wrong)
+{
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_INTEL);
+        add(&f, "cs");
+        ck_assert_int_eq(event_request_add(&f.request, wrong[_i].list, &f.err), wrong[_i].code);
+        ck_assert_msg(strstr(f.err.text, wrong[_i].words) != NULL, "%s", f.err.text);
+        expect(&f, "cs", ".");
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_too_many)
+{
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_BARE);
+        for (size_t i = 0; i < EVENT_REQUEST_SPECS_MAX - 1; i++)
+                add(&f, "cs");
+        ck_assert_int_eq(event_request_add(&f.request, "{cs,cs}:S", &f.err), -EINVAL);
+        ck_assert_int_lt(event_request_add(&f.request, "cs,cs", &f.err), 0);
+        ck_assert_uint_eq(f.request.n_specs, EVENT_REQUEST_SPECS_MAX - 1);
+        add(&f, "cs");
+        ck_assert_int_lt(event_request_add(&f.request, "cs", &f.err), 0);
+        ck_assert_uint_eq(f.request.n_specs, EVENT_REQUEST_SPECS_MAX);
+        tear_down(&f);
+}
+END_TEST
+
+/* A group is a group of each kind of core; software in it goes where the others are. */
+START_TEST(test_hybrid_groups)
+{
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_HYBRID);
+        add(&f, "{page-faults,cycles,instructions}:S,cs");
+        expect(&f,
+               "page-faults cpu_atom/cycles/ cpu_atom/instructions/ "
+               "page-faults cpu_core/cycles/ cpu_core/instructions/ cs",
+               "AaaDdd.");
+        for (size_t i = 0; i < 6; i++) {
+                ck_assert(event_spec_is_on_cpu(&f.request.specs[i], 5) == (i < 3));
+                ck_assert(event_spec_is_on_cpu(&f.request.specs[i], 2) == (i >= 3));
+        }
+        ck_assert(!f.request.specs[6].on_some_cpus);
+        tear_down(&f);
+}
+END_TEST
+
+static const struct {
+        const char *list; /* NULL = nothing was asked for */
+        bool has_hardware, wants_totals, fallback;
+        const char *names, *groups;
+} completions[] = {
+        { NULL, true, false, false, "cycles", "." },
+        { NULL, false, false, true, "cpu-clock", "." },
+        { "cs", false, false, false, "cs", "." },
+        { NULL, false, true, true, "cpu-clock task-clock context-switches cpu-migrations page-faults",
+          ".bcde" },
+        { NULL, true, true, false,
+          "cycles task-clock context-switches cpu-migrations page-faults instructions branches branch-misses",
+          ".bcdefgh" },
+        { "{task-clock,page-faults}:S", false, true, false,
+          "task-clock page-faults context-switches cpu-migrations", "Aacd" },
+        { "page-faults:u", false, true, false,
+          "page-faults:u task-clock context-switches cpu-migrations page-faults", ".bcde" },
+};
+
+/* loop test */
+START_TEST(test_complete)
+{
+        struct fixture f;
+        bool fallback;
+
+        set_up(&f, FAKE_MACHINE_BARE);
+        if (completions[_i].list)
+                add(&f, completions[_i].list);
+        f.request.wants_totals = completions[_i].wants_totals;
+        ck_assert_int_eq(
+                event_request_complete(&f.request, completions[_i].has_hardware, &fallback, &f.err), 0);
+        ck_assert(fallback == completions[_i].fallback);
+        expect(&f, completions[_i].names, completions[_i].groups);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_complete_hybrid)
+{
+        struct fixture f;
+        bool fallback;
+
+        set_up(&f, FAKE_MACHINE_HYBRID);
+        f.request.wants_totals = true;
+        ck_assert_int_eq(event_request_complete(&f.request, true, &fallback, &f.err), 0);
+        ck_assert_uint_eq(f.request.n_specs, 2 + 4 + 2 * 3);
+        ck_assert_str_eq(f.request.specs[6].name, "cpu_atom/instructions/");
+        ck_assert_uint_eq(f.request.specs[6].leader, 6);
+        tear_down(&f);
+}
+END_TEST
+
+/* Who may not see the kernel counts user code; totals that would be 0 then are not shown. */
+START_TEST(test_leave_kernel)
+{
+        struct fixture f;
+        bool fallback;
+
+        set_up(&f, FAKE_MACHINE_INTEL);
+        f.request.wants_totals = true;
+        add(&f, "{task-clock,page-faults}:S,cycles:u");
+        ck_assert_int_eq(event_request_complete(&f.request, false, &fallback, &f.err), 0);
+        ck_assert_int_eq(event_request_leave_kernel(&f.request, &f.err), 0);
+        expect(&f, "task-clock page-faults cycles:u", "Aa.");
+        for (size_t i = 0; i < f.request.n_specs; i++)
+                ck_assert(f.request.specs[i].exclude_kernel && !f.request.specs[i].exclude_user);
+        tear_down(&f);
+}
+END_TEST
+
+/* loop test */
+START_TEST(test_only_in_kernel)
+{
+        static const char *const lists_in_kernel[] = { "context-switches", "sched:sched_switch", "cycles:k",
+                                                       "{task-clock,cs}:S" };
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_INTEL);
+        add(&f, lists_in_kernel[_i]);
+        ck_assert_int_eq(event_request_leave_kernel(&f.request, &f.err), -EACCES);
+        ck_assert_ptr_nonnull(strstr(f.err.text, "sudo sysctl kernel.perf_event_paranoid=1"));
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_reads_groups)
+{
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_BARE);
+        add(&f, "cs,{cs,faults}");
+        ck_assert(!event_request_reads_groups(&f.request));
+        add(&f, "{cs,faults}:S");
+        ck_assert(event_request_reads_groups(&f.request));
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/event_request");
+        TCase *tc = tcase_create("request");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_lists, 0, N_CASES(lists));
+        tcase_add_test(tc, test_group_modifiers);
+        tcase_add_loop_test(tc, test_wrong, 0, N_CASES(wrong));
+        tcase_add_test(tc, test_too_many);
+        tcase_add_test(tc, test_hybrid_groups);
+        tcase_add_loop_test(tc, test_complete, 0, N_CASES(completions));
+        tcase_add_test(tc, test_complete_hybrid);
+        tcase_add_test(tc, test_leave_kernel);
+        tcase_add_loop_test(tc, test_only_in_kernel, 0, 4);
+        tcase_add_test(tc, test_reads_groups);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

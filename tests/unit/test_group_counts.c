@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/group_counts.c: each count belongs to one sample, the first after it; nothing counts twice, nothing goes backwards */
+#include "sampler/event_set.h"
+#include "sampler/group_counts.h"
+#include "sampler/perf_record.h"
+
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT                                                                 \
+        (PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | \
+         PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
+
+/* Spec 0 leads 1 and 2, on two CPUs. */
+enum { LEADER_A = 10, MEMBER_A, OTHER_A, LEADER_B = 20, MEMBER_B, OTHER_B };
+
+struct fixture {
+        struct event_set events;
+        struct group_counts counts;
+};
+
+static void set_up(struct fixture *f, bool inherited, bool scales)
+{
+        memset(f, 0, sizeof(*f));
+        f->events.handles = calloc(6, sizeof(*f->events.handles));
+        ck_assert_ptr_nonnull(f->events.handles);
+        for (uint32_t cpu = 0; cpu < 2; cpu++)
+                for (uint32_t spec = 0; spec < 3; spec++)
+                        f->events.handles[f->events.n_handles++] = (struct event_handle){
+                                .fd = -1, .id = LEADER_A + cpu * 10 + spec, .spec = spec
+                        };
+        group_counts_init(&f->counts, FORMAT, inherited, scales);
+}
+
+static void tear_down(struct fixture *f)
+{
+        group_counts_deinit(&f->counts);
+        event_set_close(&f->events);
+}
+
+struct values {
+        uint64_t leader_event;
+        uint32_t tid;
+        uint64_t enabled_ns, running_ns;
+        uint64_t first, second; /* of the members */
+};
+
+static void take(struct fixture *f, const struct values *v)
+{
+        const uint64_t words[] = { 3,         v->enabled_ns,       v->running_ns,
+                                   1234,      v->leader_event,     0,
+                                   v->first,  v->leader_event + 1, 0,
+                                   v->second, v->leader_event + 2, 0 };
+        struct perf_record rec = { .kind = PERF_RECORD_KIND_SAMPLE, .tid = v->tid, .event = v->leader_event };
+
+        rec.sample.counts = (const uint8_t *)words;
+        rec.sample.counts_bytes = sizeof(words);
+        ck_assert_int_eq(group_counts_take(&f->counts, &f->events, &rec), 0);
+}
+
+static void end_thread(struct fixture *f, uint32_t tid)
+{
+        struct perf_record rec = { .kind = PERF_RECORD_KIND_EXIT, .tid = tid };
+
+        ck_assert_int_eq(group_counts_take(&f->counts, &f->events, &rec), 0);
+        ck_assert_uint_eq(f->counts.n_counts, 0);
+}
+
+static void expect(const struct fixture *f, uint64_t first, uint64_t second)
+{
+        uint64_t found[3] = { 0, 0, 0 };
+
+        for (size_t i = 0; i < f->counts.n_counts; i++) {
+                ck_assert_uint_lt(f->counts.counts[i].spec, 3);
+                ck_assert_uint_ne(f->counts.counts[i].weight, 0);
+                found[f->counts.counts[i].spec] = f->counts.counts[i].weight;
+        }
+        ck_assert_uint_eq(found[0], 0);
+        ck_assert_uint_eq(found[1], first);
+        ck_assert_uint_eq(found[2], second);
+}
+
+/* Counters of CPUs: whoever runs there, the count goes on; from 0. */
+START_TEST(test_of_cpus)
+{
+        struct fixture f;
+
+        set_up(&f, false, true);
+        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        expect(&f, 100, 7);
+        take(&f, &(struct values){ LEADER_A, 2, 20, 20, 150, 7 });
+        expect(&f, 50, 0);
+        take(&f, &(struct values){ LEADER_B, 1, 20, 20, 1, 1000 });
+        expect(&f, 1, 1000);
+        end_thread(&f, 1);
+        take(&f, &(struct values){ LEADER_A, 1, 30, 30, 151, 9 });
+        expect(&f, 1, 2);
+        tear_down(&f);
+}
+END_TEST
+
+/* Counters of threads behind the same numbers: each begins with 0, also one with the number of one that has ended. */
+START_TEST(test_inherited)
+{
+        struct fixture f;
+
+        set_up(&f, true, false);
+        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        take(&f, &(struct values){ LEADER_A, 2, 10, 10, 30, 1 });
+        expect(&f, 30, 1);
+        take(&f, &(struct values){ LEADER_A, 1, 20, 20, 110, 8 });
+        expect(&f, 10, 1);
+        take(&f, &(struct values){ LEADER_B, 1, 20, 20, 5, 6 });
+        expect(&f, 5, 6);
+        end_thread(&f, 1);
+        take(&f, &(struct values){ LEADER_A, 1, 20, 20, 200, 3 });
+        expect(&f, 200, 3);
+        take(&f, &(struct values){ LEADER_B, 1, 20, 20, 6, 7 });
+        expect(&f, 6, 7);
+        take(&f, &(struct values){ LEADER_A, 2, 20, 20, 31, 2 });
+        expect(&f, 1, 1);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_backwards)
+{
+        struct fixture f;
+
+        set_up(&f, false, true);
+        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        take(&f, &(struct values){ LEADER_A, 1, 5, 5, 60, 8 });
+        expect(&f, 0, 1);
+        take(&f, &(struct values){ LEADER_A, 1, 15, 15, 70, 8 });
+        expect(&f, 10, 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* Half of the time without its counters: what was counted is half of it.  Of a thread that is not known. */
+START_TEST(test_scaling)
+{
+        struct fixture f;
+
+        set_up(&f, false, true);
+        take(&f, &(struct values){ LEADER_A, 1, 1000, 1000, 100, 7 });
+        ck_assert(!f.counts.shared);
+        take(&f, &(struct values){ LEADER_A, 1, 3000, 2000, 150, 8 });
+        expect(&f, 100, 2);
+        ck_assert(f.counts.shared);
+        take(&f, &(struct values){ LEADER_A, 1, 4000, 3000, 250, 8 });
+        expect(&f, 100, 0);
+        take(&f, &(struct values){ LEADER_A, 1, UINT64_MAX, 3001, UINT64_MAX, 8 });
+        expect(&f, UINT64_MAX, 0);
+        take(&f, &(struct values){ LEADER_B, 1, 1000, 0, 5, 0 }); /* no time at all: as it is */
+        expect(&f, 5, 0);
+        take(&f, &(struct values){ LEADER_B, 1, 201000, 199000, 15, 0 }); /* what switching takes */
+        expect(&f, 10, 0);
+        tear_down(&f);
+
+        set_up(&f, true, false);
+        take(&f, &(struct values){ LEADER_A, 1, 3000, 1000, 100, 7 });
+        expect(&f, 100, 7);
+        ck_assert(!f.counts.shared);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_other_records)
+{
+        const uint64_t strange[] = { 1, 10, 10, 55, 999, 0 };
+        struct perf_record rec = { .kind = PERF_RECORD_KIND_SAMPLE, .event = LEADER_A };
+        struct fixture f;
+
+        set_up(&f, false, true);
+        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0); /* without counters */
+        expect(&f, 0, 0);
+        rec.sample.counts = (const uint8_t *)strange;
+        rec.sample.counts_bytes = sizeof(strange);
+        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0); /* of nobody's event */
+        expect(&f, 0, 0);
+        rec.sample.counts_bytes = 8; /* cut off */
+        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0);
+        expect(&f, 0, 0);
+        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 101, 7 });
+        expect(&f, 1, 0);
+        rec.kind = PERF_RECORD_KIND_SWITCH;
+        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0);
+        expect(&f, 0, 0);
+        tear_down(&f);
+
+        set_up(&f, false, true);
+        group_counts_init(&f.counts, 0, false, true); /* no groups are read */
+        take(&f, &(struct values){ LEADER_A, 1, 10, 10, 100, 7 });
+        expect(&f, 0, 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* Thousands of threads that come and go: nothing is mixed up, and the memory of those that ended is used again. */
+START_TEST(test_many_threads)
+{
+        struct fixture f;
+
+        set_up(&f, true, false);
+        for (uint32_t round = 0; round < 10; round++) {
+                for (uint32_t tid = 1; tid <= 1000; tid++)
+                        take(&f, &(struct values){ LEADER_A, tid, 10, 10, tid, 1 });
+                for (uint32_t tid = 1; tid <= 1000; tid++) {
+                        take(&f, &(struct values){ LEADER_B, tid, 10, 10, tid * 2, 1 });
+                        take(&f, &(struct values){ LEADER_A, tid, 20, 20, tid * 3, 1 });
+                        expect(&f, tid * 2, 0);
+                }
+                for (uint32_t tid = 1000; tid >= 1; tid -= 1)
+                        end_thread(&f, tid);
+        }
+        ck_assert_uint_eq(f.counts.n_entries, 6000);
+        end_thread(&f, 1);
+        end_thread(&f, 0);
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/group_counts");
+        TCase *tc = tcase_create("counts");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_of_cpus);
+        tcase_add_test(tc, test_inherited);
+        tcase_add_test(tc, test_backwards);
+        tcase_add_test(tc, test_scaling);
+        tcase_add_test(tc, test_other_records);
+        tcase_add_test(tc, test_many_threads);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/perf_access.c: each refusal has the reason that is true, in one line, and the command that helps */
+#include "sampler/perf_access.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+        long paranoid;
+        int code;
+        bool wants_kernel, has_perfmon, is_filtered;
+        const char *reason, *remedy; /* words in them */
+} cases[] = {
+        /* a user, by setting: 2 is enough for one's own code, 1 for the kernel's */
+        { 2, -EACCES, true, false, false, "perf_event_paranoid is 2; 1 ",
+          "sysctl kernel.perf_event_paranoid=1" },
+        { 3, -EACCES, true, false, false, "perf_event_paranoid is 3; 1 ",
+          "sysctl kernel.perf_event_paranoid=1" },
+        { 3, -EACCES, false, false, false, "perf_event_paranoid is 3; 2 ",
+          "sysctl kernel.perf_event_paranoid=2" },
+        { 4, -EPERM, false, false, false, "perf_event_paranoid is 4; 2 ",
+          "sysctl kernel.perf_event_paranoid=2" },
+        /* the setting is named first: it has to be changed in any case */
+        { 4, -EPERM, false, false, true, "perf_event_paranoid is 4; 2 ",
+          "sysctl kernel.perf_event_paranoid=2" },
+        /* it is not the setting */
+        { 2, -EPERM, false, false, true, "filter of system calls", "docker run --cap-add=PERFMON" },
+        { 4, -EPERM, false, true, true, "filter of system calls", "docker run --cap-add=PERFMON" },
+        { 1, -EPERM, true, false, true, "filter of system calls", "docker run --cap-add=PERFMON" },
+        { 2, -ENOSYS, false, false, true, "filter of system calls", "docker run --cap-add=PERFMON" },
+        { 2, -EACCES, false, false, false, "security module", "sudo hyprof record" },
+        { 4, -EACCES, false, true, false, "security module", "apparmor=unconfined" },
+        { 2, -ENOSYS, false, true, false, "built without performance events", "CONFIG_PERF_EVENTS" },
+        { 2, -ENOENT, false, true, false, "this machine has none", "" },
+        { 2, -EOPNOTSUPP, false, true, true, "this machine has none", "" },
+        { 2, -EBUSY, false, true, false, "busy", "" },
+};
+
+/* loop test */
+START_TEST(test_explain)
+{
+        struct perf_access access = { .paranoid = cases[_i].paranoid,
+                                      .has_perfmon = cases[_i].has_perfmon,
+                                      .is_filtered = cases[_i].is_filtered };
+        struct perf_refusal refusal;
+
+        perf_access_explain(&access, cases[_i].code, cases[_i].wants_kernel, &refusal);
+        ck_assert_msg(strstr(refusal.reason, cases[_i].reason), "%s", refusal.reason);
+        ck_assert_msg(strstr(refusal.remedy, cases[_i].remedy), "%s", refusal.remedy);
+        ck_assert(cases[_i].remedy[0] != '\0' || refusal.remedy[0] == '\0');
+        ck_assert(!strchr(refusal.reason, '\n') && !strchr(refusal.remedy, '\n'));
+        /* `hyprof doctor` puts 28 and 33 characters before them, in lines of 100. */
+        ck_assert_uint_le(strlen(refusal.reason), 72);
+        ck_assert_uint_le(strlen(refusal.remedy), 67);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/perf_access");
+        TCase *tc = tcase_create("refusals");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_explain, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
