@@ -28,7 +28,8 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof list",
         .operands = "[WORD]",
-        .about = "Shows the events that hyprof record -e takes on this machine; with WORD all whose names have it.\n",
+        .about =
+                "Shows the events that hyprof record -e takes on this machine; with WORD all whose names have it.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0; 1 = nothing has WORD in its name; 2 = usage\n",
@@ -110,11 +111,11 @@ static void print_counts(const struct event_catalog *c, size_t first, size_t end
         (void)printf("%s  hyprof list WORD  shows those that match\n", column > 0 ? "\n" : "");
 }
 
-static void print_kind(const struct event_catalog *c, enum event_catalog_kind kind, const struct arguments *args)
+static void print_kind(const struct event_catalog *c, enum event_catalog_kind kind,
+                       const struct arguments *args)
 {
         size_t first = 0, end;
-        bool counts_only = !args->word &&
-                           (kind == EVENT_CATALOG_TRACEPOINT || kind == EVENT_CATALOG_LIBRARY);
+        bool counts_only = !args->word && (kind == EVENT_CATALOG_TRACEPOINT || kind == EVENT_CATALOG_LIBRARY);
 
         while (first < c->n_rows && c->rows[first].kind != kind)
                 first++;
@@ -139,24 +140,25 @@ static void print_text(const struct event_catalog *c, const struct arguments *ar
         if (!args->word && (c->n_rows == 0 || c->rows[c->n_rows - 1].kind != EVENT_CATALOG_LIBRARY))
                 (void)printf("libpfm4 knows no events of this processor\n");
         if (!args->word)
-                (void)printf("also: rNNNN (raw, hexadecimal); :u user code, :k kernel code, :p to :ppp precise;\n"
-                             "      {A,B,...}:S  B and the others are read with each sample of A\n");
+                (void)printf(
+                        "also: rNNNN (raw, hexadecimal); :u user code, :k kernel code, :p to :ppp precise;\n"
+                        "      {A,B,...}:S  B and the others are read with each sample of A\n");
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static const char *const kind_words[] = {
-        [EVENT_CATALOG_HARDWARE] = "hardware",     [EVENT_CATALOG_SOFTWARE] = "software",
-        [EVENT_CATALOG_CACHE] = "cache",           [EVENT_CATALOG_PMU] = "pmu",
-        [EVENT_CATALOG_PMU_EVENT] = "pmu_event",   [EVENT_CATALOG_TRACEPOINT] = "tracepoint",
+        [EVENT_CATALOG_HARDWARE] = "hardware",   [EVENT_CATALOG_SOFTWARE] = "software",
+        [EVENT_CATALOG_CACHE] = "cache",         [EVENT_CATALOG_PMU] = "pmu",
+        [EVENT_CATALOG_PMU_EVENT] = "pmu_event", [EVENT_CATALOG_TRACEPOINT] = "tracepoint",
         [EVENT_CATALOG_LIBRARY] = "processor",
 };
 
 static json_t *row_of(const struct event_catalog_row *row)
 {
-        return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:s?}", "kind", kind_words[row->kind], "name", row->name,
-                         "alias", row->alias, "group", row->group[0] ? row->group : NULL, "available",
-                         row->error == 0, "reason", row->error < 0 ? reason(row->error) : NULL);
+        return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:s?}", "kind", kind_words[row->kind], "name",
+                         row->name, "alias", row->alias, "group", row->group[0] ? row->group : NULL,
+                         "available", row->error == 0, "reason", row->error < 0 ? reason(row->error) : NULL);
 }
 
 static int print_json(const struct event_catalog *c)

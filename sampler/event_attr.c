@@ -14,10 +14,10 @@
 static const uint64_t timer_rates_hz[] = { 10000, 8000, 5000, 4000, 2000, 1000, 500, 250, 200, 144, 120,
                                            100,   60,   50,   30,   25,   24,   20,  10,  5,   2,   1 };
 
-#define POINTS   10   /* of a timer's period: to meet only so few is to be in step with it */
-#define STEP     4096 /* parts of the period between one that is tried and the next */
-#define STEPS    40   /* about one percent */
-#define NEAR_BY  400  /* parts of the timer's period: to be off by less after some samples is to be in step */
+#define POINTS  10   /* of a timer's period: to meet only so few is to be in step with it */
+#define STEP    4096 /* parts of the period between one that is tried and the next */
+#define STEPS   40   /* about one percent */
+#define NEAR_BY 400  /* parts of the timer's period: to be off by less after some samples is to be in step */
 
 /*
  * A timer of period T and samples of period p that are in step after b samples (b p is a multiple of T) meet at b

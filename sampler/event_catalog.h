@@ -32,7 +32,7 @@ struct event_catalog_row {
         char group[EVENT_CATALOG_GROUP_BYTES]; /* PMU or subsystem; "" = none */
         char name[EVENT_SPEC_NAME_BYTES];      /* as -e takes it */
         const char *alias;                     /* static, or NULL */
-        int error;                             /* of opening it on ourselves: -errno; 0 = it can be, or was not tried */
+        int error; /* of opening it on ourselves: -errno; 0 = it can be, or was not tried */
 };
 
 struct event_catalog {

@@ -113,7 +113,8 @@ static int parse_member(struct group *g, struct event_spec_list *list, const str
                 return r;
         n = list->n_specs - n_before;
         if (n > 1 && g->n_groups > 1 && n != g->n_groups)
-                return error_set(err, -EINVAL, "'%.*s' is not on the same kinds of cores as the group's others",
+                return error_set(err, -EINVAL,
+                                 "'%.*s' is not on the same kinds of cores as the group's others",
                                  (int)n_bytes, text);
         if (n > g->n_groups)
                 g->n_groups = n;
@@ -131,7 +132,8 @@ static int parse_members(struct group *g, const struct event_request *request, c
         while (true) {
                 size_t n = first_item(text, n_bytes);
                 int r = n == 0 || n == SIZE_MAX
-                                ? error_set(err, -EINVAL, "a group without an event, or braces that do not fit")
+                                ? error_set(err, -EINVAL,
+                                            "a group without an event, or braces that do not fit")
                                 : parse_member(g, &list, request, text, n, err);
 
                 if (r < 0)
@@ -222,9 +224,10 @@ static const struct {
         const char *name;
         bool is_hardware;
 } stat_events[N_STAT] = {
-        { "task-clock", false },  { "context-switches", false }, { "cpu-migrations", false },
-        { "page-faults", false }, { "cycles", true },            { "instructions", true },
-        { "branches", true },     { "branch-misses", true },
+        { "task-clock", false },     { "context-switches", false },
+        { "cpu-migrations", false }, { "page-faults", false },
+        { "cycles", true },          { "instructions", true },
+        { "branches", true },        { "branch-misses", true },
 };
 
 /* What is sampled is counted as well; a part of it, such as user code alone, is something else. */
@@ -299,14 +302,14 @@ int event_request_leave_kernel(struct event_request *request, struct error *err)
                 if (is_in_kernel(spec) && is_stat)
                         continue;
                 if (is_in_kernel(spec) || spec->exclude_user)
-                        return error_set(
-                                err, -EACCES,
-                                "the event %s is in the kernel, which this user may not see; "
-                                "try: sudo sysctl kernel.perf_event_paranoid=1",
-                                spec->name);
+                        return error_set(err, -EACCES,
+                                         "the event %s is in the kernel, which this user may not see; "
+                                         "try: sudo sysctl kernel.perf_event_paranoid=1",
+                                         spec->name);
                 spec->exclude_kernel = true;
                 if (spec->leader == i)
-                        spec->leader = (uint32_t)n_kept; /* events of --stat come last: groups stay as they are */
+                        spec->leader =
+                                (uint32_t)n_kept; /* events of --stat come last: groups stay as they are */
                 request->specs[n_kept++] = *spec;
         }
         request->n_specs = n_kept;

@@ -55,9 +55,9 @@ struct event_set {
         size_t ring_bytes;                /* of the sampling rings, as it came out */
         struct perf_record_layout layout; /* of all records */
         struct event_owners owners;
-        uint64_t added_ns; /* when event_set_add() was last done */
+        uint64_t added_ns;   /* when event_set_add() was last done */
         bool without_losses; /* the kernel cannot say in read(2) what it lost */
-        bool overlaps;     /* some threads may be recorded twice, see event_set_is_double() */
+        bool overlaps;       /* some threads may be recorded twice, see event_set_is_double() */
 };
 
 /* Prepares for the CPUs that are online.  Returns 0; -ENOMEM, -errno. */

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #define EVENT_SPEC_NAME_BYTES 128
-#define EVENT_SPEC_CPUS_MAX   1024 /* that a PMU can be restricted to; the others are as if they were not there */
+#define EVENT_SPEC_CPUS_MAX \
+        1024 /* that a PMU can be restricted to; the others are as if they were not there */
 
 struct error;
 struct event_places;

@@ -43,10 +43,10 @@ struct group_counts_entry {
 };
 
 struct group_counts {
-        uint64_t read_format;               /* 0 = samples have no counters, and nothing is done */
-        bool inherited;                     /* counters of each thread */
-        bool scales;                        /* times tell of shared counters; not with events of a thread */
-        bool shared;                        /* a value was scaled up: the group had its counters a part of the time */
+        uint64_t read_format; /* 0 = samples have no counters, and nothing is done */
+        bool inherited;       /* counters of each thread */
+        bool scales;          /* times tell of shared counters; not with events of a thread */
+        bool shared;          /* a value was scaled up: the group had its counters a part of the time */
         struct group_counts_entry *entries; /* heap, owned */
         size_t n_entries, capacity;
         uint32_t first_free; /* index + 1 */

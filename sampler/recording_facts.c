@@ -4,8 +4,8 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
-#include "sampler/event_set.h"
 #include "sampler/event_request.h"
+#include "sampler/event_set.h"
 #include "sampler/perf_access.h"
 #include "sampler/running_process.h"
 
