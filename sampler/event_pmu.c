@@ -172,10 +172,9 @@ static int refuse_term(const struct event_pmu *pmu, const char *name, size_t n_b
 
         name_guess_init(&guess, name, n_bytes);
         (void)event_pmu_visit_events(pmu, offer_event, &guess);
-        return error_set(
-                err, -EINVAL, "%s has no term or event '%.*s'%s%s%s; 'hyprof list %s/' shows its events",
-                pmu->name, n_bytes > TERM_BYTES ? TERM_BYTES : (int)n_bytes, name,
-                guess.best[0] ? ", did you mean '" : "", guess.best, guess.best[0] ? "'?" : "", pmu->name);
+        return error_set(err, -EINVAL, "%s has no term or event '%.*s'%s%s%s", pmu->name,
+                         n_bytes > TERM_BYTES ? TERM_BYTES : (int)n_bytes, name,
+                         guess.best[0] ? ", did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
 }
 
 struct term {
