@@ -144,10 +144,10 @@ static int add_use(cap_t to, cap_t from, const struct capability_use *use)
 }
 
 /*
- * Of what is permitted now, keeps the uses whose bit is in @untils; nothing is inheritable.
+ * Of what is permitted now, keeps the uses whose bit is in @moments; nothing is inheritable.
  * @permit_all:  the others stay permitted, not effective
  */
-static int keep(unsigned untils, bool permit_all, struct error *err)
+static int keep(unsigned moments, bool permit_all, struct error *err)
 {
         cap_t now = cap_get_proc(), wanted = permit_all ? cap_dup(now) : cap_init();
         int r = 0;
@@ -157,9 +157,9 @@ static int keep(unsigned untils, bool permit_all, struct error *err)
         else if (cap_clear_flag(wanted, CAP_EFFECTIVE) < 0 || cap_clear_flag(wanted, CAP_INHERITABLE) < 0)
                 r = -errno;
         for (size_t i = 0; r == 0 && i < sizeof(uses) / sizeof(uses[0]); i++)
-                if (untils & 1U << uses[i].until && CAP_IS_SUPPORTED(uses[i].capability))
+                if (moments & 1U << uses[i].until && CAP_IS_SUPPORTED(uses[i].capability))
                         r = add_use(wanted, now, &uses[i]);
-        if (r == 0 && untils != 0 && !CAP_IS_SUPPORTED(CAP_CHECKPOINT_RESTORE))
+        if (r == 0 && moments != 0 && !CAP_IS_SUPPORTED(CAP_CHECKPOINT_RESTORE))
                 r = add_use(wanted, now, &old_use);
         if (r == 0 && cap_set_proc(wanted) < 0)
                 r = -errno;
@@ -228,7 +228,7 @@ static int set_ids(uid_t uid, gid_t gid, struct error *err)
  */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err)
 {
-        const unsigned untils = 1U << UNTIL_OPEN | 1U << UNTIL_END | 1U << UNTIL_END_WITH_CGROUP;
+        const unsigned moments = 1U << UNTIL_OPEN | 1U << UNTIL_END | 1U << UNTIL_END_WITH_CGROUP;
         struct account account;
         int r = 0;
 
@@ -243,7 +243,7 @@ int privileges_become_user(const struct invoking_user *user, bool command_as_roo
         if (r == 0)
                 r = set_ids(user->uid, user->gid, err);
         if (r == 0)
-                r = keep(untils, command_as_root, err);
+                r = keep(moments, command_as_root, err);
         if (r == 0 && prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
                 r = error_errno(err, "keeping capabilities");
         return r;

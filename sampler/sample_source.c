@@ -53,6 +53,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
 void sample_source_deinit(struct sample_source *s)
 {
         group_counts_deinit(&s->counts);
+        stack_builder_deinit(&s->stacks);
         free(s->heads);
         s->heads = NULL;
 }

@@ -6,7 +6,29 @@
 #include "sampler/call_chain.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define MEMORY_BITS 13 /* entries of 32 bytes: they stay in the second cache */
+
+struct memory_entry {
+        uint64_t avma, generation;
+        uint32_t parent;
+        uint32_t kind;  /* of the address: whose side, and whether a call lies before it */
+        uint32_t stack; /* 0 = this entry is empty */
+        uint32_t unused;
+};
+
+struct stack_memory {
+        struct memory_entry entries[1U << MEMORY_BITS];
+};
+
+static struct memory_entry *entry_of(struct stack_memory *memory, const struct memory_entry *key)
+{
+        uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) + key->parent * UINT64_C(0xd6e8feb86659fd93);
+
+        return &memory->entries[mixed >> (64 - MEMORY_BITS)];
+}
 
 /* A module that is no file; @module remembers it. */
 static int add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
@@ -54,20 +76,54 @@ static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
+/* One frame below its callers.  Returns as trace_dictionary_add(). */
+static int add_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                     uint32_t parent, uint32_t *ret_stack)
+{
+        struct trace_stack row = { .parent = parent };
+        int r = at ? add_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
+
+        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack);
+}
+
+/* The same, remembered. */
+static int find_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                      uint32_t parent, uint32_t *ret_stack)
+{
+        struct memory_entry key = { .generation = space->generation, .parent = parent };
+        struct memory_entry *entry;
+        int r;
+
+        if (space->generation == 0 || !b->memory || !at)
+                return add_stack(b, space, at, parent, ret_stack);
+        key.avma = at->avma;
+        key.kind = (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U);
+        entry = entry_of(b->memory, &key);
+        if (entry->stack != 0 && entry->avma == key.avma && entry->generation == key.generation &&
+            entry->parent == key.parent && entry->kind == key.kind) {
+                *ret_stack = entry->stack;
+                return 0;
+        }
+        r = add_stack(b, space, at, parent, &key.stack);
+        if (r < 0)
+                return r;
+        *entry = key;
+        *ret_stack = key.stack;
+        return 0;
+}
+
 int stack_builder_add(struct stack_builder *b, const struct address_space *space,
                       const struct call_chain *chain, uint32_t *ret_stack)
 {
         bool is_truncated = chain->state >= TRACE_STACK_TRUNCATED;
         uint32_t stack = 0;
 
+        if (!b->memory)
+                b->memory = calloc(1, sizeof(*b->memory));
         /* From the root inwards, so that stacks with the same callers share them. */
         for (uint32_t i = chain->n_frames + is_truncated; i-- > 0;) {
-                struct trace_stack row = { .parent = stack };
-                int r = i == chain->n_frames ? add_mark(b, &row.frame)
-                                             : add_frame(b, space, &chain->frames[i], &row.frame);
+                int r = find_stack(b, space, i < chain->n_frames ? &chain->frames[i] : NULL, stack, &stack);
 
-                if (r == 0)
-                        r = trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, &stack);
                 if (r == -EOVERFLOW) {
                         b->n_cut++;
                         break;
@@ -77,4 +133,10 @@ int stack_builder_add(struct stack_builder *b, const struct address_space *space
         }
         *ret_stack = stack;
         return 0;
+}
+
+void stack_builder_deinit(struct stack_builder *b)
+{
+        free(b->memory);
+        b->memory = NULL;
 }

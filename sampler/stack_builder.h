@@ -2,7 +2,10 @@
 /*
  * sampler/stack_builder.h - addresses of a callstack -> an id in the table STACKS
  *
- * Way of the data:  unwinder -> call_chain -> [stack_builder] -> trace_dictionary
+ * Way of the data:  stack_unwinder -> call_chain -> [stack_builder] -> trace_dictionary
+ *
+ * Remembers what became of an address below its callers, as long as the address space's `generation` stays: the
+ * tables of the dictionary are large, and each look into them is one into memory that no cache has.
  */
 #ifndef SAMPLER_STACK_BUILDER_H
 #define SAMPLER_STACK_BUILDER_H
@@ -13,12 +16,18 @@ struct address_space;
 struct call_chain;
 struct trace_dictionary;
 
+struct stack_memory;
+
 struct stack_builder {
         struct trace_dictionary *dictionary; /* borrowed */
         uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
         uint32_t mark_module;                /* "[truncated]", likewise */
+        struct stack_memory *memory;         /* heap, owned; NULL = nothing is remembered yet, or cannot be */
         uint64_t n_cut;                      /* stacks that lost frames because a table was full */
 };
+
+/* One that is zero but for its dictionary needs no initialisation. */
+void stack_builder_deinit(struct stack_builder *b);
 
 /*
  * stack_builder_add() - the id of a callstack

@@ -170,7 +170,8 @@ static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t mo
         answer = code_tables_find(u->tables, module, ret_module);
         if (answer != CODE_TABLES_COMING)
                 return answer;
-        if (!u->is_hurried && code_tables_wait(u->tables, module, TABLE_WAIT_NS))
+        /* Once a walk is enough: what follows would be in doubt anyway. */
+        if (!u->is_hurried && !u->met_late_table && code_tables_wait(u->tables, module, TABLE_WAIT_NS))
                 return code_tables_find(u->tables, module, ret_module);
         u->met_late_table = true;
         return answer;
@@ -455,6 +456,7 @@ static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struc
         struct task task;
 
         if (!raw->registers || !u->walker) {
+                (void)generation_of(u, &thread->process->space); /* others remember by it as well */
                 unwind_frame_pointer_run(raw, &thread->process->space, chain);
                 /* A kernel thread has no other part. */
                 if (u->walker && raw->in_kernel && chain->state == TRACE_STACK_FRAME_POINTERS &&

@@ -19,7 +19,7 @@ $1 == "sample" {
 END {
         printf "%d %d %d %d", n, n_of[1] + n_of[2] + n_of[3], n_of[2], n_of[3]
         for (state in n_of)
-                if (state < 1 || state > 3)
+                if (state + 0 < 1 || state + 0 > 3)
                         printf " %s:%d", state, n_of[state]
         print ""
 }

@@ -17,7 +17,7 @@
 #include "instrument/region_inbox.h"
 #include "sampler/event_set.h"
 #include "sampler/merge.h"
-#include "sampler/unwinder.h"
+#include "sampler/stack_unwinder.h"
 #include "sampler/writer_thread.h"
 #include "tests/unit/fixed_random.h"
 
@@ -79,7 +79,7 @@ static void set_up(struct bench *b)
         struct merge_options options = {
                 .dictionary = &b->dictionary,
                 .events = &b->events,
-                .unwinder = &unwind_frame_pointer,
+                .unwinder = { .mode = STACK_UNWINDER_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &b->inbox,
         };

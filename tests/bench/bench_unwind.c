@@ -734,11 +734,14 @@ int main(int argc, char **argv)
         measure_program("C++, 40 deep, target 10 times", command, n_samples);
         (void)snprintf(command, sizeof(command), "clang -O2 -c %s -o /dev/null", source);
         measure_program("clang -O2, target 4 times", command, n_samples);
-        (void)snprintf(command, sizeof(command), "sed 's/7/8/;s/1/22/' %s > %s.new", source, source);
+        (void)snprintf(command, sizeof(command),
+                       "awk 'BEGIN { for (i = 0; i < 900000; i++) { print i * 7919 %% 10007 > \"%s.old\"; "
+                       "print i %% 11 ? i * 7919 %% 10007 : i * 31 %% 997 > \"%s.new\" } }'",
+                       source, source);
         if (system(command) != 0)
                 return 1;
-        (void)snprintf(command, sizeof(command), "git --no-pager diff --no-index --minimal --stat %s %s.new",
-                       source, source);
+        (void)snprintf(command, sizeof(command),
+                       "git --no-pager diff --no-index --minimal --stat %s.old %s.new", source, source);
         measure_program("git: a large difference, target 4 times", command, n_samples);
         measure_program(
                 "sqlite3: a recursive query; target 4 times",
@@ -751,7 +754,7 @@ int main(int argc, char **argv)
                 "for (let i = 0; i < 100000; i++) { f(22); JSON.stringify([...Array(300).keys()].sort()); }'",
                 n_samples);
         (void)unlink(source);
-        (void)snprintf(command, sizeof(command), "%s.new", source);
-        (void)unlink(command);
+        (void)snprintf(command, sizeof(command), "rm -f %s.old %s.new", source, source);
+        (void)!system(command);
         return 0;
 }

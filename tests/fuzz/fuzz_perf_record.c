@@ -6,7 +6,7 @@
 #include "sampler/event_set.h"
 #include "sampler/group_counts.h"
 #include "sampler/perf_record.h"
-#include "sampler/unwinder.h"
+#include "sampler/unwind_frame_pointer.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -56,7 +56,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
                 expect_within(rec->sample.stack.registers, rec->sample.stack.registers_bytes, bytes, n_bytes);
                 expect_within(rec->sample.stack.copy, rec->sample.stack.copy_bytes, bytes, n_bytes);
                 expect_within(rec->sample.counts, rec->sample.counts_bytes, bytes, n_bytes);
-                unwind_frame_pointer.unwind(&rec->sample.stack, &nothing_mapped, &chain);
+                unwind_frame_pointer_run(&rec->sample.stack, &nothing_mapped, &chain);
                 if (chain.n_frames < 1 || chain.n_frames > CALL_CHAIN_FRAMES_MAX)
                         abort();
                 break;

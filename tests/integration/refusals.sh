@@ -45,7 +45,7 @@ fi
 # ---- a filter of system calls, as a container's
 for code in 1 38; do
         name=$([ $code = 1 ] && echo EPERM || echo ENOSYS)
-        filtered=("$folder/w_without_perf" $code "$folder/hyprof")
+        filtered=("$folder/w_without_perf" "$code" "$folder/hyprof")
         holds "perf_event_open is filtered, $name" refused 125 'a filter of system calls' 'docker run --cap-add=PERFMON' \
                 as_user "${filtered[@]}" "${record_it[@]}" -- true
         holds "perf_event_open is filtered, $name: also for who may all" refused 125 'a filter of system calls' \

@@ -35,7 +35,7 @@ holds "the command is the user, with the user's groups" says "$uid $gid $(id -G 
 holds "real, effective and saved" says "$(printf '%s %s %s\n' "$uid" "$uid" "$uid" "$gid" "$gid" "$gid")" \
         awk '$1 == "Uid:" || $1 == "Gid:" { print $2, $3, $4 }' /proc/self/status
 holds "it has no capabilities" says "$(printf '0000000000000000%.0s\n' 1 2 3 4)" \
-        awk '/^Cap(Inh|Prm|Eff|Amb):/ { print $2 }' /proc/self/status
+        awk '/^Cap[IPEA]/ { print $2 }' /proc/self/status
 holds "but may gain some: it is not filtered" says "$(printf '0\n0')" \
         awk '/^NoNewPrivs:|^Seccomp:/ { print $2 }' /proc/self/status
 holds "its environment is the user's" says "$(getent passwd nobody | awk -F: '{ print $6, $1, $1, $7 }')" \
@@ -108,6 +108,7 @@ holds "is the user's" same "$uid:$gid" "$(owner shared/new.hyp)"
 # shellcheck disable=SC2016
 holds "--as-root: the command is root" same "0 0 /root" \
         "$("${start[@]}" --as-root -q -o root.hyp -- sh -c 'echo "$(id -u) $(id -g) $HOME"')"
+# shellcheck disable=SC2016
 holds "--as-root: with all capabilities of root" same "$(awk '/^CapBnd:/ { print $2 }' /proc/self/status)" \
         "$("${start[@]}" --as-root -q -o root.hyp -- awk '/^CapEff:/ { print $2 }' /proc/self/status)"
 holds "--as-root: the trace is the user's" same "$uid:$gid" "$(owner home/root.hyp)"

@@ -51,7 +51,7 @@ becomes() { # pid, state
 # shellcheck disable=SC2016 # for the shell on the terminal
 command='sh -c "echo pids \$PPID \$\$ ready; read word; echo got \$word; exit 5"'
 find_pids() {
-        read -r hyprof child < <(tr -d '\r' <"$screen" | sed -n 's/^pids \([0-9]*\) \([0-9]*\) .*/\1 \2/p')
+        read -r recorder child < <(tr -d '\r' <"$screen" | sed -n 's/^pids \([0-9]*\) \([0-9]*\) .*/\1 \2/p')
 }
 
 open_terminal
@@ -66,9 +66,9 @@ find_pids
 press '\032'
 holds "Ctrl-Z: the shell has the terminal again" shows 'Stopped'
 holds "Ctrl-Z: the command is stopped" becomes "$child" T
-holds "Ctrl-Z: so is hyprof" becomes "$hyprof" T
+holds "Ctrl-Z: so is hyprof" becomes "$recorder" T
 type_in fg
-holds "fg: hyprof goes on" becomes "$hyprof" S
+holds "fg: hyprof goes on" becomes "$recorder" S
 type_in hello
 holds "fg: the keys are the command's again" shows '^got hello'
 holds "its status comes through" shows '^status 5'
@@ -88,7 +88,7 @@ begin itself 'perl -e "\$| = 1; print qq(pids @{[getppid]} \$\$ ready\\n); kill 
 holds "a command that stops itself" shows '^pids .* ready'
 find_pids
 holds "is stopped" becomes "$child" T
-holds "hyprof is not: nobody asked for it" becomes "$hyprof" S
+holds "hyprof is not: nobody asked for it" becomes "$recorder" S
 kill -CONT "$child"
 holds "and the command is let go on by somebody else" shows '^goes on'
 holds "to its end" shows '^status 0'
@@ -100,10 +100,10 @@ holds "a command that takes Ctrl-Z itself" shows '^pids .* ready'
 find_pids
 press '\032'
 holds "has the time to tidy up" shows '^tidy'
-holds "then both are stopped" becomes "$hyprof" T
+holds "then both are stopped" becomes "$recorder" T
 holds "and the shell has the terminal" shows 'Stopped'
 type_in fg
-holds "both go on" becomes "$hyprof" S
+holds "both go on" becomes "$recorder" S
 type_in hello
 holds "with the keys" shows '^got hello'
 
@@ -130,7 +130,7 @@ holds "hears of another" shows '^resized'
 begin signals 'perl -e "\$| = 1; \$SIG{USR1} = sub { print qq(heard\\n); exit 3 }; print qq(pids @{[getppid]} \$\$ ready\\n); sleep 60"'
 holds "a command with a signal of its own" shows '^pids .* ready'
 find_pids
-kill -USR1 "$hyprof"
+kill -USR1 "$recorder"
 holds "gets what is sent to hyprof" shows '^heard'
 holds "and hyprof is not killed by it" shows '^status 3'
 
@@ -158,6 +158,6 @@ holds "the last one" shows '^pids .* ready'
 find_pids
 kill -KILL "$terminal"
 exec 4>&-
-holds "the terminal goes: hyprof ends" tail --pid="$hyprof" -f /dev/null
+holds "the terminal goes: hyprof ends" tail --pid="$recorder" -f /dev/null
 holds "the trace is whole" is_whole hangup
 wait "$terminal" 2>/dev/null || true

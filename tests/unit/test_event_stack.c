@@ -6,6 +6,7 @@
 #include "sampler/call_chain.h"
 #include "sampler/event_stack.h"
 #include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
 #include "tests/unit/fixed_random.h"
 
 #include <check.h>
@@ -26,9 +27,10 @@
 #endif
 
 struct fixture {
-        struct address_space space;
         struct loss_counter losses;
         struct call_chain chain;
+        struct process_track process; /* only its address space */
+        struct thread_track thread;
         uint64_t copy[3 + N]; /* pc, sp, frame pointer, stack */
 };
 
@@ -37,15 +39,16 @@ static void set_up(struct fixture *f)
         struct address_range code = { .start_avma = CODE, .end_avma = CODE + 0x1000, .module = 1 };
 
         memset(f, 0, sizeof(*f));
-        address_space_init(&f->space);
-        ck_assert_int_eq(address_space_add(&f->space, &code), 0);
+        address_space_init(&f->process.space);
+        ck_assert_int_eq(address_space_add(&f->process.space, &code), 0);
+        f->thread.process = &f->process;
         f->copy[0] = CODE + 1;
         f->copy[1] = SP;
 }
 
 static void tear_down(struct fixture *f)
 {
-        address_space_deinit(&f->space);
+        address_space_deinit(&f->process.space);
 }
 
 static uint64_t address_of(int word)
@@ -65,7 +68,7 @@ static void unwind(struct fixture *f, size_t n_bytes)
         const struct client_prefix prefix = { .stack = (const uint8_t *)f->copy,
                                               .stack_bytes = (uint32_t)n_bytes };
 
-        event_stack_unwind(&prefix, &f->space, &f->losses, &f->chain);
+        event_stack_unwind(&prefix, NULL, &f->thread, &f->losses, &f->chain);
 }
 
 START_TEST(test_copy)
@@ -101,7 +104,7 @@ START_TEST(test_copy_ends_early)
         put_frame(&f, 10, address_of(N), CODE + 3);
         unwind(&f, sizeof(f.copy));
         ck_assert_uint_eq(f.chain.n_frames, 3);
-        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TRUNCATED], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_NOT_UNWOUND], 0);
         tear_down(&f);
 }
@@ -119,7 +122,7 @@ START_TEST(test_no_frame_pointer)
         ck_assert_uint_eq(f.chain.n_frames, 1);
         ck_assert_uint_eq(f.chain.frames[0].avma, CODE + 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_NOT_UNWOUND], 1);
-        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 0); /* one reason is enough */
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TRUNCATED], 0); /* one reason is enough */
         tear_down(&f);
 }
 END_TEST
@@ -167,11 +170,11 @@ START_TEST(test_hostile)
 
                 ck_assert_ptr_nonnull(copy);
                 memcpy(copy, f.copy, n_bytes);
-                event_stack_unwind_copy(copy, n_bytes, &f.space, &f.chain);
+                event_stack_unwind_copy(copy, n_bytes, &f.process.space, &f.chain);
                 ck_assert_uint_eq(f.chain.n_frames, n_bytes < 24 ? 0 : n_bytes < 24 + 48 ? 1 : 2);
                 free(copy);
         }
-        address_space_clear(&f.space); /* nothing is known of the code: all addresses are believed */
+        address_space_clear(&f.process.space); /* nothing is known of the code: all addresses are believed */
         for (int round = 0; round < 10000; round++) {
                 for (size_t i = 0; i < 3 + N; i++)
                         f.copy[i] = i == 1 ? SP : SP + fixed_random_next(&random) % 400;
@@ -192,7 +195,7 @@ START_TEST(test_addresses)
         set_up(&f);
         for (uint64_t i = 0; i < CLIENT_ABI_CALLSTACK_FRAMES_MAX; i++)
                 addresses[i] = CODE + i;
-        event_stack_unwind(&prefix, &f.space, &f.losses, &f.chain);
+        event_stack_unwind(&prefix, NULL, &f.thread, &f.losses, &f.chain);
         ck_assert_uint_eq(f.chain.n_frames, 3);
         for (uint64_t i = 0; i < 3; i++) {
                 ck_assert_uint_eq(f.chain.frames[i].avma, CODE + i);
@@ -200,11 +203,11 @@ START_TEST(test_addresses)
         }
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 0);
         prefix.n_frames = CLIENT_ABI_CALLSTACK_FRAMES_MAX;
-        event_stack_unwind(&prefix, &f.space, &f.losses, &f.chain);
+        event_stack_unwind(&prefix, NULL, &f.thread, &f.losses, &f.chain);
         ck_assert_uint_eq(f.chain.n_frames, CLIENT_ABI_CALLSTACK_FRAMES_MAX);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TOO_DEEP], 1);
         prefix = (struct client_prefix){ .n_frames = 0 };
-        event_stack_unwind(&prefix, &f.space, &f.losses, &f.chain);
+        event_stack_unwind(&prefix, NULL, &f.thread, &f.losses, &f.chain);
         ck_assert_uint_eq(f.chain.n_frames, 0);
         tear_down(&f);
 }

@@ -12,7 +12,7 @@
 #include "instrument/region_inbox.h"
 #include "sampler/merge.h"
 #include "sampler/perf_record.h"
-#include "sampler/unwinder.h"
+#include "sampler/stack_unwinder.h"
 #include "sampler/writer_thread.h"
 #include "tests/unit/event_list.h"
 #include "tests/unit/fake_events.h"
@@ -60,7 +60,7 @@ static void set_up(struct fixture *f)
         struct merge_options options = {
                 .dictionary = &f->dictionary,
                 .events = &f->events,
-                .unwinder = &unwind_frame_pointer,
+                .unwinder = { .mode = STACK_UNWINDER_FP },
                 .sample_events = sample_events,
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &f->inbox,
@@ -76,7 +76,7 @@ static void set_up(struct fixture *f)
         for (sampled.rate = 1; sampled.rate <= 2; sampled.rate++)
                 ck_assert_int_eq(
                         trace_dictionary_add(&f->dictionary, TRACE_TABLE_SAMPLE_EVENTS, &sampled, &id), 0);
-        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | unwind_frame_pointer.sample_type);
+        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         options.writer = f->writer_thread;
         ck_assert_int_eq(merge_init(&f->merge, &options, NULL), 0);
 }

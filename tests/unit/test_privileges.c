@@ -145,7 +145,7 @@ static void become_somebody(void)
 /* As it is for all that hyprof starts: nothing is handed on through execve(2). */
 static void start_a_command(void)
 {
-        char grep[] = "grep", what[] = "-qE", sets[] = "^Cap(Inh|Prm|Eff|Amb):[[:space:]]0*[1-9a-f]",
+        char grep[] = "grep", what[] = "-qE", sets[] = "^Cap[IPEA][^:]*:[[:space:]]0*[1-9a-f]",
              file[] = "/proc/self/status";
         char *argv[] = { grep, what, sets, file, NULL };
         pid_t pid;

@@ -7,7 +7,7 @@
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
-#include "sampler/unwinder.h"
+#include "sampler/stack_unwinder.h"
 #include "tests/unit/fake_events.h"
 
 #include <check.h>
@@ -180,7 +180,6 @@ START_TEST(test_add)
                                              .processes = &processes,
                                              .dictionary = &dictionary,
                                              .losses = &losses,
-                                             .unwinder = &unwind_frame_pointer,
                                              .sample_events = sample_events };
         struct running_process p;
         const struct process_track *process;
@@ -192,6 +191,9 @@ START_TEST(test_add)
         fake_events_open(&events, 0);
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
+        ck_assert_int_eq(stack_unwinder_new(&(struct stack_unwinder_options){ .mode = STACK_UNWINDER_FP }, NULL,
+                                            &losses, &parts.unwinder, NULL),
+                         0);
         ck_assert_int_eq(sample_source_init(&source, &parts), 0);
 
         ck_assert_int_eq(running_process_read((uint32_t)pid, &p, NULL), 0);
@@ -214,6 +216,7 @@ START_TEST(test_add)
         end_child(pid, go);
         ck_assert_int_eq(running_process_add(&p, NULL, &source, 1000, &has_region), 0); /* gone: no harm */
         sample_source_deinit(&source);
+        stack_unwinder_free(parts.unwinder);
         process_table_deinit(&processes);
         trace_dictionary_deinit(&dictionary);
         event_set_close(&events);

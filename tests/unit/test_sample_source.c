@@ -9,7 +9,7 @@
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
 #include "sampler/table_process.h"
-#include "sampler/unwinder.h"
+#include "sampler/stack_unwinder.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -27,12 +27,14 @@
 #define CODE 0x400000
 
 static const uint32_t sample_events[] = { 1, 2 };
+static const struct stack_unwinder_options by_frame_pointers = { .mode = STACK_UNWINDER_FP };
 
 struct fixture {
         struct event_set events;
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses;
+        struct stack_unwinder *unwinder;
         struct sample_source source;
         struct byte_buffer record; /* on its way into a ring */
 };
@@ -44,20 +46,22 @@ static void set_up(struct fixture *f, uint32_t n_rows_max)
                 .processes = &f->processes,
                 .dictionary = &f->dictionary,
                 .losses = &f->losses,
-                .unwinder = &unwind_frame_pointer,
                 .sample_events = sample_events,
         };
 
         memset(f, 0, sizeof(*f));
-        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | unwind_frame_pointer.sample_type);
+        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         trace_dictionary_init(&f->dictionary, n_rows_max);
         process_table_init(&f->processes, &f->dictionary);
+        ck_assert_int_eq(stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->unwinder, NULL), 0);
+        parts.unwinder = f->unwinder;
         ck_assert_int_eq(sample_source_init(&f->source, &parts), 0);
 }
 
 static void tear_down(struct fixture *f)
 {
         sample_source_deinit(&f->source);
+        stack_unwinder_free(f->unwinder);
         process_table_deinit(&f->processes);
         trace_dictionary_deinit(&f->dictionary);
         event_set_close(&f->events);

@@ -49,6 +49,7 @@ static void set_up(struct fixture *f, uint32_t n_rows_max)
 
 static void tear_down(struct fixture *f)
 {
+        stack_builder_deinit(&f->builder);
         address_space_deinit(&f->space);
         trace_dictionary_deinit(&f->dictionary);
 }
@@ -207,6 +208,67 @@ START_TEST(test_full_table)
 }
 END_TEST
 
+/* Where callers are missing, the mark stands for them, as the root; else there is none. */
+START_TEST(test_mark)
+{
+        struct fixture f;
+        uint32_t stack, whole;
+        const struct trace_module *mark;
+
+        set_up(&f, 0);
+        f.chain.state = TRACE_STACK_APPROXIMATE;
+        add_frame(&f, CODE_AVMA + 1, false);
+        whole = build(&f);
+        ck_assert_uint_eq(stack_row(&f, whole).parent, 0);
+
+        f.chain.state = TRACE_STACK_LEFT_CODE;
+        add_frame(&f, CODE_AVMA + 1, false);
+        stack = build(&f);
+        ck_assert_uint_ne(stack, whole);
+        ck_assert_uint_eq(frame_of(&f, stack).offset, CODE_OFFSET + 1);
+        stack = stack_row(&f, stack).parent;
+        ck_assert_uint_ne(stack, 0);
+        ck_assert_uint_eq(stack_row(&f, stack).parent, 0);
+        ck_assert_uint_eq(frame_of(&f, stack).offset, 0);
+        mark = trace_dictionary_row(&f.dictionary, TRACE_TABLE_MODULES, frame_of(&f, stack).module);
+        ck_assert_uint_eq(mark->kind, TRACE_MODULE_MARK);
+
+        f.chain.state = TRACE_STACK_TRUNCATED; /* even of nothing */
+        ck_assert_uint_eq(build(&f), stack);
+        tear_down(&f);
+}
+END_TEST
+
+/* What is remembered is forgotten with the generation: the same address may be of another file. */
+START_TEST(test_memory)
+{
+        struct fixture f;
+        uint32_t first, other;
+
+        set_up(&f, 0);
+        f.space.generation = 1;
+        add_frame(&f, CODE_AVMA + 1, false);
+        add_frame(&f, CODE_AVMA + 2, false);
+        first = build(&f);
+        add_frame(&f, CODE_AVMA + 1, false);
+        add_frame(&f, CODE_AVMA + 2, false);
+        ck_assert_uint_eq(build(&f), first);
+        add_frame(&f, CODE_AVMA + 1, true); /* the same numbers, in the kernel */
+        add_frame(&f, CODE_AVMA + 2, false);
+        ck_assert_uint_ne(build(&f), first);
+
+        (void)add_module(&f, TRACE_MODULE_FILE, CODE_AVMA, CODE_OFFSET + 0x100);
+        ck_assert_uint_eq(f.space.generation, 0);
+        for (f.space.generation = 0; f.space.generation < 3; f.space.generation += 2) {
+                add_frame(&f, CODE_AVMA + 1, false);
+                add_frame(&f, CODE_AVMA + 2, false);
+                other = build(&f);
+                ck_assert_uint_eq(frame_of(&f, other).offset, CODE_OFFSET + 0x101);
+        }
+        tear_down(&f);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/stack_builder");
@@ -218,6 +280,8 @@ int main(void)
         tcase_add_test(tc, test_callers_are_shared);
         tcase_add_test(tc, test_one_kernel);
         tcase_add_test(tc, test_full_table);
+        tcase_add_test(tc, test_mark);
+        tcase_add_test(tc, test_memory);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

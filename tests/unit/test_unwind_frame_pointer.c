@@ -3,7 +3,7 @@
 #include "sampler/address_space.h"
 #include "sampler/call_chain.h"
 #include "sampler/perf_record.h"
-#include "sampler/unwinder.h"
+#include "sampler/unwind_frame_pointer.h"
 
 #include <check.h>
 #include <linux/perf_event.h>
@@ -26,7 +26,7 @@ static void unwind(const uint64_t *chain, size_t n_chain, bool in_kernel, struct
 
         memset(ret_result, 0xff, sizeof(*ret_result));
         sample.chain = (const uint8_t *)chain;
-        unwind_frame_pointer.unwind(&sample, &unknown, ret_result);
+        unwind_frame_pointer_run(&sample, &unknown, ret_result);
 }
 
 static const struct {
@@ -61,7 +61,7 @@ START_TEST(test_chain)
 
         unwind(cases[_i].chain, cases[_i].n_chain, false, &result);
         ck_assert_uint_eq(result.n_frames, cases[_i].n_frames);
-        ck_assert_int_eq(result.end, CALL_CHAIN_END_ROOT);
+        ck_assert_int_eq(result.state, TRACE_STACK_FRAME_POINTERS);
         for (size_t i = 0; i < result.n_frames; i++) {
                 ck_assert_uint_eq(result.frames[i].avma, cases[_i].frames[i].avma);
                 ck_assert(result.frames[i].in_kernel == cases[_i].frames[i].in_kernel);
@@ -75,7 +75,7 @@ START_TEST(test_no_chain)
         struct raw_stack sample = { .ip_avma = 0xabc, .in_kernel = true, .n_chain = 99 };
         struct call_chain result;
 
-        unwind_frame_pointer.unwind(&sample, NULL, &result);
+        unwind_frame_pointer_run(&sample, NULL, &result);
         ck_assert_uint_eq(result.n_frames, 1);
         ck_assert_uint_eq(result.frames[0].avma, 0xabc);
         ck_assert(result.frames[0].in_kernel);
@@ -111,7 +111,7 @@ static bool is_truncated(size_t n_kernel, size_t n_user, size_t n_frames)
                 chain[n++] = 0x1000 + i;
         unwind(chain, n, n_kernel > 0, &result);
         ck_assert_uint_eq(result.n_frames, n_frames);
-        return result.end == CALL_CHAIN_END_TOO_DEEP;
+        return result.state == TRACE_STACK_TOO_DEEP;
 }
 
 /* The kernel's limit is one for both sides together; it says nothing when it reaches it. */
@@ -144,11 +144,37 @@ START_TEST(test_leaves_code)
         ck_assert_int_eq(address_space_add(
                                  &space, &(struct address_range){ .start_avma = 0x1000, .end_avma = 0x2000 }),
                          0);
-        unwind_frame_pointer.unwind(&sample, &space, &result);
+        unwind_frame_pointer_run(&sample, &space, &result);
         ck_assert_uint_eq(result.n_frames, 4);
         ck_assert_uint_eq(result.frames[3].avma, 0x1010);
-        ck_assert_int_eq(result.end, CALL_CHAIN_END_LEFT_CODE);
+        ck_assert_int_eq(result.state, TRACE_STACK_LEFT_CODE);
         address_space_deinit(&space);
+}
+END_TEST
+
+/* The kernel's part alone: nothing of a user's side, whether the chain has one or not. */
+START_TEST(test_kernel_part)
+{
+        static const uint64_t both[] = { KERNEL, 0x90, 0x91, USER, 0x10, 0x20 };
+        static const uint64_t user[] = { USER, 0x10, 0x20 };
+        struct raw_stack sample = { .ip_avma = 0x90, .in_kernel = true };
+        struct call_chain result;
+
+        sample.chain = (const uint8_t *)both;
+        sample.n_chain = 6;
+        unwind_frame_pointer_run_kernel(&sample, &result);
+        ck_assert_uint_eq(result.n_frames, 2);
+        ck_assert_uint_eq(result.frames[1].avma, 0x91);
+        ck_assert(result.frames[1].in_kernel && result.frames[1].return_address);
+
+        sample.n_chain = 0; /* where it was is known without a chain */
+        unwind_frame_pointer_run_kernel(&sample, &result);
+        ck_assert_uint_eq(result.n_frames, 1);
+        ck_assert(result.frames[0].in_kernel);
+
+        sample = (struct raw_stack){ .ip_avma = 0x10, .chain = (const uint8_t *)user, .n_chain = 3 };
+        unwind_frame_pointer_run_kernel(&sample, &result);
+        ck_assert_uint_eq(result.n_frames, 0);
 }
 END_TEST
 
@@ -165,6 +191,7 @@ int main(void)
         tcase_add_test(tc, test_truncated_by_the_kernel);
         tcase_add_test(tc, test_truncated_by_our_limit);
         tcase_add_test(tc, test_leaves_code);
+        tcase_add_test(tc, test_kernel_part);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

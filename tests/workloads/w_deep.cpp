@@ -2,12 +2,12 @@
 /*
  * w_deep ROUNDS [DEPTH] [THREADS]
  *
- * Calls 200 deep (or 40: DEPTH) through functions that templates make, all of them different: virtual calls,
+ * Calls 200 deep (or 40, or 400: DEPTH) through functions that templates make, all of them different: virtual calls,
  * std::function, alloca, frames that align the stack, and exceptions that pass through all of it.  Compiled
  * without frame pointers; see the Makefile.  About nine tenths of its time are in burn() at the bottom, the
  * rest on the way; every sample's stack has main() and the C library's start (or a thread's) at its root.
  * The work is fixed by ROUNDS, about 30 us each; prints "ROUNDS seconds cpu_seconds": of wall time, and of its own
- * processor time.  Its stack is 24 KiB deep (6 KiB).
+ * processor time.  Its stack is 13 KiB deep (4 KiB; 25 KiB).
  */
 #include <alloca.h>
 #include <chrono>
@@ -80,7 +80,7 @@ template <int KIND> struct level<0, KIND> {
 template <int N> struct level<N, KIND_ALLOCA> {
         ALONE static uint64_t run(uint64_t round)
         {
-                size_t n_bytes = (round % 3 + 1) * 16;
+                size_t n_bytes = (round % 2 + 1) * 16;
                 char *bytes = static_cast<char *>(alloca(n_bytes));
 
                 memset(bytes, N & 0x7f, n_bytes);
@@ -124,11 +124,11 @@ template <int N> struct level<N, KIND_FUNCTION> {
 template <int N> struct level<N, KIND_ALIGNED> {
         ALONE static uint64_t run(uint64_t round)
         {
-                alignas(64) char bytes[128];
+                alignas(32) char bytes[32];
 
                 memset(bytes, N & 0x7f, sizeof(bytes));
                 __asm__ volatile("" ::"r"(bytes) : "memory");
-                return level<N - 1>::run(round) + static_cast<uint64_t>(bytes[64]);
+                return level<N - 1>::run(round) + static_cast<uint64_t>(bytes[16]);
         }
 };
 
@@ -152,7 +152,9 @@ template <int N> struct level<N, KIND_CATCHES> {
 ALONE uint64_t descend(int depth, uint64_t round)
 {
         try {
-                return depth > 40 ? level<200>::run(round) : level<40>::run(round);
+                return depth > 200  ? level<400>::run(round)
+                       : depth > 40 ? level<200>::run(round)
+                                    : level<40>::run(round);
         } catch (stop &) {
                 return 0;
         }

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/stack_unwinder.c: each callstack goes as far as can be known, and its state says how far that is */
+#include "sampler/call_chain.h"
+#include "sampler/code_tables.h"
+#include "sampler/loss_counter.h"
+#include "sampler/process_table.h"
+#include "sampler/raw_stack.h"
+#include "sampler/stack_unwinder.h"
+#include "tests/unit/cfi_builder.h"
+#include "unwind/unwind_module.h"
+
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BIAS   UINT64_C(0x7f0000000000) /* of the module that has a table */
+#define LATE   UINT64_C(0x7e0000000000) /* of another one, whose table may come later */
+#define JIT    UINT64_C(0x7d0000000000) /* code that never has one */
+#define KERNEL UINT64_C(0xffffffff81000000)
+#define PLAIN  0x2000 /* CFA = sp + 16 */
+#define ROOT   0x2100 /* nobody calls it */
+#define WORDS  64
+#define COPIED 8 /* words of a copy that is too short */
+
+enum { MODULE_GOOD = 1, MODULE_LATE, MODULE_JIT };
+
+/* ---- instead of sampler/code_tables.c: one module, which MODULE_LATE shares when it has come ------------- */
+
+struct code_tables {
+        const struct unwind_module *module;
+        enum code_tables_answer late_answer, after_waiting;
+        uint32_t epoch;
+        unsigned n_waits;
+};
+
+int code_tables_new(struct table_process *process, struct loss_counter *losses,
+                    struct code_tables **ret_tables, struct error *err)
+{
+        (void)process, (void)losses, (void)ret_tables, (void)err;
+        return -1;
+}
+
+void code_tables_free(struct code_tables *t)
+{
+        (void)t;
+}
+
+int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
+                     const struct perf_mmap *mmap)
+{
+        (void)t, (void)module, (void)row, (void)pid, (void)mmap;
+        return -1;
+}
+
+int code_tables_take(struct code_tables *t)
+{
+        (void)t;
+        return -1;
+}
+
+enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
+                                         const struct unwind_module **ret_module)
+{
+        *ret_module = t->module;
+        return module == MODULE_GOOD   ? CODE_TABLES_READY
+               : module == MODULE_LATE ? t->late_answer
+                                       : CODE_TABLES_NONE;
+}
+
+static void answer(struct code_tables *t, enum code_tables_answer late_answer)
+{
+        t->epoch += t->late_answer != late_answer;
+        t->late_answer = late_answer;
+}
+
+bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
+{
+        ck_assert_uint_eq(module, MODULE_LATE);
+        ck_assert_uint_gt(limit_ns, 0);
+        t->n_waits++;
+        answer(t, t->after_waiting);
+        return t->late_answer != CODE_TABLES_COMING;
+}
+
+uint32_t code_tables_epoch(const struct code_tables *t)
+{
+        return t->epoch;
+}
+
+/* ---- a thread of ours, with a stack that is an array ----------------------------------------------------- */
+
+struct fixture {
+        struct cfi_builder builder;
+        struct unwind_module_segment segment;
+        struct unwind_module module;
+        struct code_tables tables;
+        struct loss_counter losses;
+        struct process_track process;
+        struct thread_track thread;
+        struct stack_unwinder *unwinder;
+        uint64_t registers[24]; /* in the order of perf */
+        uint64_t now_ns;
+        struct raw_stack raw;
+        struct call_chain chain;
+        _Alignas(16) uint64_t words[WORDS];
+};
+
+static void map(struct fixture *f, uint64_t avma, uint32_t module)
+{
+        struct address_range range = { .start_avma = avma, .end_avma = avma + 0x100000, .module = module };
+
+        ck_assert_int_eq(address_space_add(&f->process.space, &range), 0);
+}
+
+static void set_register(struct fixture *f, uint8_t number, uint64_t value)
+{
+        const struct unwind_machine *m = &unwind_machine_x86_64;
+        size_t at = 0;
+
+        for (unsigned bit = 0; bit < m->n_perf; bit++) {
+                if (!(m->perf_registers >> bit & 1))
+                        continue;
+                if (m->perf_to_dwarf[bit] == number)
+                        f->registers[at] = value;
+                at++;
+        }
+}
+
+static void set_up(struct fixture *f, enum stack_unwinder_mode mode)
+{
+        const struct stack_unwinder_options options = { .mode = mode };
+
+        memset(f, 0, sizeof(*f));
+        cfi_builder_init(&f->builder);
+        cfi_builder_add_cie(&f->builder, &(struct cfi_builder_cie){ .version = 1 },
+                            CFI_BYTES(0x0c, 7, 8, 0x90, 1));
+        cfi_builder_add_fde(&f->builder, PLAIN, 0x40, CFI_BYTES(0x0e, 16));
+        cfi_builder_add_fde(&f->builder, ROOT, 0x40, CFI_BYTES(0x07, 16));
+        f->segment = (struct unwind_module_segment){ .file_bytes = 0x100000 };
+        f->module = (struct unwind_module){ .table = cfi_builder_table(&f->builder, &unwind_machine_x86_64),
+                                            .segments = &f->segment,
+                                            .n_segments = 1 };
+        f->tables = (struct code_tables){ .module = &f->module,
+                                          .late_answer = CODE_TABLES_COMING,
+                                          .after_waiting = CODE_TABLES_COMING };
+        f->thread.process = &f->process;
+        f->thread.tid = (uint32_t)getpid(); /* a thread that can be read */
+        address_space_init(&f->process.space);
+        map(f, BIAS, MODULE_GOOD);
+        map(f, LATE, MODULE_LATE);
+        map(f, JIT, MODULE_JIT);
+        ck_assert_int_eq(stack_unwinder_new(&options, &f->tables, &f->losses, &f->unwinder, NULL), 0);
+        f->now_ns = 1000000000;
+        f->raw.registers = (const uint8_t *)f->registers;
+        f->raw.registers_bytes = sizeof(uint64_t) *
+                                 (size_t)__builtin_popcountll(unwind_machine_x86_64.perf_registers);
+        ck_assert_uint_le(f->raw.registers_bytes, sizeof(f->registers));
+}
+
+static void tear_down(struct fixture *f)
+{
+        stack_unwinder_forget(f->unwinder, &f->thread);
+        stack_unwinder_free(f->unwinder);
+        thread_track_deinit(&f->thread);
+        address_space_deinit(&f->process.space);
+        unwind_table_free(f->module.table);
+        cfi_builder_deinit(&f->builder);
+}
+
+static uint64_t address_of(const struct fixture *f, int word)
+{
+        return (uint64_t)(uintptr_t)&f->words[word];
+}
+
+/* Where the thread stands, with the stack from @word on, of which @n words are copied. */
+static void stand(struct fixture *f, uint64_t pc, int word, size_t n)
+{
+        f->raw.ip_avma = pc;
+        f->raw.copy = (const uint8_t *)&f->words[word];
+        f->raw.copy_bytes = n * sizeof(uint64_t);
+        set_register(f, UNWIND_REGISTER_PC, pc);
+        set_register(f, unwind_machine_x86_64.sp, address_of(f, word));
+        f->now_ns += 100000000;
+}
+
+/*
+ * Calls that return to BIAS + PLAIN + 1, + 2, ..., and at the end to the root: from word @word on, @n_calls
+ * before the root, numbered so that the outermost has @first.
+ */
+static void call(struct fixture *f, int word, int n_calls, int first)
+{
+        for (int i = 0; i < n_calls; i++)
+                f->words[word + 2 * i + 1] = BIAS + PLAIN + (uint64_t)(first + n_calls - 1 - i);
+        f->words[word + 2 * n_calls + 1] = BIAS + ROOT + 1;
+}
+
+static enum trace_stack_state run(struct fixture *f)
+{
+        stack_unwinder_run(f->unwinder, &f->raw, &f->thread, f->now_ns, &f->chain);
+        return f->chain.state;
+}
+
+static uint64_t count(const struct fixture *f, enum trace_loss_reason reason)
+{
+        return f->losses.totals[reason];
+}
+
+/* ---- what is in the copy ------------------------------------------------------------------------------- */
+
+START_TEST(test_whole)
+{
+        static struct fixture f;
+        const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 0, 3, 1);
+        stand(&f, BIAS + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_uint_eq(f.chain.n_frames, 5);
+        ck_assert_uint_eq(f.chain.frames[0].avma, BIAS + PLAIN);
+        ck_assert(!f.chain.frames[0].return_address && f.chain.frames[1].return_address);
+        ck_assert_uint_eq(f.chain.frames[1].avma, BIAS + PLAIN + 3);
+        ck_assert_uint_eq(f.chain.frames[4].avma, BIAS + ROOT + 1);
+
+        /* From the kernel: its part is the kernel's. */
+        f.raw.in_kernel = true;
+        f.raw.ip_avma = KERNEL;
+        f.raw.chain = (const uint8_t *)chain;
+        f.raw.n_chain = 3;
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_uint_eq(f.chain.n_frames, 7);
+        ck_assert_uint_eq(f.chain.frames[1].avma, KERNEL + 1);
+        ck_assert(f.chain.frames[1].in_kernel && !f.chain.frames[2].in_kernel);
+        ck_assert_uint_eq(f.chain.frames[2].avma, BIAS + PLAIN);
+
+        /* A kernel thread has nothing else. */
+        f.raw.registers = NULL;
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_uint_eq(f.chain.n_frames, 2);
+        for (size_t reason = 0; reason < TRACE_LOSS_COUNT; reason++)
+                ck_assert_uint_eq(f.losses.totals[reason], 0);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_cannot_be_walked)
+{
+        static struct fixture f;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        stand(&f, BIAS + PLAIN, 0, WORDS);
+        f.words[1] = 5; /* no code */
+        ck_assert_int_eq(run(&f), TRACE_STACK_BAD_MEMORY);
+        ck_assert_uint_eq(f.chain.n_frames, 1);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_BAD_MEMORY), 1);
+
+        stand(&f, JIT, 0, WORDS);
+        ck_assert_int_eq(run(&f), TRACE_STACK_NO_TABLE);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_NO_TABLE), 1);
+
+        call(&f, 0, 1, 1);
+        stand(&f, BIAS + PLAIN, 0, WORDS);
+        f.raw.is_32_bit = true;
+        ck_assert_int_eq(run(&f), TRACE_STACK_NO_TABLE);
+        ck_assert_uint_eq(f.chain.n_frames, 1);
+        ck_assert_uint_eq(f.chain.frames[0].avma, BIAS + PLAIN);
+        f.raw.is_32_bit = false;
+
+        f.raw.registers_bytes = 8;
+        ck_assert_int_eq(run(&f), TRACE_STACK_NO_REGISTER);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_NO_REGISTER), 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* Code that is made at run time: by its frame pointer, unless that is not wanted. */
+START_TEST(test_frame_pointer_between)
+{
+        static struct fixture f;
+
+        for (int mode = STACK_UNWINDER_AUTO; mode <= STACK_UNWINDER_DWARF; mode += 2) {
+                set_up(&f, (enum stack_unwinder_mode)mode);
+                f.words[4] = 0;
+                f.words[5] = BIAS + PLAIN + 1;
+                f.words[7] = BIAS + ROOT + 1;
+                set_register(&f, unwind_machine_x86_64.fp, address_of(&f, 4));
+                stand(&f, JIT + 4, 0, WORDS);
+                ck_assert_int_eq(run(&f),
+                                 mode == STACK_UNWINDER_AUTO ? TRACE_STACK_COMPLETE : TRACE_STACK_NO_TABLE);
+                ck_assert_uint_eq(f.chain.n_frames, mode == STACK_UNWINDER_AUTO ? 3 : 1);
+                tear_down(&f);
+        }
+}
+END_TEST
+
+/* A new mapping may put other code at an address that is remembered. */
+START_TEST(test_mappings_change)
+{
+        static struct fixture f;
+
+        set_up(&f, STACK_UNWINDER_DWARF);
+        call(&f, 0, 3, 1);
+        stand(&f, BIAS + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        map(&f, BIAS, MODULE_JIT);
+        ck_assert_int_eq(run(&f), TRACE_STACK_NO_TABLE);
+        map(&f, BIAS, MODULE_GOOD);
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        tear_down(&f);
+}
+END_TEST
+
+/* ---- tables that come later ---------------------------------------------------------------------------- */
+
+START_TEST(test_table_is_waited_for)
+{
+        static struct fixture f;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        f.tables.after_waiting = CODE_TABLES_READY;
+        call(&f, 0, 3, 1);
+        stand(&f, LATE + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_uint_eq(f.tables.n_waits, 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* What was found without the table is neither believed nor remembered. */
+START_TEST(test_table_is_late)
+{
+        static struct fixture f;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 0, 5, 1);
+        f.words[3] = LATE + PLAIN + 7;
+        f.words[10] = 0;
+        set_register(&f, unwind_machine_x86_64.fp, address_of(&f, 8)); /* leads past some callers */
+        stand(&f, BIAS + PLAIN, 0, WORDS);
+        ck_assert_int_eq(run(&f), TRACE_STACK_TABLE_LATE);
+        ck_assert_uint_eq(f.chain.n_frames, 3);
+        ck_assert_uint_eq(f.chain.frames[2].avma, LATE + PLAIN + 7);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 1);
+        ck_assert_uint_eq(f.tables.n_waits, 1);
+
+        stack_unwinder_set_hurried(f.unwinder, true);
+        ck_assert_int_eq(run(&f), TRACE_STACK_TABLE_LATE);
+        ck_assert_uint_eq(f.tables.n_waits, 1); /* there was no time */
+
+        answer(&f.tables, CODE_TABLES_READY);
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_uint_eq(f.chain.n_frames, 7);
+        tear_down(&f);
+}
+END_TEST
+
+/* ---- stacks that are longer than their copy ------------------------------------------------------------ */
+
+START_TEST(test_joined_to_the_stack_before)
+{
+        static struct fixture f;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 10, 12, 1);
+        stand(&f, BIAS + PLAIN, 10, WORDS - 10);
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+
+        for (int i = 0; i < 5; i++) /* five calls more */
+                f.words[2 * i + 1] = BIAS + PLAIN + 0x20 + (uint64_t)i;
+        f.words[11] = BIAS + PLAIN + 12;
+        stand(&f, BIAS + PLAIN, 0, 16);
+        ck_assert_int_eq(run(&f), TRACE_STACK_STITCHED);
+        ck_assert_uint_eq(f.chain.n_frames, 1 + 5 + 12 + 1);
+        ck_assert_uint_eq(f.chain.frames[18].avma, BIAS + ROOT + 1);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 0);
+
+        stack_unwinder_forget(f.unwinder, &f.thread);
+        f.thread.tid = UINT32_MAX; /* nor is there memory to be read */
+        stand(&f, BIAS + PLAIN, 0, 16);
+        ck_assert_int_eq(run(&f), TRACE_STACK_TRUNCATED);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 1);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_goes_on_in_memory)
+{
+        static struct fixture f;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 0, 12, 1);
+        stand(&f, BIAS + PLAIN, 0, COPIED);
+        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
+        ck_assert_uint_eq(f.chain.n_frames, 14);
+        stand(&f, BIAS + PLAIN, 0, COPIED); /* what is joined to it is no better */
+        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
+
+        stack_unwinder_forget(f.unwinder, &f.thread);
+        stack_unwinder_set_hurried(f.unwinder, true);
+        stand(&f, BIAS + PLAIN, 0, COPIED);
+        ck_assert_int_eq(run(&f), TRACE_STACK_TRUNCATED);
+        ck_assert_uint_eq(f.chain.n_frames, 5);
+        tear_down(&f);
+}
+END_TEST
+
+/* The call in which the copy ends has returned meanwhile: what lies there now is of others. */
+START_TEST(test_memory_has_changed)
+{
+        static struct fixture f;
+        uint64_t copy[COPIED];
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 0, 12, 1);
+        memcpy(copy, f.words, sizeof(copy));
+        stand(&f, BIAS + PLAIN, 0, COPIED);
+        f.raw.copy = (const uint8_t *)copy;
+        f.words[COPIED - 1] = BIAS + PLAIN + 0x30;
+        ck_assert_int_eq(run(&f), TRACE_STACK_TRUNCATED);
+        f.words[COPIED - 1] = copy[COPIED - 1];
+        stand(&f, BIAS + PLAIN, 0, COPIED);
+        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
+        tear_down(&f);
+}
+END_TEST
+
+/* One that waits is completed by what comes next; those before it by what it became. */
+START_TEST(test_joined_to_the_stack_after)
+{
+        static struct fixture f;
+        uint32_t tickets[2];
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 0, 20, 1);
+        for (int i = 0; i < 2; i++) { /* 24 words of the first, then of one that has returned a bit: both too short */
+                stand(&f, BIAS + PLAIN + 0x30, i * 10, 24 - (size_t)i * 4);
+                tickets[i] = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
+                ck_assert_uint_ne(tickets[i], 0);
+                ck_assert_int_eq(f.chain.state, TRACE_STACK_TRUNCATED);
+        }
+        ck_assert_uint_ne(tickets[0], tickets[1]);
+        stand(&f, BIAS + PLAIN, 28, WORDS - 28);
+        ck_assert_uint_eq(
+                stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain), 0);
+        ck_assert_int_eq(f.chain.state, TRACE_STACK_COMPLETE);
+
+        ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), tickets[1]);
+        ck_assert_int_eq(f.chain.state, TRACE_STACK_STITCHED);
+        ck_assert_uint_eq(f.chain.n_frames, 17);
+        ck_assert_uint_eq(f.chain.frames[0].avma, BIAS + PLAIN + 0x30);
+        ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), tickets[0]);
+        ck_assert_int_eq(f.chain.state, TRACE_STACK_STITCHED);
+        ck_assert_uint_eq(f.chain.n_frames, 22);
+        for (uint32_t i = 1; i < 21; i++)
+                ck_assert_uint_eq(f.chain.frames[i].avma, BIAS + PLAIN + 21 - i);
+        ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), 0);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* When nothing more comes, memory is read for the newest; what cannot be completed is counted then. */
+START_TEST(test_waits_in_vain)
+{
+        static struct fixture f;
+        uint32_t ticket;
+
+        for (int can_be_read = 0; can_be_read < 2; can_be_read++) {
+                set_up(&f, STACK_UNWINDER_AUTO);
+                if (!can_be_read)
+                        f.thread.tid = UINT32_MAX;
+                call(&f, 0, 12, 1);
+                stand(&f, BIAS + PLAIN, 0, COPIED);
+                ticket = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
+                ck_assert_uint_ne(ticket, 0);
+                ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), 0);
+                stack_unwinder_read_late(f.unwinder, &f.thread);
+                ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), ticket);
+                ck_assert_int_eq(f.chain.state,
+                                 can_be_read ? TRACE_STACK_APPROXIMATE : TRACE_STACK_TRUNCATED);
+                ck_assert_uint_eq(f.chain.n_frames, can_be_read ? 14 : 5);
+                ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TRUNCATED), can_be_read ? 0 : 1);
+
+                stand(&f, BIAS + PLAIN, 2, COPIED); /* and one that is given up with its thread */
+                (void)stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
+                tear_down(&f);
+        }
+}
+END_TEST
+
+/* ---- others -------------------------------------------------------------------------------------------- */
+
+START_TEST(test_copy_of_the_program)
+{
+        static struct fixture f;
+        struct stack_unwinder_copy copy;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 0, 3, 1);
+        copy = (struct stack_unwinder_copy){ .pc_avma = BIAS + PLAIN,
+                                             .sp_avma = address_of(&f, 0),
+                                             .bytes = (const uint8_t *)f.words,
+                                             .n_bytes = sizeof(f.words) };
+        ck_assert(stack_unwinder_run_copy(f.unwinder, &copy, &f.thread, &f.chain));
+        ck_assert_int_eq(f.chain.state, TRACE_STACK_COMPLETE);
+        ck_assert_uint_eq(f.chain.n_frames, 5);
+        copy.n_bytes = 4 * sizeof(uint64_t); /* it is of the past: memory is not read */
+        ck_assert(stack_unwinder_run_copy(f.unwinder, &copy, &f.thread, &f.chain));
+        ck_assert_int_eq(f.chain.state, TRACE_STACK_TRUNCATED);
+        tear_down(&f);
+
+        set_up(&f, STACK_UNWINDER_FP);
+        ck_assert(!stack_unwinder_run_copy(f.unwinder, &copy, &f.thread, &f.chain));
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_by_frame_pointers)
+{
+        static struct fixture f;
+        const uint64_t chain[] = { PERF_CONTEXT_USER, BIAS + PLAIN, BIAS + ROOT };
+
+        set_up(&f, STACK_UNWINDER_FP);
+        f.raw = (struct raw_stack){ .ip_avma = BIAS + PLAIN, .chain = (const uint8_t *)chain, .n_chain = 3 };
+        ck_assert_int_eq(run(&f), TRACE_STACK_FRAME_POINTERS);
+        ck_assert_uint_eq(f.chain.n_frames, 2);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_attributes)
+{
+        struct stack_unwinder_options options = { .mode = STACK_UNWINDER_AUTO };
+        struct perf_event_attr attr = { .size = sizeof(attr) };
+
+        stack_unwinder_fill_attr(&options, &attr);
+        ck_assert_uint_eq(attr.sample_type,
+                          PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+        ck_assert_uint_eq(attr.sample_stack_user, STACK_UNWINDER_COPY_DEFAULT);
+        ck_assert(attr.exclude_callchain_user);
+        ck_assert_int_eq(stack_unwinder_complete(&options, false).mode, STACK_UNWINDER_FP);
+
+        options = (struct stack_unwinder_options){ .mode = STACK_UNWINDER_FP, .copy_bytes = 4096 };
+        attr = (struct perf_event_attr){ .size = sizeof(attr) };
+        stack_unwinder_fill_attr(&options, &attr);
+        ck_assert_uint_eq(attr.sample_type, PERF_SAMPLE_CALLCHAIN);
+        ck_assert_uint_eq(attr.sample_stack_user, 0);
+        ck_assert(!attr.exclude_callchain_user);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/stack_unwinder");
+        TCase *tc = tcase_create("unwinder");
+        SRunner *runner;
+        int n_failed;
+
+        suite_add_tcase(suite, tc);
+        tcase_add_test(tc, test_by_frame_pointers);
+        /* The stacks here are of one machine; test_stack_walk has all of them. */
+        if (unwind_machine_own() == &unwind_machine_x86_64) {
+                tcase_add_test(tc, test_whole);
+                tcase_add_test(tc, test_cannot_be_walked);
+                tcase_add_test(tc, test_frame_pointer_between);
+                tcase_add_test(tc, test_mappings_change);
+                tcase_add_test(tc, test_table_is_waited_for);
+                tcase_add_test(tc, test_table_is_late);
+                tcase_add_test(tc, test_joined_to_the_stack_before);
+                tcase_add_test(tc, test_goes_on_in_memory);
+                tcase_add_test(tc, test_memory_has_changed);
+                tcase_add_test(tc, test_joined_to_the_stack_after);
+                tcase_add_test(tc, test_waits_in_vain);
+                tcase_add_test(tc, test_copy_of_the_program);
+                tcase_add_test(tc, test_attributes);
+        }
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
