@@ -90,7 +90,7 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
         size_t cpu_bytes = options->off_cpu ? RING_STACK_BYTES : RING_BYTES;
         struct switch_source_options bpf = {
                 .stacks = options->off_cpu,
-                .copy_bytes = options->copy_bytes ? options->copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
+                .copy_bytes = options->copy_bytes,
                 .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
         };
 

@@ -136,7 +136,10 @@ static int choose_settings(struct switch_source *s, const struct switch_source_o
         s->settings.has_prev_state = tells_prev_state(btf);
         btf__free(btf);
 
-        if (options->stacks) {
+        s->settings.frame_pointers = options->stacks && options->copy_bytes == 0;
+        if (s->settings.frame_pointers)
+                s->settings.copy_bytes = SWITCH_USER_FRAMES * sizeof(uint64_t);
+        else if (options->stacks) {
                 s->settings.copy_bytes = options->copy_bytes < SWITCH_COPY_BYTES_MAX
                                                  ? options->copy_bytes
                                                  : SWITCH_COPY_BYTES_MAX - 8;

@@ -99,6 +99,11 @@ else
         holds "preempted is a reason of its own" same 0 "$(n_events bpf 'kind == "switch_out" && ($7 == 1) != (zone == 1)')"
         holds "who could run on has no place of waiting" same 0 "$(n_events bpf 'kind == "switch_out" && $7 == 1 && stack != ""')"
 
+        holds "frame pointers: record" record fp --off-cpu --unwind=fp "$WORKLOADS/w_waits" 2
+        read_trace fp
+        # libc has none, so that the function that called it is missing, but not the one before.
+        holds "frame pointers: the places" compare "$(waits_at fp meet | wc -l)" ">=" 8
+
         holds "record without --off-cpu" record plain "$WORKLOADS/w_waits" 1
         read_trace plain
         holds "without: switches" compare "$(n_events plain 'kind == "switch_out" && thread == "waiter"')" ">=" 4

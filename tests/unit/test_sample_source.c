@@ -8,8 +8,8 @@
 #include "sampler/perf_record.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
-#include "sampler/table_process.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/table_process.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -718,6 +718,80 @@ START_TEST(test_only_threads_that_live_wait)
 }
 END_TEST
 
+/* ---- waiting, as perf tells of it ---------------------------------------------------------------------- */
+
+static void take_role(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t event,
+                      const uint64_t *chain, const uint8_t *raw, size_t raw_bytes)
+{
+        struct perf_record rec = waiting_record(PERF_RECORD_KIND_SAMPLE, tid, time_ns);
+
+        rec.event = event;
+        rec.sample.stack.chain = (const uint8_t *)chain;
+        rec.sample.stack.n_chain = 2;
+        rec.sample.raw = raw;
+        rec.sample.raw_bytes = raw_bytes;
+        take(f, &rec);
+}
+
+static void leave_by_perf(struct fixture *f, uint64_t time_ns, bool preempted)
+{
+        struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
+
+        out.context_switch.out = true;
+        out.context_switch.preempted = preempted;
+        take(f, &out);
+}
+
+START_TEST(test_a_switch_has_the_stack_of_the_sample_before)
+{
+        static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
+        struct fixture f;
+
+        set_up(&f, 0);
+        begin_thread(&f, 501, 10);
+        take_role(&f, 501, 20, FAKE_EVENT_WAITS, here, NULL, 0);
+        leave_by_perf(&f, 21, false);
+        leave_by_perf(&f, 30, false); /* its sample was lost */
+        take_role(&f, 501, 40, FAKE_EVENT_WAITS, here, NULL, 0);
+        leave_by_perf(&f, 41, true);
+        leave_by_perf(&f, 50, false);
+        ck_assert_uint_eq(f.source.n_samples, 0);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 4);
+        ck_assert_uint_ne(pending(&f, 501, 0)->switch_out.stack, 0);
+        for (size_t i = 1; i < 4; i++)
+                ck_assert_uint_eq(pending(&f, 501, i)->switch_out.stack, 0);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_a_waker_is_who_was_sampled)
+{
+        static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };
+        static const uint8_t raw[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 }; /* of 501 */
+        static const uint8_t hardirq[] = { 62, 1, 8, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 };
+        static const uint8_t stranger[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 9, 0, 0 };
+        struct fixture f;
+
+        set_up(&f, 0);
+        begin_thread(&f, 501, 10);
+        begin_thread(&f, 502, 15);
+        take_role(&f, 502, 20, FAKE_EVENT_WAKERS, there, raw, sizeof(raw));
+        take_role(&f, 502, 30, FAKE_EVENT_WAKERS, there, hardirq, sizeof(hardirq));
+        take_role(&f, 502, 40, FAKE_EVENT_WAKERS, there, stranger, sizeof(stranger));
+        take_role(&f, 501, 50, FAKE_EVENT_WAKERS, there, raw, sizeof(raw)); /* itself */
+        take_role(&f, 502, 60, FAKE_EVENT_WAKERS, there, raw, sizeof(raw) - 1);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 2);
+        ck_assert_uint_eq(pending(&f, 501, 0)->op, TRACE_OP_WAKEUP);
+        ck_assert_uint_eq(pending(&f, 501, 0)->wakeup.waker,
+                          process_table_find_thread(&f.processes, 502)->thread);
+        ck_assert_uint_ne(pending(&f, 501, 0)->wakeup.stack, 0);
+        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
+        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
+        tear_down(&f);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/sample_source");
@@ -742,6 +816,8 @@ int main(void)
         tcase_add_test(tc, test_waits_have_their_stack);
         tcase_add_test(tc, test_wakeups_belong_to_who_was_woken);
         tcase_add_test(tc, test_only_threads_that_live_wait);
+        tcase_add_test(tc, test_a_switch_has_the_stack_of_the_sample_before);
+        tcase_add_test(tc, test_a_waker_is_who_was_sampled);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
