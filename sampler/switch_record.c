@@ -51,10 +51,10 @@ static void order_registers(const struct switch_stack *from, bool is_32_bit, str
                             struct raw_stack *stack)
 {
         const struct unwind_machine *machine = unwind_machine_own();
-        size_t n_words, i;
+        size_t n_words, i = 0;
 
-        for (i = 0; i < SWITCH_REGISTERS_MAX && from->registers[i] == 0; i++)
-                continue;
+        while (i < SWITCH_REGISTERS_MAX && from->registers[i] == 0)
+                i++;
         if (!machine || i == SWITCH_REGISTERS_MAX)
                 return;
         n_words = (size_t)__builtin_popcountll(machine->perf_registers);
