@@ -121,7 +121,8 @@ int event_totals_write(const struct event_set *set, const uint32_t *sample_event
                                              .enabled_ns = totals.specs[i].enabled_ns,
                                              .running_ns = totals.specs[i].running_ns };
 
-                r = trace_dictionary_add(dictionary, TRACE_TABLE_COUNTERS, &row, &id);
+                if (row.event != 0)
+                        r = trace_dictionary_add(dictionary, TRACE_TABLE_COUNTERS, &row, &id);
         }
         *ret_shared = totals.shared;
         return r < 0 ? error_set(err, r, "no memory for the totals of events") : 0;
