@@ -9,8 +9,8 @@
  * experiment: of clang's stacks, copied to 16 KiB, 91% could be joined, all of
  * them rightly.
  *
- * One kept stack a thread.  Frames are kept as they are found, so that a complete stack
- * that fits into half a copy is not kept at all: it never needs to be joined.
+ * One kept stack a thread.  Whoever keeps one decides which: a complete stack
+ * that fits into half a copy never needs to be joined.
  */
 #ifndef UNWIND_STACK_STITCH_H
 #define UNWIND_STACK_STITCH_H
@@ -22,18 +22,25 @@
 struct stack_walk;
 struct stack_walk_frame;
 
-/* The outer part of a thread's last stack that went to the root; zeroed = nothing is kept. */
+/* A thread's last stack that went to the root; zeroed = nothing is kept. */
 struct stack_stitch {
-        struct stack_walk_frame *frames; /* heap, owned; innermost first */
+        struct stack_walk_frame *frames; /* heap, owned; outermost first: what changes is at the end */
         uint32_t n_frames, capacity;
         uint64_t generation; /* of the mappings then: others may have other code at the same addresses */
         bool is_approximate; /* its outer part was read late */
 };
 
+/* Nothing is kept any more, and its memory is given back. */
 void stack_stitch_deinit(struct stack_stitch *s);
+
+/* Nothing is kept any more, but its memory. */
+void stack_stitch_clear(struct stack_stitch *s);
 
 /* Bytes of memory that it takes. */
 size_t stack_stitch_count_bytes(const struct stack_stitch *s);
+
+/* Bytes of memory that it would take if it kept @walk. */
+size_t stack_stitch_count_bytes_for(const struct stack_stitch *s, const struct stack_walk *walk);
 
 /*
  * stack_stitch_keep() - remember a walk that went to the root
@@ -44,7 +51,7 @@ void stack_stitch_keep(struct stack_stitch *s, const struct stack_walk *walk, ui
                        bool is_approximate);
 
 /*
- * stack_stitch_join() - complete a walk that ended as CUT
+ * stack_stitch_join() - complete a walk that ended for want of memory
  * Returns true if it was completed: its end is ROOT (or TOO_DEEP if there is no room for all).
  */
 bool stack_stitch_join(const struct stack_stitch *s, struct stack_walk *walk, uint64_t generation);

@@ -492,7 +492,7 @@ static bool step_frame_pointer(struct walk *w, struct stack_walk_frame *frame)
 
         if (is_entry(w))
                 return stop(w, STACK_WALK_END_ROOT);
-        if (!w->is_fp_known)
+        if (!w->is_fp_known || w->input->tables_only)
                 return stop(w, STACK_WALK_END_NO_TABLE);
         if (w->fp == 0) /* how the first function of a thread is told where there is no rule */
                 return stop(w, w->is_exact ? STACK_WALK_END_NO_TABLE : STACK_WALK_END_ROOT);

@@ -52,6 +52,7 @@ struct stack_walk_input {
         struct unwind_registers registers;
         struct stack_walk_piece pieces[STACK_WALK_PIECES_MAX]; /* the first is where most is looked for */
         size_t n_pieces;
+        bool tables_only; /* code without a table ends the walk, whatever its frame pointer says */
 };
 
 /* How the caller of a frame was found. */

@@ -143,6 +143,22 @@ START_TEST(test_plain_calls)
 END_TEST
 
 /* A call as a function's last instruction: the return address belongs to what comes behind. */
+START_TEST(test_tables_only)
+{
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.words[4] = 0;
+        s.words[5] = BIAS + ROOT + 9;
+        s.words[1] = JIT + 5;
+        s.input.registers.values[unwind_machine_x86_64.fp] = STACK + 32;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, JIT + 5, BIAS + ROOT + 9));
+        s.input.tables_only = true;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 5));
+        end(&s);
+}
+END_TEST
+
 START_TEST(test_call_at_the_end_of_a_function)
 {
         struct scene s;
@@ -628,6 +644,7 @@ int main(void)
         int n_failed;
 
         tcase_add_test(tc, test_plain_calls);
+        tcase_add_test(tc, test_tables_only);
         tcase_add_test(tc, test_call_at_the_end_of_a_function);
         tcase_add_test(tc, test_frame_pointer_by_rule);
         tcase_add_test(tc, test_epilogue);
