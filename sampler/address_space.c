@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ void address_space_deinit(struct address_space *s)
 void address_space_clear(struct address_space *s)
 {
         s->n_ranges = 0;
+        s->generation = 0;
 }
 
 /* The first range that ends behind @avma; n_ranges if there is none. */
@@ -49,6 +51,16 @@ static void replace(struct address_space *s, size_t at, size_t n_old, const stru
         s->n_ranges -= n_old;
 }
 
+/* A change of protection is told as a mapping as well; compilers at run time do that all the time. */
+static bool is_there(const struct address_space *s, size_t at, const struct address_range *range)
+{
+        const struct address_range *old = at < s->n_ranges ? &s->ranges[at] : NULL;
+
+        return old && old->start_avma <= range->start_avma && range->end_avma <= old->end_avma &&
+               old->module == range->module &&
+               range->start_avma - old->start_avma == range->file_offset_bytes - old->file_offset_bytes;
+}
+
 int address_space_add(struct address_space *s, const struct address_range *range)
 {
         struct address_range pieces[3]; /* what is left below it, itself, what is left above it */
@@ -57,7 +69,7 @@ int address_space_add(struct address_space *s, const struct address_range *range
         size_t behind = first;
         int r;
 
-        if (range->start_avma >= range->end_avma)
+        if (range->start_avma >= range->end_avma || is_there(s, first, range))
                 return 0;
         r = array_reserve(&s->ranges, &s->capacity, s->n_ranges + 2, sizeof(*s->ranges));
         if (r < 0)
@@ -76,6 +88,7 @@ int address_space_add(struct address_space *s, const struct address_range *range
                 pieces[n_pieces++].start_avma = range->end_avma;
         }
         replace(s, first, behind - first, pieces, n_pieces);
+        s->generation = 0;
         return 0;
 }
 
@@ -83,13 +96,14 @@ int address_space_copy(struct address_space *s, const struct address_space *from
 {
         int r;
 
-        s->n_ranges = 0;
+        address_space_clear(s);
         r = array_reserve(&s->ranges, &s->capacity, from->n_ranges, sizeof(*s->ranges));
         if (r < 0)
                 return r;
         if (from->n_ranges > 0)
                 memcpy(s->ranges, from->ranges, from->n_ranges * sizeof(*s->ranges));
         s->n_ranges = from->n_ranges;
+        s->generation = from->generation;
         return 0;
 }
 

@@ -23,6 +23,11 @@ struct address_range {
 struct address_space {
         struct address_range *ranges; /* heap, owned; sorted, none overlaps another */
         size_t n_ranges, capacity;
+        /*
+         * Whoever remembers something of these addresses puts a number of its own here; 0 after each change.  A copy
+         * has the number of what it was copied from: the same lies at the same addresses.
+         */
+        uint64_t generation;
 };
 
 void address_space_init(struct address_space *s);
@@ -31,7 +36,10 @@ void address_space_deinit(struct address_space *s);
 /* Forgets everything: a new program (execve). */
 void address_space_clear(struct address_space *s);
 
-/* Puts @range in, cutting away what it covers.  Empty ranges are ignored.  Returns 0 or -ENOMEM. */
+/*
+ * Puts @range in, cutting away what it covers.  Empty ranges are ignored, and so is what is there already: then nothing
+ * has changed.  Returns 0 or -ENOMEM.
+ */
 int address_space_add(struct address_space *s, const struct address_range *range);
 
 /* Makes @s a copy of @from (fork).  Returns 0 or -ENOMEM, with @s empty. */

@@ -163,6 +163,38 @@ START_TEST(test_random_ranges)
 }
 END_TEST
 
+/* Each change is one, and what changes nothing is none. */
+START_TEST(test_generation)
+{
+        struct address_space s, copy;
+
+        address_space_init(&s);
+        address_space_init(&copy);
+        add(&s, 100, 200, 1000, 1);
+        s.generation = 7;
+        add(&s, 100, 200, 1000, 1); /* the whole of it, and a part: there already */
+        add(&s, 150, 180, 1050, 1);
+        add(&s, 150, 150, 0, 9);
+        ck_assert_uint_eq(s.generation, 7);
+        ck_assert_int_eq(address_space_copy(&copy, &s), 0);
+        ck_assert_uint_eq(copy.generation, 7);
+        add(&s, 150, 180, 1051, 1); /* another byte of the file */
+        ck_assert_uint_eq(s.generation, 0);
+        ck_assert_uint_eq(copy.generation, 7);
+        s.generation = 8;
+        add(&s, 100, 110, 1000, 2); /* another file */
+        ck_assert_uint_eq(s.generation, 0);
+        s.generation = 9;
+        add(&s, 150, 250, 1051, 1); /* and more */
+        ck_assert_uint_eq(s.generation, 0);
+        s.generation = 10;
+        address_space_clear(&s);
+        ck_assert_uint_eq(s.generation, 0);
+        address_space_deinit(&s);
+        address_space_deinit(&copy);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/address_space");
@@ -174,6 +206,7 @@ int main(void)
         tcase_add_test(tc, test_find_at_edges);
         tcase_add_test(tc, test_copy);
         tcase_add_loop_test(tc, test_random_ranges, 0, 5);
+        tcase_add_test(tc, test_generation);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
