@@ -2,6 +2,7 @@
 #include "format/trace_dump.h"
 
 #include "base/bytes.h"
+#include "base/content_hash.h"
 #include "base/error.h"
 #include "format/attachment_chunk.h"
 #include "format/event_decoder.h"
@@ -36,6 +37,7 @@ static void put_number(FILE *out, const char *name, uint64_t value, unsigned sho
 
         (void)fprintf(out, " %s=", name);
         switch ((enum trace_show)show) {
+        case TRACE_SHOW_DIGEST: /* of texts only */
         case TRACE_SHOW_DECIMAL:
                 (void)fprintf(out, "%" PRIu64, value);
                 break;
@@ -91,7 +93,11 @@ static void put_event(FILE *out, uint32_t thread, const struct trace_event *even
                 if (schema->operands[i].encoding != TRACE_ENCODING_TEXT)
                         continue;
                 (void)fprintf(out, " %s=", schema->operands[i].name);
-                put_quoted(out, event->text, event->operand[i]);
+                if (schema->operands[i].show == TRACE_SHOW_DIGEST)
+                        (void)fprintf(out, "%" PRIu64 ":%016" PRIx64, event->operand[i],
+                                      content_hash(event->text, event->operand[i]));
+                else
+                        put_quoted(out, event->text, event->operand[i]);
         }
         (void)fputc('\n', out);
 }

@@ -38,6 +38,7 @@ enum trace_show {
         TRACE_SHOW_HEX = 1,
         TRACE_SHOW_SIGNED = 2, /* two's complement */
         TRACE_SHOW_DOUBLE = 3, /* bits of an IEEE 754 double */
+        TRACE_SHOW_DIGEST = 4, /* of a text that is not for people: how long it is, and which */
 };
 
 struct trace_field {
