@@ -97,7 +97,7 @@ static void set_rate(const struct event_request *request, const struct event_spe
 {
         if (spec->only_counts)
                 return;
-        if (spec->is_tracepoint && request->rate_is_default) {
+        if (spec->role != EVENT_ROLE_SAMPLES || (spec->is_tracepoint && request->rate_is_default)) {
                 attr->sample_period = 1;
         } else if (request->rate_hz == 0) {
                 attr->sample_period = request->period;
@@ -128,6 +128,15 @@ static bool is_first_on_its_cpus(const struct event_request *request, size_t spe
         return !one->only_counts;
 }
 
+/* The bytes of a tracepoint are then in the records of all: they are alike. */
+static bool has_wakers(const struct event_request *request)
+{
+        for (size_t i = 0; i < request->n_specs; i++)
+                if (request->specs[i].role == EVENT_ROLE_WAKERS)
+                        return true;
+        return false;
+}
+
 struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t i)
 {
         const struct event_request *request = options->request;
@@ -153,6 +162,8 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
                 attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
                 attr.sample_type |= PERF_SAMPLE_READ;
         }
+        if (has_wakers(request))
+                attr.sample_type |= PERF_SAMPLE_RAW;
         if (spec->leader != i) { /* it begins when its leader does */
                 attr.disabled = 0;
                 attr.enable_on_exec = 0;

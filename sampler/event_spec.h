@@ -18,6 +18,13 @@
 struct error;
 struct event_places;
 
+/* What its samples are for. */
+enum event_role {
+        EVENT_ROLE_SAMPLES = 0, /* they are samples */
+        EVENT_ROLE_WAITS,       /* where a thread leaves its CPU, for its SWITCH_OUT */
+        EVENT_ROLE_WAKERS,      /* of sched:sched_waking: who makes another thread ready, for its WAKEUP */
+};
+
 struct event_spec {
         char name[EVENT_SPEC_NAME_BYTES]; /* as given, with modifiers */
         uint32_t type;                    /* perf_event_attr.type */
@@ -26,12 +33,14 @@ struct event_spec {
         const char *unit;                 /* static: "ns", "cycles", "events" ... */
         uint32_t leader;                  /* index of its group's leader in the request; its own = none */
         uint8_t precise;                  /* ":p" to ":ppp": perf_event_attr.precise_ip */
-        bool is_clock;                    /* its period counts nanoseconds */
-        bool is_tracepoint;               /* each time counts, unless a period was asked for */
-        bool exclude_user;                /* ":k" */
-        bool exclude_kernel;              /* ":u" */
-        bool reads_group;  /* a leader with ":S": its members are read with each of its samples */
-        bool only_counts;  /* no samples: a total (--stat), or a member of a group with ":S" */
+        enum event_role role;
+        uint32_t woken_offset_bytes; /* of EVENT_ROLE_WAKERS: where in the record the woken thread is */
+        bool is_clock;               /* its period counts nanoseconds */
+        bool is_tracepoint;          /* each time counts, unless a period was asked for */
+        bool exclude_user;           /* ":k" */
+        bool exclude_kernel;         /* ":u" */
+        bool reads_group;            /* a leader with ":S": its members are read with each of its samples */
+        bool only_counts;            /* no samples: a total (--stat), or a member of a group with ":S" */
         bool on_some_cpus; /* only those in `cpus`: a kind of core, or one CPU for all that share a PMU */
         uint64_t cpus[EVENT_SPEC_CPUS_MAX / 64]; /* bit C % 64 of word C / 64 */
 };

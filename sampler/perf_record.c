@@ -48,6 +48,14 @@ static void decode_chain(struct byte_reader *r, struct raw_stack *stack)
         stack->chain = bytes_take(r, n * sizeof(uint64_t));
 }
 
+static void decode_raw(struct byte_reader *r, struct perf_sample *sample)
+{
+        uint32_t n = bytes_u32(r);
+
+        sample->raw = bytes_take(r, n);
+        sample->raw_bytes = sample->raw ? n : 0;
+}
+
 static void decode_registers(struct byte_reader *r, uint64_t mask, struct raw_stack *stack)
 {
         uint64_t abi = bytes_u64(r);
@@ -101,6 +109,8 @@ static void decode_sample(struct byte_reader *r, uint16_t misc, const struct per
                 decode_counts(r, layout->read_format, &rec->sample);
         if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
                 decode_chain(r, stack);
+        if (layout->sample_type & PERF_SAMPLE_RAW)
+                decode_raw(r, &rec->sample);
         if (layout->sample_type & PERF_SAMPLE_REGS_USER)
                 decode_registers(r, layout->user_registers, stack);
         if (layout->sample_type & PERF_SAMPLE_STACK_USER)

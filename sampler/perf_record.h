@@ -50,6 +50,8 @@ struct perf_sample {
         const uint8_t *
                 counts; /* PERF_SAMPLE_READ: as read_format lays them out; NULL = none.  See group_counts.h */
         size_t counts_bytes;
+        const uint8_t *raw; /* PERF_SAMPLE_RAW: the record of a tracepoint; NULL = none */
+        size_t raw_bytes;
 };
 
 struct perf_mmap {

@@ -17,6 +17,7 @@
 #include "sampler/perf_access.h"
 #include "sampler/privileges.h"
 #include "sampler/recorded_scope.h"
+#include "sampler/recorded_waiting.h"
 #include "sampler/recording_facts.h"
 #include "sampler/ring_size.h"
 #include "sampler/stack_unwinder.h"
@@ -42,8 +43,6 @@
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
-#define SWITCH_RING_BYTES       (UINT32_C(1) << 20) /* of a CPU */
-#define SWITCH_RING_STACK_BYTES (UINT32_C(1) << 22) /* the same, with copies of stacks */
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
@@ -83,8 +82,7 @@ struct recorder {
         struct command command;
         struct recorded_scope scope;
         struct event_set events;
-        struct switch_source *switches; /* NULL: switches are perf's, if there are any */
-        struct error no_bpf;            /* why they are not BPF's */
+        struct recorded_waiting waiting;
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct merge merge;
@@ -190,51 +188,13 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
                 code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, r->dictionary, err);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
-        if (code == 0 && r->no_bpf.code != 0)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_WAITING_BY_PERF,
-                                                  r->no_bpf.text);
+        if (code == 0)
+                code = recorded_waiting_describe(&r->waiting, r->dictionary);
         if (code == 0)
                 code = recording_facts_add_unwinding(r->dictionary, &r->options->unwinder, &r->unwinder, err);
         if (code == 0)
                 code = recording_facts_add_events(r->dictionary, &r->request, r->sample_events, err);
         return code;
-}
-
-/*
- * Waiting is told by BPF where that is allowed, else by perf, which a notice says.  Whose it is, is known when
- * the events are open; which events, when this is.
- */
-static void open_switches(struct recorder *r)
-{
-        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t cpu_bytes = r->options->off_cpu ? SWITCH_RING_STACK_BYTES : SWITCH_RING_BYTES;
-        struct switch_source_options options = {
-                .stacks = r->options->off_cpu,
-                .copy_bytes = r->unwinder.copy_bytes ? r->unwinder.copy_bytes : STACK_UNWINDER_COPY_DEFAULT,
-                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
-        };
-
-        if (!r->options->no_switches && switch_source_open(&options, &r->switches, &r->no_bpf) < 0)
-                r->switches = NULL;
-}
-
-/* The processes that are joined come to it later. */
-static int begin_switches(struct recorder *r, struct error *err)
-{
-        struct recorded_scope *scope = &r->scope;
-        bool everything = r->options->scope->whole_machine;
-        int cgroup_fd = scope->kind == EVENT_SCOPE_CGROUP && !everything ? scope->cgroup.fd : -1;
-        int code = 0;
-
-        if (!r->switches)
-                return 0;
-        if (scope->command_pid != 0) {
-                if (r->options->delay_ns == 0)
-                        scope->filter.unborn_pid = scope->command_pid;
-                code = switch_source_add_process(r->switches, scope->command_pid);
-        }
-        return code < 0 ? error_set(err, code, "cannot name the command to BPF")
-                        : switch_source_begin(r->switches, cgroup_fd, everything, err);
 }
 
 /* The command is recorded, but where it only says how long. */
@@ -259,22 +219,27 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
 
 static int open_events(struct recorder *r, struct error *err)
 {
+        const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
+                                                          .off_cpu = r->options->off_cpu,
+                                                          .sees_kernel = r->access.kernel_error == 0,
+                                                          .copy_bytes = r->unwinder.copy_bytes };
         size_t tracker_bytes = r->access.locks_memory ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
         struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .unwinder = r->unwinder,
-                          .ring_bytes = choose_ring_bytes(r, tracker_bytes),
                           .build_ids = r->access.build_id_error == 0 },
                 .tracker_ring_bytes = tracker_bytes,
         };
 
         int code;
 
-        open_switches(r);
-        options.attr.switches = !r->options->no_switches && !r->switches;
+        recorded_waiting_open(&r->waiting, &waiting, &r->request);
+        options.attr.switches = r->waiting.by_perf;
+        options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
         code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
                                           r->options->delay_ns > 0, &options, &r->events, err);
-        return code == 0 ? begin_switches(r, err) : code;
+        return code == 0 ? recorded_waiting_begin(&r->waiting, &r->scope, r->options->delay_ns > 0, err)
+                         : code;
 }
 
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
@@ -311,8 +276,8 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->events.ring_fds[i],
                              event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES, EPOLLET,
                              err);
-        if (code == 0 && r->switches)
-                code = watch(r, switch_source_fd(r->switches), WAKE_SAMPLES, EPOLLET, err);
+        if (code == 0 && r->waiting.switches)
+                code = watch(r, switch_source_fd(r->waiting.switches), WAKE_SAMPLES, EPOLLET, err);
         return code;
 }
 
@@ -323,7 +288,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .events = &r->events,
                 .unwinder = r->unwinder,
                 .table_process = needs_tables(r) ? &r->tables : NULL,
-                .switches = r->switches,
+                .switches = r->waiting.switches,
                 .keep_stacks = r->options->keep_stacks,
                 .sample_events = r->sample_events,
                 .families = r->options->families,
@@ -516,25 +481,14 @@ static int give_up_rights(struct recorder *r, struct error *err)
         return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
 }
 
-/*
- * BPF follows the children of each process from now on.  Those that were born since the processes were looked up are
- * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
- */
-static void follow_processes(struct recorder *r)
-{
-        for (size_t i = 0; i < r->scope.attachment.n_found; i++)
-                (void)switch_source_add_process(r->switches, r->scope.attachment.found[i].pid);
-        r->merge.samples.bpf_follows_ns = clock_raw_ns();
-}
-
 /* Lets everything begin. */
 static int begin(struct recorder *r, struct error *err)
 {
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
 
-        if (code == 0 && r->switches)
-                follow_processes(r);
+        if (code == 0)
+                recorded_waiting_follow(&r->waiting, &r->scope, &r->merge.samples);
         if (code == 0)
                 code = give_up_rights(r, err);
         if (code == 0 && joins(r))
@@ -726,7 +680,7 @@ static void release(struct recorder *r)
                 (void)writer_thread_join(r->writer, NULL);
         job_control_close(&r->job);
         event_set_close(&r->events);
-        switch_source_close(r->switches);
+        recorded_waiting_close(&r->waiting);
         command_deinit(&r->command);
         recorded_scope_close(&r->scope);
         region_inbox_close(&r->inbox);

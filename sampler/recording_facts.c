@@ -198,6 +198,9 @@ int recording_facts_add_events(struct trace_dictionary *d, const struct event_re
                 const struct event_spec *spec = &request->specs[i];
                 struct trace_sample_event row = { .type = spec->type, .config = spec->config };
 
+                ret_ids[i] = 0;
+                if (spec->role != EVENT_ROLE_SAMPLES)
+                        continue;
                 describe_rate(request, i, ret_ids, &row);
                 r = trace_dictionary_add_string(d, spec->name, strlen(spec->name), &row.name);
                 if (r == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/sample_source.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
@@ -21,6 +22,10 @@
 
 #define ANCESTORS_MAX     64
 #define RECORDS_UNHURRIED 64
+
+/* What every tracepoint's record begins with: its number, in 2 bytes, and a byte of TRACE_FLAG_HARDIRQ, _SOFTIRQ, ... */
+#define TRACEPOINT_FLAGS_BYTES     2
+#define TRACEPOINT_FLAGS_INTERRUPT 0x18
 
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
@@ -106,7 +111,7 @@ static int living_thread_of(struct sample_source *s, const struct perf_record *r
         int r = 0;
 
         *ret_thread = process_table_find_thread(s->processes, rec->tid);
-        if (*ret_thread || (s->cpu_wide && process_table_has_ended(s->processes, rec->tid)))
+        if (*ret_thread || ((s->cpu_wide || s->switches) && process_table_has_ended(s->processes, rec->tid)))
                 return 0;
         if (names_a_thread(rec))
                 r = meet(s, rec);
@@ -427,19 +432,38 @@ static int make_stack(struct sample_source *s, struct thread_track *thread, cons
         return r;
 }
 
-static int take_switch(struct sample_source *s, const struct perf_record *rec)
+/* A sample of perf's context-switches: the switch itself comes next. */
+static int take_wait_sample(struct sample_source *s, const struct perf_record *rec)
 {
-        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         struct thread_track *thread;
         struct thread_stack at;
         int r = living_thread_of(s, rec, &thread);
 
+        if (r < 0 || !thread)
+                return r;
+        thread->waits_by_sample = true;
+        return make_stack(s, thread, &rec->sample.stack, rec->time_ns, &thread->waited_at, &at);
+}
+
+static int take_switch(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
+        const struct thread_stack nowhere = { .stack = 0 };
+        struct thread_stack at = nowhere;
+        struct thread_track *thread;
+        int r = living_thread_of(s, rec, &thread);
+
         if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
                 return r;
-        if (rec->context_switch.out) {
+        if (rec->context_switch.out && thread->waits_by_sample) {
+                at = rec->context_switch.preempted ? nowhere : thread->waited_at;
+                thread->waits_by_sample = false;
+        } else if (rec->context_switch.out) {
                 r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
                 if (rec->context_switch.same_stack)
                         at = thread->waited_at;
+        }
+        if (rec->context_switch.out) {
                 event.op = TRACE_OP_SWITCH_OUT;
                 event.switch_out.cpu = rec->cpu;
                 event.switch_out.preempted = rec->context_switch.preempted;
@@ -478,24 +502,82 @@ static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
         if (r == 0 && name[0] != '\0')
                 r = trace_dictionary_add_string(s->dictionary, name,
                                                 strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
-        event.wakeup.name = name_id;
+        event.wakeup.name = name_id ? name_id : waker ? waker->name : 0;
         return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
 }
 
-/* Is the oldest record one that is wanted, for the first time? */
+/* A sample of sched:sched_waking is the waker's.  What comes from an interrupt tells only who was interrupted. */
+static int take_waker_sample(struct sample_source *s, const struct event_spec *spec,
+                             const struct perf_record *rec)
+{
+        struct byte_reader raw = byte_reader_of(rec->sample.raw, rec->sample.raw_bytes);
+        struct perf_record wakeup = { .kind = PERF_RECORD_KIND_WAKEUP,
+                                      .cpu = rec->cpu,
+                                      .time_ns = rec->time_ns };
+        const struct thread_track *woken;
+        uint8_t flags;
+
+        (void)bytes_take(&raw, TRACEPOINT_FLAGS_BYTES);
+        flags = bytes_u8(&raw);
+        raw = byte_reader_of(rec->sample.raw, rec->sample.raw_bytes);
+        (void)bytes_take(&raw, spec->woken_offset_bytes);
+        wakeup.tid = bytes_u32(&raw);
+        if (raw.short_read) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        woken = process_table_find_thread(s->processes, wakeup.tid);
+        if (!woken || wakeup.tid == rec->tid)
+                return 0; /* not recorded */
+        wakeup.pid = woken->process->pid;
+        if (!(flags & TRACEPOINT_FLAGS_INTERRUPT)) {
+                wakeup.wakeup.waker_pid = rec->pid;
+                wakeup.wakeup.waker_tid = rec->tid;
+                wakeup.wakeup.stack = rec->sample.stack;
+        }
+        return take_wakeup(s, &wakeup);
+}
+
+/* What a sample is for.  Of an event that nobody knows: NULL. */
+static const struct event_spec *spec_of(const struct sample_source *s, const struct perf_record *rec)
+{
+        int spec = event_set_find_spec(s->events, rec->event);
+
+        return spec < 0 ? NULL : &s->events->options.attr.request->specs[spec];
+}
+
+static bool is_waker(const struct sample_source *s, const struct perf_record *rec)
+{
+        const struct event_spec *spec = rec->kind == PERF_RECORD_KIND_SAMPLE ? spec_of(s, rec) : NULL;
+
+        return spec && spec->role == EVENT_ROLE_WAKERS;
+}
+
+static int take_any_sample(struct sample_source *s, const struct perf_record *rec)
+{
+        const struct event_spec *spec = spec_of(s, rec);
+
+        if (spec && spec->role == EVENT_ROLE_WAITS)
+                return take_wait_sample(s, rec);
+        if (spec && spec->role == EVENT_ROLE_WAKERS)
+                return take_waker_sample(s, spec, rec);
+        return take_sample(s, rec);
+}
+
+/* Is the oldest record one that is wanted, for the first time?  Who wakes may be anybody. */
 static bool takes(struct sample_source *s, const struct perf_record *rec)
 {
         /* Both learn from forks. */
         bool is_double = event_set_is_double(s->events, rec);
 
-        return (!s->filter || process_filter_takes(s->filter, rec)) && !is_double;
+        return (!s->filter || process_filter_takes(s->filter, rec) || is_waker(s, rec)) && !is_double;
 }
 
 int sample_source_take(struct sample_source *s, const struct perf_record *rec)
 {
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
-                return take_sample(s, rec);
+                return take_any_sample(s, rec);
         case PERF_RECORD_KIND_MMAP:
                 return take_mmap(s, rec);
         case PERF_RECORD_KIND_COMM:

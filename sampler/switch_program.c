@@ -3,10 +3,12 @@
 
 /* The Makefile says where the object file lies. */
 __asm__(".pushsection .rodata\n"
+        ".global switch_program, switch_program_bytes\n"
+        ".hidden switch_program, switch_program_bytes\n"
         ".balign 8\n"
-        ".global switch_program_begin, switch_program_end\n"
-        ".hidden switch_program_begin, switch_program_end\n"
-        "switch_program_begin:\n"
+        "switch_program:\n"
         ".incbin \"" SWITCH_PROGRAM_FILE "\"\n"
-        "switch_program_end:\n"
+        "1: .balign 8\n"
+        "switch_program_bytes:\n"
+        ".quad 1b - switch_program\n"
         ".popsection\n");

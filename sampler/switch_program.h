@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* An ELF file of EM_BPF, from the first to the byte before the second. */
-extern const uint8_t switch_program_begin[];
-extern const uint8_t switch_program_end[];
+/* An ELF file of EM_BPF. */
+extern const uint8_t switch_program[];
+extern const uint64_t switch_program_bytes;
 
 #endif /* SAMPLER_SWITCH_PROGRAM_H */

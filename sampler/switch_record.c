@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
 
 /* Bits of a task's state that the kernel has not changed since Linux 4.14. */
@@ -21,6 +22,8 @@
 #define TASK_NOLOAD          0x0400 /* with UNINTERRUPTIBLE: an idle thread of the kernel's */
 
 _Static_assert(SWITCH_RECORD_WORDS_MAX >= SWITCH_REGISTERS_MAX, "all machines' registers");
+_Static_assert(SWITCH_RECORD_CHAIN_MAX >= 2 + SWITCH_KERNEL_FRAMES + SWITCH_USER_FRAMES,
+               "both parts of a chain");
 
 /* The words of struct pt_regs in the order of perf; other machines have the same order. */
 static const uint8_t x86_64_perf_order[] = {
@@ -48,10 +51,10 @@ static void order_registers(const struct switch_stack *from, bool is_32_bit, str
                             struct raw_stack *stack)
 {
         const struct unwind_machine *machine = unwind_machine_own();
-        size_t n_words, i;
+        size_t n_words, i = 0;
 
-        for (i = 0; i < SWITCH_REGISTERS_MAX && from->registers[i] == 0; i++)
-                continue;
+        while (i < SWITCH_REGISTERS_MAX && from->registers[i] == 0)
+                i++;
         if (!machine || i == SWITCH_REGISTERS_MAX)
                 return;
         n_words = (size_t)__builtin_popcountll(machine->perf_registers);
@@ -61,6 +64,23 @@ static void order_registers(const struct switch_stack *from, bool is_32_bit, str
         stack->registers = (const uint8_t *)record->registers;
         stack->registers_bytes = n_words * sizeof(uint64_t);
         stack->is_32_bit = is_32_bit;
+}
+
+/* The kernel's part and the user's, as perf has them in one chain. */
+static void join_frames(const struct switch_stack *kernel, const uint8_t *frames,
+                        struct switch_record *record, struct raw_stack *stack)
+{
+        size_t n_kernel = kernel->kernel_bytes / sizeof(uint64_t);
+        size_t n_user = kernel->copy_bytes / sizeof(uint64_t);
+
+        record->chain[0] = kernel->context;
+        memcpy(record->chain + 1, kernel->kernel, n_kernel * sizeof(uint64_t));
+        record->chain[1 + n_kernel] = (uint64_t)PERF_CONTEXT_USER;
+        if (n_user > SWITCH_USER_FRAMES)
+                n_user = SWITCH_USER_FRAMES;
+        memcpy(record->chain + 2 + n_kernel, frames, n_user * sizeof(uint64_t));
+        stack->chain = (const uint8_t *)record->chain;
+        stack->n_chain = 2 + n_kernel + n_user;
 }
 
 static void decode_stack(struct byte_reader *r, uint8_t flags, struct switch_record *record,
@@ -83,6 +103,10 @@ static void decode_stack(struct byte_reader *r, uint8_t flags, struct switch_rec
                 ret_stack->ip_avma = fixed.kernel[0];
                 ret_stack->chain = at + offsetof(struct switch_stack, context);
                 ret_stack->n_chain = 1 + fixed.kernel_bytes / sizeof(uint64_t);
+        }
+        if (flags & SWITCH_FLAG_FRAMES) {
+                join_frames(&fixed, copy, record, ret_stack);
+                return;
         }
         if (fixed.copy_bytes > 0) {
                 ret_stack->copy = copy;

@@ -48,13 +48,13 @@ struct switch_source {
         struct cpu_ring *turn; /* of switch_source_peek() */
         void *map;             /* of all rings; owned */
         size_t map_bytes, stride_bytes;
-        int processes_fd;               /* borrowed from `object` */
-        int wake_fd;                    /* the same */
-        unsigned long *wake_consumer;   /* mappings of the ring that wakes us, owned */
-        const unsigned long *wake_head; /* the same */
-        bool looked;                    /* since the last time that nothing was left */
-        uint64_t n_garbage;             /* records that made no sense */
-        struct tick_clock clock;        /* its ticks are nanoseconds of CLOCK_MONOTONIC */
+        int processes_fd;             /* borrowed from `object` */
+        int wake_fd;                  /* the same */
+        unsigned long *wake_consumer; /* mappings of the ring that wakes us, owned */
+        unsigned long *wake_head;     /* the same */
+        bool looked;                  /* since the last time that nothing was left */
+        uint64_t n_garbage;           /* records that made no sense */
+        struct tick_clock clock;      /* its ticks are nanoseconds of CLOCK_MONOTONIC */
 };
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static int count_cpus(struct switch_source *s, struct error *err)
                 if ((size_t)online.cpus[i] >= s->n_cpus)
                         s->n_cpus = (size_t)online.cpus[i] + 1;
         cpu_list_deinit(&online);
-        if (r == 0)
+        if (r == 0 && s->n_cpus > 0)
                 s->cpus = calloc(s->n_cpus, sizeof(*s->cpus));
         return r < 0 ? r : s->cpus ? 0 : error_set(err, -ENOMEM, "no memory for context switches");
 }
@@ -136,7 +136,10 @@ static int choose_settings(struct switch_source *s, const struct switch_source_o
         s->settings.has_prev_state = tells_prev_state(btf);
         btf__free(btf);
 
-        if (options->stacks) {
+        s->settings.frame_pointers = options->stacks && options->copy_bytes == 0;
+        if (s->settings.frame_pointers)
+                s->settings.copy_bytes = SWITCH_USER_FRAMES * sizeof(uint64_t);
+        else if (options->stacks) {
                 s->settings.copy_bytes = options->copy_bytes < SWITCH_COPY_BYTES_MAX
                                                  ? options->copy_bytes
                                                  : SWITCH_COPY_BYTES_MAX - 8;
@@ -151,9 +154,10 @@ static int choose_settings(struct switch_source *s, const struct switch_source_o
         s->settings.stacks = options->stacks;
         s->settings.n_skipped_frames = SKIPPED_FRAMES;
         /* A record sticks out by at most itself; the last piece of a copy is tried whole. */
-        s->stride_bytes =
-                SWITCH_RING_HEAD_BYTES + ring_bytes + PAGE_BYTES +
-                (options->stacks ? (s->settings.copy_bytes + 2 * SWITCH_PIECE_BYTES) & ~(PAGE_BYTES - 1) : 0);
+        s->stride_bytes = SWITCH_RING_HEAD_BYTES + ring_bytes + PAGE_BYTES +
+                          (options->stacks ? (s->settings.copy_bytes + UINT64_C(2) * SWITCH_PIECE_BYTES) &
+                                                     ~(PAGE_BYTES - 1)
+                                           : 0);
         s->map_bytes = s->stride_bytes * s->n_cpus;
         return 0;
 }
@@ -214,12 +218,11 @@ static int map_rings(struct switch_source *s)
 
 static int load(struct switch_source *s, struct error *err)
 {
-        LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "hyprof");
+        const struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "hyprof" };
         int r;
 
         (void)libbpf_set_print(say_nothing);
-        s->object = bpf_object__open_mem(switch_program_begin,
-                                         (size_t)(switch_program_end - switch_program_begin), &options);
+        s->object = bpf_object__open_mem(switch_program, switch_program_bytes, &options);
         if (!s->object)
                 return explain(-errno, "read the program", err);
         r = configure(s);
@@ -320,7 +323,7 @@ void switch_source_close(struct switch_source *s)
         for (size_t i = 0; i < s->n_links; i++)
                 (void)bpf_link__destroy(s->links[i]);
         if (s->wake_head)
-                (void)munmap((void *)(uintptr_t)s->wake_head, page_bytes);
+                (void)munmap(s->wake_head, page_bytes);
         if (s->wake_consumer)
                 (void)munmap(s->wake_consumer, page_bytes);
         if (s->map)

@@ -26,7 +26,7 @@ struct switch_source;
 
 struct switch_source_options {
         bool stacks;         /* --off-cpu: user and kernel stack at switch-out, the waker's at wake-up */
-        uint32_t copy_bytes; /* of the user's stack */
+        uint32_t copy_bytes; /* of the user's stack; 0 = none, but the kernel follows the frame pointers */
         size_t ring_bytes;   /* of all CPUs together, a power of two */
 };
 

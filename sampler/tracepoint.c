@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/tracepoint.h"
 
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/event_places.h"
@@ -15,8 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_BYTES 512
-#define MOUNT      "sudo mount -t tracefs none /sys/kernel/tracing"
+#define PATH_BYTES       512
+#define FORMAT_BYTES_MAX 65536
+#define MOUNT            "sudo mount -t tracefs none /sys/kernel/tracing"
 
 /* Opens the folder of the events below @root: a descriptor, or -errno. */
 static int open_events(const char *root)
@@ -100,7 +102,7 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
         const char *colon = memchr(text, ':', n_bytes);
         size_t subsystem_bytes = colon ? (size_t)(colon - text) : n_bytes;
         struct name_guess guess;
-        const char *root;
+        const char *root = NULL;
         int r;
 
         if (!colon || !is_name(text, subsystem_bytes) || !is_name(colon + 1, n_bytes - subsystem_bytes - 1))
@@ -116,6 +118,49 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
         (void)tracepoint_visit(places, offer, &guess, NULL);
         return error_set(err, -EINVAL, "unknown tracepoint '%.*s'%s%s%s", (int)n_bytes, text,
                          guess.best[0] ? "; did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
+}
+
+/* A line of a format is "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;". */
+static int find_offset(const char *format, const char *field, uint32_t *ret_offset_bytes)
+{
+        size_t field_bytes = strlen(field);
+
+        for (const char *at = strstr(format, field); at; at = strstr(at + 1, field)) {
+                unsigned offset_bytes;
+
+                if (at == format || at[-1] != ' ' || at[field_bytes] != ';' ||
+                    sscanf(at + field_bytes, "; offset:%u;", &offset_bytes) != 1 || /* NOLINT(cert-err34-c) */
+                    offset_bytes > UINT16_MAX)
+                        continue;
+                *ret_offset_bytes = offset_bytes;
+                return 0;
+        }
+        return -ENOENT;
+}
+
+int tracepoint_find_field(const struct event_places *places, const char *text, const char *field,
+                          uint32_t *ret_offset_bytes, struct error *err)
+{
+        const char *colon = strchr(text, ':'), *root;
+        struct byte_buffer format = { .data = NULL };
+        char path[PATH_BYTES];
+        int r;
+
+        if (!colon || !is_name(text, (size_t)(colon - text)) || !is_name(colon + 1, strlen(colon + 1)))
+                return error_set(err, -EINVAL, "'%.80s' is no tracepoint", text);
+        r = tracepoint_find_root(places, &root, err);
+        if (r < 0)
+                return r;
+        if (snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", root, (int)(colon - text), text,
+                     colon + 1) >= (int)sizeof(path))
+                return error_set(err, -ENAMETOOLONG, "cannot read the tracepoint %s", text);
+        r = io_read_file(AT_FDCWD, path, FORMAT_BYTES_MAX, &format, NULL);
+        if (r == 0) {
+                byte_buffer_add_u8(&format, '\0');
+                r = format.failed ? -ENOMEM : find_offset((const char *)format.data, field, ret_offset_bytes);
+        }
+        byte_buffer_deinit(&format);
+        return r < 0 ? error_set(err, r, "cannot find '%s' in the tracepoint %s", field, text) : 0;
 }
 
 /* Sorted names of folders; NULL if there are none. */
@@ -152,7 +197,7 @@ int tracepoint_visit(const struct event_places *places, tracepoint_taker *take, 
                      struct error *err)
 {
         struct dirent **entries;
-        const char *root;
+        const char *root = NULL;
         int n, events_fd, r = tracepoint_find_root(places, &root, err);
 
         if (r < 0)

@@ -27,6 +27,13 @@ int tracepoint_find_root(const struct event_places *places, const char **ret_pat
 int tracepoint_find(const struct event_places *places, const char *text, size_t n_bytes, uint64_t *ret_id,
                     struct error *err);
 
+/*
+ * tracepoint_find_field() - where in the bytes of its records (PERF_SAMPLE_RAW) a field lies
+ * Returns 0; -ENOENT if it has no such field, and as tracepoint_find().
+ */
+int tracepoint_find_field(const struct event_places *places, const char *text, const char *field,
+                          uint32_t *ret_offset_bytes, struct error *err);
+
 /* Takes one; returns 0, or -errno to stop. */
 typedef int tracepoint_taker(void *context, const char *subsystem, const char *name);
 

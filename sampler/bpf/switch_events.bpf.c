@@ -243,6 +243,16 @@ static __always_inline __u32 copy_user_stack(char *to, __u64 sp)
         return copied;
 }
 
+static __always_inline __u32 add_user_frames(void *ctx, struct switch_record_head *record,
+                                             struct switch_stack *stack)
+{
+        long n_bytes = bpf_get_stack(ctx, stack + 1, SWITCH_USER_FRAMES * sizeof(__u64), BPF_F_USER_STACK);
+
+        record->flags |= SWITCH_FLAG_FRAMES;
+        stack->copy_bytes = n_bytes > 0 ? (__u32)n_bytes : 0;
+        return sizeof(*stack) + (stack->copy_bytes & ~7u);
+}
+
 /* Fills what follows the record; returns its bytes. */
 static __always_inline __u32 add_stack(void *ctx, struct switch_record_head *record,
                                        struct switch_stack *stack, const struct pt_regs *regs)
@@ -254,6 +264,8 @@ static __always_inline __u32 add_stack(void *ctx, struct switch_record_head *rec
         stack->context = (__u64)SWITCH_CONTEXT_KERNEL;
         stack->kernel_bytes = kernel_bytes > 0 ? (__u32)kernel_bytes : 0;
         __builtin_memset(stack->registers, 0, sizeof(stack->registers));
+        if (settings.frame_pointers)
+                return add_user_frames(ctx, record, stack);
         if (regs) {
                 bpf_probe_read_kernel(stack->registers, MACHINE_REGISTER_BYTES, regs);
                 copy_bytes = copy_user_stack((char *)(stack + 1), MACHINE_SP(regs));

@@ -16,6 +16,7 @@
 #define SWITCH_RING_HEAD_BYTES 4096 /* of struct switch_ring_head, before the records */
 #define SWITCH_PIECE_BYTES     4096 /* a user's stack is read in pieces that end where pages do */
 #define SWITCH_COPY_BYTES_MAX  65536
+#define SWITCH_USER_FRAMES     127 /* where the kernel follows the frame pointers */
 #define SWITCH_KERNEL_FRAMES   48
 #define SWITCH_REGISTERS_MAX   34 /* words of struct pt_regs that are copied, the largest machine's */
 #define SWITCH_NAME_BYTES      16
@@ -45,6 +46,8 @@ enum switch_record_flag {
         SWITCH_FLAG_STACK = 16, /* struct switch_stack and the copy follow */
         SWITCH_FLAG_COPY_FULL = 32, /* the copy ended because it has no more room */
         SWITCH_FLAG_32_BIT = 64,    /* the registers are of a 32-bit program */
+        SWITCH_FLAG_FRAMES =
+                128, /* what follows the stack is no copy of it, but the addresses of the user's frames */
 };
 
 /* Every record begins so; records are multiples of 8 bytes. */
@@ -95,7 +98,7 @@ struct switch_settings {
         __u32 has_prev_state; /* sched_switch tells the state (Linux 5.18); else it is in the task */
         __u32 stacks;
         __u32 n_skipped_frames; /* of the kernel's stack: those of the tracing itself */
-        __u32 unused;
+        __u32 frame_pointers;   /* the user's frames instead of a copy of the stack */
 };
 
 #endif /* SAMPLER_BPF_SWITCH_LAYOUT_H */

@@ -55,6 +55,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
                                       bytes, n_bytes);
                 expect_within(rec->sample.stack.registers, rec->sample.stack.registers_bytes, bytes, n_bytes);
                 expect_within(rec->sample.stack.copy, rec->sample.stack.copy_bytes, bytes, n_bytes);
+                expect_within(rec->sample.raw, rec->sample.raw_bytes, bytes, n_bytes);
                 expect_within(rec->sample.counts, rec->sample.counts_bytes, bytes, n_bytes);
                 unwind_frame_pointer_run(&rec->sample.stack, &nothing_mapped, &chain);
                 if (chain.n_frames < 1 || chain.n_frames > CALL_CHAIN_FRAMES_MAX)
@@ -83,8 +84,9 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
 /* What the first two bytes choose: which parts samples have. */
 static struct perf_record_layout layout_of(uint8_t parts, uint8_t formats)
 {
-        static const uint64_t types[] = { PERF_SAMPLE_CALLCHAIN, 0, PERF_SAMPLE_READ, PERF_SAMPLE_REGS_USER,
-                                          PERF_SAMPLE_STACK_USER };
+        static const uint64_t types[] = { PERF_SAMPLE_CALLCHAIN,  0,
+                                          PERF_SAMPLE_READ,       PERF_SAMPLE_REGS_USER,
+                                          PERF_SAMPLE_STACK_USER, PERF_SAMPLE_RAW };
         static const uint64_t registers[] = { 0x1, 0xff0fff, 0x100, UINT64_MAX };
         struct perf_record_layout layout = { .sample_type = PERF_RECORD_SAMPLE_TYPE,
                                              .read_format = formats & 0x1f,
@@ -98,7 +100,7 @@ static struct perf_record_layout layout_of(uint8_t parts, uint8_t formats)
 
 /*
  * The first byte: bit 0, samples have chains; bit 1, the size that the record states is its true one; bit 2, they have
- * counters; 3, registers; 4, a copy of the stack; 6 and 7, which registers.  The second byte: PERF_FORMAT_*, of the
+ * counters; 3, registers; 4, a copy of the stack; 5, the bytes of a tracepoint; 6 and 7, which registers.  The second byte: PERF_FORMAT_*, of the
  * counters; bit 7, of each thread.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

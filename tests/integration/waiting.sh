@@ -70,6 +70,11 @@ lies_in() { # name, place
                 "$TMPDIR/$1.out" "$TMPDIR/waits"
 }
 
+# Callstacks that are cut are no concern of this test.
+lost_records() { # name
+        lost "$1" | grep -v '^STACK_' || true
+}
+
 exec 3>&1
 
 # ---- with BPF ----
@@ -81,7 +86,7 @@ if [ -n "$reason" ]; then
         skips "waits by BPF" "$reason"
 else
         holds "the trace is whole" is_whole bpf
-        holds "nothing is lost" same "" "$(lost bpf)"
+        holds "nothing is lost" same "" "$(lost_records bpf)"
         for place in $places; do
                 holds "$place: the time, within 1%" lasts bpf "$place"
                 holds "$place: each wait is where the program says, within 1 us" lies_in bpf "$place"
@@ -98,6 +103,11 @@ else
         holds "who burns does not wait" same 0 "$(n_events bpf "kind == \"switch_out\" && $burning && \$7 == 0 && index(stack, \"burn_together\")")"
         holds "preempted is a reason of its own" same 0 "$(n_events bpf 'kind == "switch_out" && ($7 == 1) != (zone == 1)')"
         holds "who could run on has no place of waiting" same 0 "$(n_events bpf 'kind == "switch_out" && $7 == 1 && stack != ""')"
+
+        holds "frame pointers: record" record fp --off-cpu --unwind=fp "$WORKLOADS/w_waits" 2
+        read_trace fp
+        # libc has none, so that the function that called it is missing, but not the one before.
+        holds "frame pointers: the places" compare "$(waits_at fp meet | wc -l)" ">=" 8
 
         holds "record without --off-cpu" record plain "$WORKLOADS/w_waits" 1
         read_trace plain
@@ -133,12 +143,45 @@ if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
         skips "without CAP_BPF" "needs root and setpriv"
         exit 0
 fi
-# As root, but with CAP_PERFMON alone of the two.
-without_bpf() {
-        setpriv --bounding-set=-bpf,-sys_admin "$HYPROF" record -o "$TMPDIR/perf.hyp" "$@" >"$TMPDIR/perf.out" 2>"$TMPDIR/perf.err"
+# As root, but with CAP_PERFMON alone of the two.  With tracefs, or surely without it: $1 is a command for that.
+without_bpf() { # name, command for the file systems, options and command...
+        unshare -m sh -c "$2"' && shift && exec setpriv --bounding-set=-bpf,-sys_admin "$@"' sh sh \
+                "$HYPROF" record -o "$TMPDIR/$1.hyp" "${@:3}" >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err"
 }
-holds "without CAP_BPF: record" without_bpf "$WORKLOADS/w_waits" 2
+with_tracefs='{ [ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing; }'
+without_tracefs='{ umount -l /sys/kernel/debug; umount -l /sys/kernel/tracing; true; } 2>/dev/null'
+if ! unshare -m sh -c "$without_tracefs && [ ! -d /sys/kernel/tracing/events ]"; then
+        skips "without CAP_BPF" "file systems cannot be mounted here"
+        exit 0
+fi
+
+holds "without CAP_BPF: record" without_bpf perf "$without_tracefs" "$WORKLOADS/w_waits" 2
 read_trace perf
 holds "without CAP_BPF: the reason is said" grep -q 'CAP_BPF' <<<"$(not_by_bpf perf)"
-holds "without CAP_BPF: switches are there" compare "$(n_events perf 'kind == "switch_out" && thread == "waiter" && $7 == 0')" ">=" 8
-holds "without CAP_BPF: nothing is lost" same "" "$(lost perf)"
+holds "without CAP_BPF: switches are there" compare "$(n_events perf 'kind == "switch_out" && pid == tid && $7 == 0')" ">=" 8
+holds "without CAP_BPF: nothing is lost" same "" "$(lost_records perf)"
+
+# Perf tells no reason, but where it was.
+rounds=4
+holds "perf --off-cpu: record" without_bpf stacks "$without_tracefs" --off-cpu "$WORKLOADS/w_waits" $rounds
+read_trace stacks
+for place in $places; do
+        holds "perf --off-cpu: $place, the time within 1%" lasts stacks "$place"
+done
+holds "perf --off-cpu: no tracefs, which is said" grep -q 'tracefs is not mounted' \
+        <<<"$(reported stacks '.missing[] | select(.code == "NO_WAKERS") | .detail')"
+holds "perf --off-cpu: who could run on has no place" same 0 "$(n_events stacks 'kind == "switch_out" && $7 == 1 && stack != ""')"
+holds "perf --off-cpu: those are no samples" same cpu-clock \
+        "$(awk -F '\t' '$1 == "sample" && $6 != "cycles" { print $6 }' "$TMPDIR/stacks.events" | sort -u)"
+
+if ! unshare -m sh -c "$with_tracefs && [ -d /sys/kernel/tracing/events/sched ]"; then
+        skips "perf --off-cpu: wakers" "tracefs cannot be mounted here"
+        exit 0
+fi
+holds "perf --off-cpu, tracefs: record" without_bpf wakers "$with_tracefs" --off-cpu "$WORKLOADS/w_waits" $rounds
+read_trace wakers
+holds "perf --off-cpu, tracefs: wait_sleep, nobody" ended_by wakers wait_sleep -
+holds "perf --off-cpu, tracefs: wait_mutex" ended_by wakers wait_mutex holder
+holds "perf --off-cpu, tracefs: wait_futex" ended_by wakers wait_futex futexer
+holds "perf --off-cpu, tracefs: wait_pipe" ended_by wakers wait_pipe piper
+holds "perf --off-cpu, tracefs: where the waker was" woken_in wakers wait_pipe fill_pipe

@@ -17,6 +17,8 @@ enum { FAKE_TRACKER_0, FAKE_SAMPLES_0, FAKE_TRACKER_1, FAKE_SAMPLES_1, FAKE_N_RI
 #define FAKE_EVENT_SPEC_0   200
 #define FAKE_EVENT_SPEC_0_B 201
 #define FAKE_EVENT_SPEC_1   210
+#define FAKE_EVENT_WAITS    220 /* of EVENT_ROLE_WAITS */
+#define FAKE_EVENT_WAKERS   230 /* of EVENT_ROLE_WAKERS; the woken thread is at byte 8 */
 #define FAKE_EVENT_STRANGER 999 /* not of the set */
 
 /* event_set_close() is its end. */

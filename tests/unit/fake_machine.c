@@ -39,6 +39,13 @@ static const struct fake_file files[] = {
         { FAKE_MACHINE_INTEL, "devices/nonsense/type", "four\n" },
         { FAKE_MACHINE_INTEL, "tracing/events/sched/sched_switch/id", "316\n" },
         { FAKE_MACHINE_INTEL, "tracing/events/sched/sched_waking/id", "318\n" },
+        { FAKE_MACHINE_INTEL, "tracing/events/sched/sched_waking/format",
+          "name: sched_waking\nID: 318\nformat:\n"
+          "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+          "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+          "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+          "\tfield:int far;\toffset:70000;\tsize:4;\tsigned:1;\n"
+          "\nprint fmt: \"pid=%d\", REC->pid\n" },
         { FAKE_MACHINE_INTEL, "tracing/events/syscalls/sys_enter_openat/id", "900\n" },
         { FAKE_MACHINE_INTEL, "tracing/events/header_page", "no tracepoint\n" },
         { FAKE_MACHINE_ARM, "devices/armv8_pmuv3_0/type", "8\n" },

@@ -85,6 +85,10 @@ void kernel_record_add_sample(struct byte_buffer *out, const struct kernel_recor
                 for (uint64_t i = 0; i < sample->n_chain; i++)
                         byte_buffer_add_u64(out, sample->chain[i]);
         }
+        if (sample->raw) {
+                byte_buffer_add_u32(out, sample->raw_bytes);
+                byte_buffer_add(out, sample->raw, sample->raw_bytes);
+        }
         add_registers_and_copy(out, sample);
         end(out, at);
 }

@@ -39,6 +39,8 @@ struct kernel_record_sample {
         const uint8_t *copy;    /* NULL = without PERF_SAMPLE_STACK_USER */
         size_t copy_bytes;      /* room for the copy, a multiple of 8 */
         uint64_t copy_valid;    /* of them are the stack's */
+        const void *raw;        /* NULL = an event without PERF_SAMPLE_RAW */
+        uint32_t raw_bytes;
 };
 
 void kernel_record_add_sample(struct byte_buffer *out, const struct kernel_record_sample *sample);

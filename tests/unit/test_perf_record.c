@@ -22,6 +22,7 @@
 static const struct kernel_record_identity who = {
         .pid = 4242, .tid = 4243, .time_ns = UINT64_C(0x1122334455667788), .cpu = 3, .event = 77
 };
+static const uint8_t raw[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
 static const uint64_t chain[] = { PERF_CONTEXT_USER, 0x401000, 0x402000, UINT64_C(0x7fff00001111) };
 static const uint8_t build_id[PERF_RECORD_BUILD_ID_MAX] = { 1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                                             11, 12, 13, 14, 15, 16, 17, 18, 19, 20 };
@@ -55,6 +56,7 @@ enum {
         SAMPLE_NO_REGISTERS,
         SAMPLE_COPY,
         SAMPLE_NO_COPY,
+        SAMPLE_RAW,
         SAMPLE_ALL,
         MMAP_INODE,
         MMAP_BUILD_ID,
@@ -77,8 +79,9 @@ static const size_t least_bytes[] = {
         [SAMPLE_NO_REGISTERS] = SAMPLE_BYTES + 8,
         [SAMPLE_COPY] = SAMPLE_BYTES + 8 + sizeof(copy) + 8,
         [SAMPLE_NO_COPY] = SAMPLE_BYTES + 8,
+        [SAMPLE_RAW] = SAMPLE_BYTES + 4 + sizeof(raw),
         [SAMPLE_ALL] = SAMPLE_BYTES + sizeof(group) + 8 + sizeof(chain) + 8 + sizeof(registers) + 8 +
-                       sizeof(copy) + 8,
+                       sizeof(copy) + 8 + 4 + sizeof(raw),
         [MMAP_INODE] = HEADER_BYTES + 64 + IDENTITY_BYTES,
         [MMAP_BUILD_ID] = HEADER_BYTES + 64 + IDENTITY_BYTES,
         [COMM] = HEADER_BYTES + 8 + IDENTITY_BYTES,
@@ -111,6 +114,10 @@ static void complete_sample(int kind, struct kernel_record_sample *sample)
                 sample->n_registers = sizeof(registers) / sizeof(registers[0]);
                 sample->registers_abi = kind == SAMPLE_NO_REGISTERS ? PERF_SAMPLE_REGS_ABI_NONE
                                                                     : PERF_SAMPLE_REGS_ABI_64;
+        }
+        if (kind == SAMPLE_RAW || kind == SAMPLE_ALL) {
+                sample->raw = raw;
+                sample->raw_bytes = sizeof(raw);
         }
         if (kind == SAMPLE_COPY || kind == SAMPLE_NO_COPY || kind == SAMPLE_ALL) {
                 sample->copy = copy;
@@ -180,8 +187,9 @@ static struct perf_record_layout layout_of(int kind)
                 [SAMPLE_NO_REGISTERS] = PERF_SAMPLE_REGS_USER,
                 [SAMPLE_COPY] = PERF_SAMPLE_STACK_USER,
                 [SAMPLE_NO_COPY] = PERF_SAMPLE_STACK_USER,
-                [SAMPLE_ALL] = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER |
-                               PERF_SAMPLE_STACK_USER,
+                [SAMPLE_RAW] = PERF_SAMPLE_RAW,
+                [SAMPLE_ALL] = PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_READ |
+                               PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
         };
 
         return (struct perf_record_layout){
@@ -307,6 +315,9 @@ START_TEST(test_parts_of_samples)
         if (sample.stack.registers)
                 ck_assert_mem_eq(sample.stack.registers, registers, sizeof(registers));
         ck_assert_uint_eq(sample.stack.registers_bytes, sample.stack.registers ? sizeof(registers) : 0);
+        ck_assert_uint_eq(sample.raw_bytes, _i == SAMPLE_RAW || _i == SAMPLE_ALL ? sizeof(raw) : 0);
+        if (sample.raw)
+                ck_assert_mem_eq(sample.raw, raw, sizeof(raw));
         ck_assert((sample.stack.copy != NULL) == (_i == SAMPLE_COPY || _i == SAMPLE_ALL));
         if (sample.stack.copy)
                 ck_assert_mem_eq(sample.stack.copy, copy, COPY_VALID);
@@ -340,6 +351,9 @@ START_TEST(test_stated_lengths)
                 { SAMPLE_GROUP, SAMPLE_BYTES, UINT64_MAX / 24 + 1, -EBADMSG },
                 { SAMPLE_REGISTERS, SAMPLE_BYTES, PERF_SAMPLE_REGS_ABI_NONE, 0 },
                 { SAMPLE_REGISTERS, SAMPLE_BYTES, PERF_SAMPLE_REGS_ABI_32, 0 },
+                { SAMPLE_RAW, SAMPLE_BYTES, UINT64_C(0x0403020100000000), 0 },
+                { SAMPLE_RAW, SAMPLE_BYTES, UINT64_C(0x040302010000000d), -EBADMSG },
+                { SAMPLE_RAW, SAMPLE_BYTES, UINT64_C(0x04030201ffffffff), -EBADMSG },
                 { SAMPLE_COPY, SAMPLE_BYTES, 0, 0 },
                 { SAMPLE_COPY, SAMPLE_BYTES, 24, 0 }, /* what is behind it is taken for how much is valid */
                 { SAMPLE_COPY, SAMPLE_BYTES, 33, -EBADMSG },
@@ -582,7 +596,7 @@ int main(void)
         tcase_add_test(tc, test_sample_with_chain);
         tcase_add_loop_test(tc, test_chain_length, 0, 8);
         tcase_add_loop_test(tc, test_parts_of_samples, SAMPLE, SAMPLE_ALL + 1);
-        tcase_add_loop_test(tc, test_stated_lengths, 0, 17);
+        tcase_add_loop_test(tc, test_stated_lengths, 0, 20);
         tcase_add_test(tc, test_mmap2_by_inode);
         tcase_add_test(tc, test_mmap2_by_build_id);
         tcase_add_test(tc, test_mmap2_of_data);

@@ -8,8 +8,8 @@
 #include "sampler/perf_record.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
-#include "sampler/table_process.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/table_process.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -602,122 +602,6 @@ START_TEST(test_full_tables)
 }
 END_TEST
 
-/* ---- waiting, as BPF tells of it ----------------------------------------------------------------------- */
-
-static struct perf_record waiting_record(enum perf_record_kind kind, uint32_t tid, uint64_t time_ns)
-{
-        return (struct perf_record){ .kind = kind, .pid = PID, .tid = tid, .cpu = 1, .time_ns = time_ns };
-}
-
-static void take(struct fixture *f, const struct perf_record *rec)
-{
-        ck_assert_int_eq(sample_source_take(&f->source, rec), 0);
-}
-
-/* A thread, made known as the kernel does it. */
-static void begin_thread(struct fixture *f, uint32_t tid, uint64_t time_ns)
-{
-        struct perf_record fork = waiting_record(PERF_RECORD_KIND_FORK, tid, time_ns);
-
-        fork.fork.parent_pid = fork.fork.parent_tid = PID;
-        take(f, &fork);
-}
-
-/* From here on switches are BPF's; it is never asked, for nothing is run. */
-static void set_up_bpf(struct fixture *f)
-{
-        set_up(f, 0);
-        f->source.switches = (struct switch_source *)(void *)f;
-}
-
-static void leave_cpu(struct fixture *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
-{
-        struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
-
-        out.context_switch.out = true;
-        out.context_switch.wait = TRACE_WAIT_SLEEPING;
-        out.context_switch.same_stack = is_same;
-        out.context_switch.stack.chain = (const uint8_t *)chain;
-        out.context_switch.stack.n_chain = chain ? 2 : 0;
-        take(f, &out);
-}
-
-START_TEST(test_waits_have_their_stack)
-{
-        static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        struct fixture f;
-        uint64_t stack;
-
-        set_up_bpf(&f);
-        begin_thread(&f, 501, 10);
-        leave_cpu(&f, 20, NULL, true); /* the same as what was never seen */
-        leave_cpu(&f, 30, here, false);
-        leave_cpu(&f, 40, NULL, false); /* not copied: nothing is known */
-        leave_cpu(&f, 50, NULL, true);
-        stack = pending(&f, 501, 1)->switch_out.stack;
-        ck_assert_uint_eq(pending(&f, 501, 0)->switch_out.stack, 0);
-        ck_assert_uint_ne(stack, 0);
-        ck_assert_uint_ne(pending(&f, 501, 1)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
-        ck_assert_uint_eq(pending(&f, 501, 1)->switch_out.wait, TRACE_WAIT_SLEEPING);
-        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack, 0);
-        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
-        ck_assert_uint_eq(pending(&f, 501, 3)->switch_out.stack, stack);
-        tear_down(&f);
-}
-END_TEST
-
-START_TEST(test_wakeups_belong_to_who_was_woken)
-{
-        static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };
-        struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 40);
-        struct fixture f;
-
-        set_up_bpf(&f);
-        begin_thread(&f, 501, 10);
-        begin_thread(&f, 502, 20);
-        wakeup.wakeup.waker_pid = PID;
-        wakeup.wakeup.waker_tid = 502;
-        memcpy(wakeup.wakeup.waker_name, "waker", 6);
-        wakeup.wakeup.stack.chain = (const uint8_t *)there;
-        wakeup.wakeup.stack.n_chain = 2;
-        take(&f, &wakeup);
-        wakeup.time_ns = 50; /* somebody who is not recorded */
-        wakeup.wakeup.waker_tid = 77;
-        take(&f, &wakeup);
-        ck_assert_uint_eq(pending(&f, 501, 0)->op, TRACE_OP_WAKEUP);
-        ck_assert_uint_eq(pending(&f, 501, 0)->wakeup.waker,
-                          process_table_find_thread(&f.processes, 502)->thread);
-        ck_assert_uint_ne(pending(&f, 501, 0)->wakeup.stack, 0);
-        ck_assert(is_text(&f, pending(&f, 501, 0)->wakeup.name, "waker"));
-        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
-        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
-        ck_assert(is_text(&f, pending(&f, 501, 1)->wakeup.name, "waker"));
-        tear_down(&f);
-}
-END_TEST
-
-/* BPF tells of threads after their end. */
-START_TEST(test_only_threads_that_live_wait)
-{
-        struct perf_record exit = waiting_record(PERF_RECORD_KIND_EXIT, 501, 30);
-        struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 50);
-        struct fixture f;
-
-        set_up_bpf(&f);
-        begin_thread(&f, 501, 10);
-        leave_cpu(&f, 20, NULL, false);
-        take(&f, &exit);
-        leave_cpu(&f, 40, NULL, false);
-        take(&f, &wakeup);
-        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 2);
-        ck_assert_uint_eq(pending(&f, 501, 1)->op, TRACE_OP_THREAD_EXIT);
-        begin_thread(&f, 501, 60); /* the number again */
-        leave_cpu(&f, 70, NULL, false);
-        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 3);
-        tear_down(&f);
-}
-END_TEST
-
 int main(void)
 {
         Suite *suite = suite_create("sampler/sample_source");
@@ -739,9 +623,6 @@ int main(void)
         tcase_add_test(tc, test_scan_does_not_disturb);
         tcase_add_test(tc, test_corrupt_ring);
         tcase_add_test(tc, test_full_tables);
-        tcase_add_test(tc, test_waits_have_their_stack);
-        tcase_add_test(tc, test_wakeups_belong_to_who_was_woken);
-        tcase_add_test(tc, test_only_threads_that_live_wait);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

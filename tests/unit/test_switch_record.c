@@ -208,6 +208,27 @@ START_TEST(test_stacks_are_found)
 }
 END_TEST
 
+START_TEST(test_frames_join_the_kernels)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        struct switch_record record;
+        uint64_t chain[4 + COPY_BYTES / 8];
+
+        add_switch(&bytes, SWITCH_FLAG_OUT | SWITCH_FLAG_STACK | SWITCH_FLAG_FRAMES, 1);
+        add_stack(&bytes, COPY_BYTES, 16);
+        decode(&bytes, &record);
+        ck_assert_uint_eq(record.records[0].context_switch.stack.n_chain, 4 + COPY_BYTES / 8);
+        memcpy(chain, record.records[0].context_switch.stack.chain, sizeof(chain));
+        ck_assert_uint_eq(chain[0], (uint64_t)SWITCH_CONTEXT_KERNEL);
+        ck_assert_uint_eq(chain[2], UINT64_C(0xffffffff81000001));
+        ck_assert_uint_eq(chain[3], (uint64_t)-512); /* PERF_CONTEXT_USER */
+        ck_assert_uint_eq(chain[4], UINT64_C(0x5a5a5a5a5a5a5a5a));
+        ck_assert_ptr_null(record.records[0].context_switch.stack.registers);
+        ck_assert_ptr_null(record.records[0].context_switch.stack.copy);
+        byte_buffer_deinit(&bytes);
+}
+END_TEST
+
 /* A record that was cut; what lies behind cannot be read. */
 START_TEST(test_every_cut_is_refused)
 {
@@ -292,6 +313,7 @@ int main(void)
         tcase_add_loop_test(tc, test_the_kernels_state_says_why, 0, (int)(sizeof(waits) / sizeof(waits[0])));
         tcase_add_test(tc, test_a_wakeup_names_the_waker);
         tcase_add_test(tc, test_stacks_are_found);
+        tcase_add_test(tc, test_frames_join_the_kernels);
         tcase_add_loop_test(
                 tc, test_every_cut_is_refused, 0,
                 (int)(sizeof(struct switch_record_switch) + sizeof(struct switch_stack) + COPY_BYTES));

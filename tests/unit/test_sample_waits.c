@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/sample_source.c: a wait has the place where it was, a wake-up who woke, whether BPF tells of them or perf */
+#include "format/trace_dictionary.h"
+#include "sampler/loss_counter.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_table.h"
+#include "sampler/sample_source.h"
+#include "sampler/stack_unwinder.h"
+#include "tests/unit/fake_events.h"
+
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PID 500
+
+static const uint32_t sample_events[] = { 1, 2 };
+static const struct stack_unwinder_options by_frame_pointers = { .mode = STACK_UNWINDER_FP };
+
+struct fixture {
+        struct event_set events;
+        struct trace_dictionary dictionary;
+        struct process_table processes;
+        struct loss_counter losses;
+        struct stack_unwinder *unwinder;
+        struct sample_source source;
+};
+
+static void set_up(struct fixture *f)
+{
+        struct sample_source_parts parts = {
+                .events = &f->events,
+                .processes = &f->processes,
+                .dictionary = &f->dictionary,
+                .losses = &f->losses,
+                .sample_events = sample_events,
+        };
+
+        memset(f, 0, sizeof(*f));
+        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
+        trace_dictionary_init(&f->dictionary, 0);
+        process_table_init(&f->processes, &f->dictionary);
+        ck_assert_int_eq(stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->unwinder, NULL), 0);
+        parts.unwinder = f->unwinder;
+        ck_assert_int_eq(sample_source_init(&f->source, &parts), 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+        sample_source_deinit(&f->source);
+        stack_unwinder_free(f->unwinder);
+        process_table_deinit(&f->processes);
+        trace_dictionary_deinit(&f->dictionary);
+        event_set_close(&f->events);
+}
+
+/* The n-th event that waits on a thread. */
+static const struct trace_event *pending(const struct fixture *f, uint32_t tid, size_t n)
+{
+        const struct thread_track *thread = process_table_find_thread(&f->processes, tid);
+
+        ck_assert_ptr_nonnull(thread);
+        ck_assert_uint_lt(n, thread->n_pending);
+        return &thread->pending[n].event;
+}
+
+static bool is_text(const struct fixture *f, uint64_t string, const char *text)
+{
+        size_t n_bytes;
+        const char *bytes = trace_dictionary_string(&f->dictionary, (uint32_t)string, &n_bytes);
+
+        return n_bytes == strlen(text) && memcmp(bytes, text, n_bytes) == 0;
+}
+
+/* ---- waiting, as BPF tells of it ----------------------------------------------------------------------- */
+
+static struct perf_record waiting_record(enum perf_record_kind kind, uint32_t tid, uint64_t time_ns)
+{
+        return (struct perf_record){ .kind = kind, .pid = PID, .tid = tid, .cpu = 1, .time_ns = time_ns };
+}
+
+static void take(struct fixture *f, const struct perf_record *rec)
+{
+        ck_assert_int_eq(sample_source_take(&f->source, rec), 0);
+}
+
+/* A thread, made known as the kernel does it. */
+static void begin_thread(struct fixture *f, uint32_t tid, uint64_t time_ns)
+{
+        struct perf_record fork = waiting_record(PERF_RECORD_KIND_FORK, tid, time_ns);
+
+        fork.fork.parent_pid = fork.fork.parent_tid = PID;
+        take(f, &fork);
+}
+
+/* From here on switches are BPF's; it is never asked, for nothing is run. */
+static void set_up_bpf(struct fixture *f)
+{
+        set_up(f);
+        f->source.switches = (struct switch_source *)(void *)f;
+}
+
+static void leave_cpu(struct fixture *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
+{
+        struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
+
+        out.context_switch.out = true;
+        out.context_switch.wait = TRACE_WAIT_SLEEPING;
+        out.context_switch.same_stack = is_same;
+        out.context_switch.stack.chain = (const uint8_t *)chain;
+        out.context_switch.stack.n_chain = chain ? 2 : 0;
+        take(f, &out);
+}
+
+START_TEST(test_waits_have_their_stack)
+{
+        static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
+        struct fixture f;
+        uint64_t stack;
+
+        set_up_bpf(&f);
+        begin_thread(&f, 501, 10);
+        leave_cpu(&f, 20, NULL, true); /* the same as what was never seen */
+        leave_cpu(&f, 30, here, false);
+        leave_cpu(&f, 40, NULL, false); /* not copied: nothing is known */
+        leave_cpu(&f, 50, NULL, true);
+        stack = pending(&f, 501, 1)->switch_out.stack;
+        ck_assert_uint_eq(pending(&f, 501, 0)->switch_out.stack, 0);
+        ck_assert_uint_ne(stack, 0);
+        ck_assert_uint_ne(pending(&f, 501, 1)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
+        ck_assert_uint_eq(pending(&f, 501, 1)->switch_out.wait, TRACE_WAIT_SLEEPING);
+        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack, 0);
+        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
+        ck_assert_uint_eq(pending(&f, 501, 3)->switch_out.stack, stack);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_wakeups_belong_to_who_was_woken)
+{
+        static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };
+        struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 40);
+        struct fixture f;
+
+        set_up_bpf(&f);
+        begin_thread(&f, 501, 10);
+        begin_thread(&f, 502, 20);
+        wakeup.wakeup.waker_pid = PID;
+        wakeup.wakeup.waker_tid = 502;
+        memcpy(wakeup.wakeup.waker_name, "waker", 6);
+        wakeup.wakeup.stack.chain = (const uint8_t *)there;
+        wakeup.wakeup.stack.n_chain = 2;
+        take(&f, &wakeup);
+        wakeup.time_ns = 50; /* somebody who is not recorded */
+        wakeup.wakeup.waker_tid = 77;
+        take(&f, &wakeup);
+        ck_assert_uint_eq(pending(&f, 501, 0)->op, TRACE_OP_WAKEUP);
+        ck_assert_uint_eq(pending(&f, 501, 0)->wakeup.waker,
+                          process_table_find_thread(&f.processes, 502)->thread);
+        ck_assert_uint_ne(pending(&f, 501, 0)->wakeup.stack, 0);
+        ck_assert(is_text(&f, pending(&f, 501, 0)->wakeup.name, "waker"));
+        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
+        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
+        ck_assert(is_text(&f, pending(&f, 501, 1)->wakeup.name, "waker"));
+        tear_down(&f);
+}
+END_TEST
+
+/* BPF tells of threads after their end. */
+START_TEST(test_only_threads_that_live_wait)
+{
+        struct perf_record exit = waiting_record(PERF_RECORD_KIND_EXIT, 501, 30);
+        struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 50);
+        struct fixture f;
+
+        set_up_bpf(&f);
+        begin_thread(&f, 501, 10);
+        leave_cpu(&f, 20, NULL, false);
+        take(&f, &exit);
+        leave_cpu(&f, 40, NULL, false);
+        take(&f, &wakeup);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 2);
+        ck_assert_uint_eq(pending(&f, 501, 1)->op, TRACE_OP_THREAD_EXIT);
+        begin_thread(&f, 501, 60); /* the number again */
+        leave_cpu(&f, 70, NULL, false);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 3);
+        tear_down(&f);
+}
+END_TEST
+
+/* ---- waiting, as perf tells of it ---------------------------------------------------------------------- */
+
+static void take_role(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t event,
+                      const uint64_t *chain, const uint8_t *raw, size_t raw_bytes)
+{
+        struct perf_record rec = waiting_record(PERF_RECORD_KIND_SAMPLE, tid, time_ns);
+
+        rec.event = event;
+        rec.sample.stack.chain = (const uint8_t *)chain;
+        rec.sample.stack.n_chain = 2;
+        rec.sample.raw = raw;
+        rec.sample.raw_bytes = raw_bytes;
+        take(f, &rec);
+}
+
+static void leave_by_perf(struct fixture *f, uint64_t time_ns, bool preempted)
+{
+        struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
+
+        out.context_switch.out = true;
+        out.context_switch.preempted = preempted;
+        take(f, &out);
+}
+
+START_TEST(test_a_switch_has_the_stack_of_the_sample_before)
+{
+        static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
+        struct fixture f;
+
+        set_up(&f);
+        begin_thread(&f, 501, 10);
+        take_role(&f, 501, 20, FAKE_EVENT_WAITS, here, NULL, 0);
+        leave_by_perf(&f, 21, false);
+        leave_by_perf(&f, 30, false); /* its sample was lost */
+        take_role(&f, 501, 40, FAKE_EVENT_WAITS, here, NULL, 0);
+        leave_by_perf(&f, 41, true);
+        leave_by_perf(&f, 50, false);
+        ck_assert_uint_eq(f.source.n_samples, 0);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 4);
+        ck_assert_uint_ne(pending(&f, 501, 0)->switch_out.stack, 0);
+        for (size_t i = 1; i < 4; i++)
+                ck_assert_uint_eq(pending(&f, 501, i)->switch_out.stack, 0);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_a_waker_is_who_was_sampled)
+{
+        static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };
+        static const uint8_t raw[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 }; /* of 501 */
+        static const uint8_t hardirq[] = { 62, 1, 8, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 };
+        static const uint8_t stranger[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 9, 0, 0 };
+        struct fixture f;
+
+        set_up(&f);
+        begin_thread(&f, 501, 10);
+        begin_thread(&f, 502, 15);
+        take_role(&f, 502, 20, FAKE_EVENT_WAKERS, there, raw, sizeof(raw));
+        take_role(&f, 502, 30, FAKE_EVENT_WAKERS, there, hardirq, sizeof(hardirq));
+        take_role(&f, 502, 40, FAKE_EVENT_WAKERS, there, stranger, sizeof(stranger));
+        take_role(&f, 501, 50, FAKE_EVENT_WAKERS, there, raw, sizeof(raw)); /* itself */
+        take_role(&f, 502, 60, FAKE_EVENT_WAKERS, there, raw, sizeof(raw) - 1);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 2);
+        ck_assert_uint_eq(pending(&f, 501, 0)->op, TRACE_OP_WAKEUP);
+        ck_assert_uint_eq(pending(&f, 501, 0)->wakeup.waker,
+                          process_table_find_thread(&f.processes, 502)->thread);
+        ck_assert_uint_ne(pending(&f, 501, 0)->wakeup.stack, 0);
+        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
+        ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
+        tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/sample_source, waiting");
+        TCase *tc = tcase_create("waiting");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        tcase_add_test(tc, test_waits_have_their_stack);
+        tcase_add_test(tc, test_wakeups_belong_to_who_was_woken);
+        tcase_add_test(tc, test_only_threads_that_live_wait);
+        tcase_add_test(tc, test_a_switch_has_the_stack_of_the_sample_before);
+        tcase_add_test(tc, test_a_waker_is_who_was_sampled);
+        suite_add_tcase(suite, tc);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
