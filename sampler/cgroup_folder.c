@@ -79,6 +79,8 @@ int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
         struct byte_buffer text = { .data = NULL };
         int r = io_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_BYTES_MAX, &text, err);
 
+        mount->path[0] = '\0';
+        mount->root[0] = '\0';
         if (r == 0 && cgroup_mount_parse(mount, (const char *)text.data) < 0)
                 r = error_set(err, -ENOENT, "cgroup2 is not mounted");
         byte_buffer_deinit(&text);
