@@ -126,9 +126,9 @@ static int take_events(struct record_options *options, const char *list)
 
         if (event_request_add(&options->events, list, &err) == 0)
                 return 0;
-        complain("error: -e %s: %s", list, err.text);
-        if (err.code == -EINVAL) /* other failures have their own remedy in the words */
-                complain_try("hyprof list");
+        /* Other failures have their own remedy in the words. */
+        complain("error: -e %s: %s%s", list, err.text,
+                 err.code == -EINVAL ? "; 'hyprof list' shows what there is" : "");
         return -EINVAL;
 }
 

@@ -48,10 +48,11 @@ static int copy_field(char *path, const char *field, size_t n_bytes)
 static bool take_line(struct cgroup_mount *mount, const char *line, size_t n_bytes)
 {
         static const char type[] = " - cgroup2 ";
-        const char *root = line, *path;
+        const char *root = line, *path, *behind = memmem(line, n_bytes, type, sizeof(type) - 1);
 
-        if (!memmem(line, n_bytes, type, sizeof(type) - 1))
+        if (!behind)
                 return false;
+        n_bytes = (size_t)(behind - line);
         for (int i = 0; root && i < 3; i++) {
                 root = memchr(root, ' ', n_bytes - (size_t)(root - line));
                 root = root ? root + 1 : NULL;

@@ -5,11 +5,12 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/cgroup_folder.h"
+#include "sampler/privileges.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -29,15 +30,18 @@
 #define LIST_BYTES_MAX (UINT32_C(1) << 24)
 
 /*
- * cgroups are folders that usually belong to root: whoever gave up his rights
- * takes CAP_DAC_OVERRIDE back here, for so long.  The keeper never gives it up.
+ * cgroups are folders that usually belong to root.  Whoever has become a user and holds the capability raises it for so
+ * long; whoever has it anyhow, root, keeps it.  Returns whether it is to be lowered again.
  */
-static void begin_change(void)
+static bool begin_change(void)
 {
+        return !privileges_has(CAP_DAC_OVERRIDE) && privileges_raise(CAP_DAC_OVERRIDE);
 }
 
-static void end_change(void)
+static void end_change(bool raised)
 {
+        if (raised)
+                privileges_lower(CAP_DAC_OVERRIDE);
 }
 
 /* ---- the keeper ---------------------------------------------------------------------------------------- */
@@ -104,7 +108,7 @@ static _Noreturn void keep(int parent_fd, const char *name, int sign_fd, int rec
         (void)setsid();
         (void)prctl(PR_SET_NAME, "hyprof-cgroup");
         close_all_but(needed, sizeof(needed) / sizeof(needed[0]));
-        begin_change();
+        (void)begin_change(); /* for ever: it is all that this process is there for */
         while (poll(fds, 2, -1) < 0 && errno == EINTR)
                 ;
         remove_folder(parent_fd, name);
@@ -229,12 +233,13 @@ int command_cgroup_open(struct command_cgroup *c, pid_t pid, struct error *err)
 {
         char parent[PATH_MAX], name[NAME_BYTES];
         int parent_fd, r;
+        bool raised;
 
         command_cgroup_init(c);
         parent_fd = open_parent(parent, err);
         if (parent_fd < 0)
                 return parent_fd;
-        begin_change();
+        raised = begin_change();
         sweep(parent_fd);
         r = make_folder(parent_fd, name);
         if (r < 0) {
@@ -247,7 +252,7 @@ int command_cgroup_open(struct command_cgroup *c, pid_t pid, struct error *err)
                 if (r < 0)
                         remove_folder(parent_fd, name);
         }
-        end_change();
+        end_change(raised);
         (void)close(parent_fd);
         if (r < 0) {
                 io_close(&c->fd);

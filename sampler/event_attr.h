@@ -32,8 +32,8 @@ struct event_attr_options {
         bool switches;  /* PERF_RECORD_SWITCH, by the first event: they come as often as samples */
 };
 
-/* Of the sampling or counting event number @spec of the request. */
-struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t spec);
+/* Of the sampling or counting event number @i of the request. */
+struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t i);
 
 /* Of the dummy event that tells of mappings, names, forks and exits. */
 struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);

@@ -97,7 +97,7 @@ static int parse_cpus(const char *text, struct event_spec *spec)
 
 static int read_cpus(const struct event_pmu *pmu, struct event_spec *spec, struct error *err)
 {
-        char line[LINE_BYTES];
+        char line[LINE_BYTES] = "";
         int r = read_line(pmu->dir_fd, "cpus", line);
 
         if (r == -ENOENT)
@@ -116,13 +116,13 @@ static int read_cpus(const struct event_pmu *pmu, struct event_spec *spec, struc
 static uint64_t *find_config(struct event_spec *spec, const char **format)
 {
         static const char *const names[] = { "config:", "config1:", "config2:" };
-        uint64_t *const words[] = { &spec->config, &spec->config1, &spec->config2 };
 
-        for (size_t i = 0; i < 3; i++)
-                if (strncmp(*format, names[i], strlen(names[i])) == 0) {
-                        *format += strlen(names[i]);
-                        return words[i];
-                }
+        for (size_t i = 0; i < 3; i++) {
+                if (strncmp(*format, names[i], strlen(names[i])) != 0)
+                        continue;
+                *format += strlen(names[i]);
+                return i == 0 ? &spec->config : (i == 1 ? &spec->config1 : &spec->config2);
+        }
         return NULL;
 }
 
@@ -172,10 +172,9 @@ static int refuse_term(const struct event_pmu *pmu, const char *name, size_t n_b
 
         name_guess_init(&guess, name, n_bytes);
         (void)event_pmu_visit_events(pmu, offer_event, &guess);
-        return error_set(
-                err, -EINVAL, "%s has no term or event '%.*s'%s%s%s; 'hyprof list %s/' shows its events",
-                pmu->name, n_bytes > TERM_BYTES ? TERM_BYTES : (int)n_bytes, name,
-                guess.best[0] ? ", did you mean '" : "", guess.best, guess.best[0] ? "'?" : "", pmu->name);
+        return error_set(err, -EINVAL, "%s has no term or event '%.*s'%s%s%s", pmu->name,
+                         n_bytes > TERM_BYTES ? TERM_BYTES : (int)n_bytes, name,
+                         guess.best[0] ? ", did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
 }
 
 struct term {
@@ -223,107 +222,118 @@ static bool is_word(const struct term *term, const char *word)
         return strlen(word) == term->name_bytes && memcmp(term->name, word, term->name_bytes) == 0;
 }
 
-/* True if the terms give @name a value. */
+/* Takes the next of @left bytes of terms; 1, or 0 behind the last. */
+static int next_term(const char **at, size_t *left, struct term *ret_term)
+{
+        const char *comma;
+        size_t n_bytes;
+
+        if (!*at)
+                return 0;
+        comma = memchr(*at, ',', *left);
+        n_bytes = comma ? (size_t)(comma - *at) : *left;
+        *ret_term = cut_term(*at, n_bytes);
+        *at = comma ? comma + 1 : NULL;
+        *left -= comma ? n_bytes + 1 : n_bytes;
+        return 1;
+}
+
+/* True if @terms give this one a value. */
 static bool has_term(const char *terms, size_t n_bytes, const struct term *wanted)
 {
-        while (n_bytes > 0) {
-                const char *comma = memchr(terms, ',', n_bytes);
-                size_t n = comma ? (size_t)(comma - terms) : n_bytes;
-                struct term term = cut_term(terms, n);
+        struct term term;
 
+        while (next_term(&terms, &n_bytes, &term) == 1)
                 if (term.name_bytes == wanted->name_bytes &&
                     memcmp(term.name, wanted->name, term.name_bytes) == 0)
                         return true;
-                terms += n + (comma != NULL);
-                n_bytes -= n + (comma != NULL);
-        }
         return false;
 }
 
-/* What the terms of an event with a name are understood with. */
-struct event_terms {
-        const char *text; /* all that was typed; NULL = these are typed */
-        size_t n_bytes;
-};
-
-static int apply_terms(const struct event_pmu *pmu, const char *terms, size_t n_bytes,
-                       const struct event_terms *typed, struct event_spec *spec, struct error *err);
-
-/* An event with a name stands for the terms in its file; "?" is a value that is to be typed. */
-static int apply_event(const struct event_pmu *pmu, const struct term *term, const struct event_terms *typed,
-                       struct event_spec *spec, struct error *err)
-{
-        char line[LINE_BYTES];
-        int r = read_file_of(pmu, "events", term->name, term->name_bytes, line);
-
-        if (r == -ENOENT)
-                return refuse_term(pmu, term->name, term->name_bytes, err);
-        if (r < 0)
-                return error_set(err, r, "cannot read the event %.*s of %s", (int)term->name_bytes,
-                                 term->name, pmu->name);
-        return apply_terms(pmu, line, strlen(line), typed, spec, err);
-}
-
-static int apply_term(const struct event_pmu *pmu, const struct term *term, const struct event_terms *typed,
-                      const struct event_terms *all, struct event_spec *spec, struct error *err)
+/* A term that has bits of its own.  Returns 1 when it is done, 0 if it is no such term, -errno. */
+static int apply_term(const struct event_pmu *pmu, const struct term *term, struct event_spec *spec,
+                      struct error *err)
 {
         static const char *const words[] = { "config", "config1", "config2" };
         static const char *const formats[] = { "config:0-63", "config1:0-63", "config2:0-63" };
-        char format[LINE_BYTES];
+        char format[LINE_BYTES] = "";
         int r;
 
-        if (typed->text && term->value_bytes == 1 && term->value[0] == '?')
-                return has_term(typed->text, typed->n_bytes, term)
-                               ? 0
-                               : error_set(err, -EINVAL, "%s: a value for %.*s is to be added: %.*s=...",
-                                           pmu->name, (int)term->name_bytes, term->name,
-                                           (int)term->name_bytes, term->name);
+        if (term->name_bytes == 0 || term->name_bytes >= TERM_BYTES)
+                return error_set(err, -EINVAL, "%s: a term without a name, or with a long one", pmu->name);
         for (size_t i = 0; i < 3; i++)
-                if (is_word(term, words[i]))
-                        return apply_value(pmu, term, formats[i], spec, err);
+                if (is_word(term, words[i])) {
+                        r = apply_value(pmu, term, formats[i], spec, err);
+                        return r < 0 ? r : 1;
+                }
         r = read_file_of(pmu, "format", term->name, term->name_bytes, format);
-        if (r == 0)
-                return apply_value(pmu, term, format, spec, err);
-        /* The terms of a file name no further events. */
-        if (r == -ENOENT && !term->value && !typed->text)
-                return apply_event(pmu, term, all, spec, err);
-        if (is_word(term, "period") || is_word(term, "freq"))
-                return error_set(err, -EINVAL, "%s: the rate of samples is said with -c or -F", pmu->name);
-        return r == -ENOENT ? refuse_term(pmu, term->name, term->name_bytes, err)
-                            : error_set(err, r, "cannot read the terms of %s", pmu->name);
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return error_set(err, r, "cannot read the terms of %s", pmu->name);
+        r = apply_value(pmu, term, format, spec, err);
+        return r < 0 ? r : 1;
 }
 
-static int apply_terms(const struct event_pmu *pmu, const char *terms, size_t n_bytes,
-                       const struct event_terms *typed, struct event_spec *spec, struct error *err)
+/* An event with a name stands for the terms in its file; "?" there is a value that is to be @typed. */
+static int apply_event(const struct event_pmu *pmu, const struct term *event, const char *typed,
+                       size_t typed_bytes, struct event_spec *spec, struct error *err)
 {
-        const struct event_terms all = { .text = terms, .n_bytes = n_bytes };
+        char line[LINE_BYTES] = "";
+        const char *terms = line;
+        struct term term;
+        size_t n_bytes;
+        int r = read_file_of(pmu, "events", event->name, event->name_bytes, line);
 
-        while (true) {
-                const char *comma = memchr(terms, ',', n_bytes);
-                size_t n = comma ? (size_t)(comma - terms) : n_bytes;
-                struct term term = cut_term(terms, n);
-                int r;
+        if (r < 0)
+                return r == -ENOENT ? refuse_term(pmu, event->name, event->name_bytes, err)
+                                    : error_set(err, r, "cannot read the event %.*s of %s",
+                                                (int)event->name_bytes, event->name, pmu->name);
+        n_bytes = strlen(line);
+        while (next_term(&terms, &n_bytes, &term) == 1) {
+                bool is_open = term.value_bytes == 1 && term.value[0] == '?';
 
-                if (term.name_bytes == 0 || term.name_bytes >= TERM_BYTES)
-                        return error_set(err, -EINVAL, "%s: a term without a name, or with a long one",
-                                         pmu->name);
-                r = apply_term(pmu, &term, typed, &all, spec, err);
-                if (r < 0 || !comma)
-                        return r;
-                terms += n + 1;
-                n_bytes -= n + 1;
+                if (is_open && !has_term(typed, typed_bytes, &term))
+                        return error_set(err, -EINVAL, "%s: a value for %.*s is to be added: %.*s=...",
+                                         pmu->name, (int)term.name_bytes, term.name, (int)term.name_bytes,
+                                         term.name);
+                r = is_open ? 1 : apply_term(pmu, &term, spec, err);
+                if (r <= 0)
+                        return r < 0 ? r : refuse_term(pmu, term.name, term.name_bytes, err);
         }
+        return 0;
+}
+
+static int apply_terms(const struct event_pmu *pmu, const char *typed, size_t typed_bytes,
+                       struct event_spec *spec, struct error *err)
+{
+        const char *terms = typed;
+        size_t n_bytes = typed_bytes;
+        struct term term;
+
+        while (next_term(&terms, &n_bytes, &term) == 1) {
+                int r = apply_term(pmu, &term, spec, err);
+
+                if (r == 0 && !term.value)
+                        r = apply_event(pmu, &term, typed, typed_bytes, spec, err);
+                else if (r == 0 && (is_word(&term, "period") || is_word(&term, "freq")))
+                        r = error_set(err, -EINVAL, "%s: the rate of samples is said with -c or -F",
+                                      pmu->name);
+                else if (r == 0)
+                        r = refuse_term(pmu, term.name, term.name_bytes, err);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
 }
 
 int event_pmu_apply(const struct event_pmu *pmu, const char *terms, size_t n_bytes, struct event_spec *spec,
                     struct error *err)
 {
-        static const struct event_terms nothing = { .text = NULL };
-
         spec->type = pmu->type;
         spec->unit = "events";
         if (n_bytes > 0) {
-                int r = apply_terms(pmu, terms, n_bytes, &nothing, spec, err);
+                int r = apply_terms(pmu, terms, n_bytes, spec, err);
 
                 if (r < 0)
                         return r;
@@ -348,7 +358,7 @@ int event_pmu_open(struct event_pmu *pmu, const struct event_places *places, con
                    struct error *err)
 {
         int devices_fd = -1, r = -ENOENT;
-        char line[LINE_BYTES];
+        char line[LINE_BYTES] = "";
         uint64_t type;
 
         *pmu = (struct event_pmu){ .dir_fd = -1 };
@@ -389,7 +399,7 @@ static bool is_event_name(const char *name)
 
 bool event_pmu_has_event(const struct event_pmu *pmu, const char *name, size_t n_bytes)
 {
-        char line[LINE_BYTES];
+        char line[LINE_BYTES] = "";
 
         return !memchr(name, '.', n_bytes) && read_file_of(pmu, "events", name, n_bytes, line) == 0;
 }

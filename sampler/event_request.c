@@ -303,8 +303,8 @@ int event_request_leave_kernel(struct event_request *request, struct error *err)
                         continue;
                 if (is_in_kernel(spec) || spec->exclude_user)
                         return error_set(err, -EACCES,
-                                         "the event %s is in the kernel, which this user may not see; "
-                                         "try: sudo sysctl kernel.perf_event_paranoid=1",
+                                         "not permitted to record the event %s: it is in the kernel; "
+                                         "'hyprof doctor' shows what would allow it",
                                          spec->name);
                 spec->exclude_kernel = true;
                 if (spec->leader == i)

@@ -81,7 +81,7 @@ static int explain_open(const struct event_set *set, int code, const struct even
                 if (set->options.attr.inherit && event_request_reads_groups(set->options.attr.request))
                         return error_set(
                                 err, code,
-                                "the kernel refuses %s: before Linux 6.12 groups with :S cannot be read in "
+                                "the kernel refuses %s: before Linux 6.13 groups with :S cannot be read in "
                                 "events that children inherit; record as root, or leave out :S",
                                 name);
                 return error_set(err, code,
@@ -439,7 +439,7 @@ uint64_t event_set_count_lost(const struct event_set *set)
         if (set->without_losses)
                 return UINT64_MAX;
         for (size_t i = 0; i < set->n_handles; i++) {
-                struct event_count count;
+                struct event_count count = { .value = 0 };
 
                 if (event_totals_read(set, &set->handles[i], &count) < 0)
                         return UINT64_MAX;

@@ -18,9 +18,9 @@
 struct event_table_row {
         const char *name;
         const char *alias; /* or NULL */
-        uint32_t type;     /* perf_event_attr.type */
         uint64_t config;   /* perf_event_attr.config */
         const char *unit;
+        uint32_t type;  /* perf_event_attr.type */
         bool in_kernel; /* it happens in kernel code alone: who may not see that counts none */
 };
 

@@ -20,10 +20,10 @@ int event_count_decode(const uint64_t *words, size_t n_words, uint64_t read_form
 {
         struct event_count count = { .value = 0 };
         bool is_group = (read_format & PERF_FORMAT_GROUP) != 0;
-        size_t has_id = read_format & PERF_FORMAT_ID ? 1 : 0;
-        size_t each = 1 + has_id + (read_format & PERF_FORMAT_LOST ? 1u : 0u);
-        size_t n_times = (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0u) +
-                         (read_format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0u);
+        size_t has_id = (read_format & PERF_FORMAT_ID) != 0 ? 1 : 0;
+        size_t each = 1 + has_id + ((read_format & PERF_FORMAT_LOST) != 0 ? 1u : 0u);
+        size_t n_times = ((read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0 ? 1u : 0u) +
+                         ((read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0 ? 1u : 0u);
         size_t n_members = 1, at = 0, values, times;
 
         if (n_words < 1)
@@ -107,7 +107,7 @@ int event_totals_write(const struct event_set *set, const uint32_t *sample_event
         int r = 0;
 
         for (size_t i = 0; i < set->n_handles; i++) {
-                struct event_count count;
+                struct event_count count = { .value = 0 };
 
                 r = event_totals_read(set, &set->handles[i], &count);
                 if (r < 0)

@@ -476,7 +476,7 @@ static int give_up_rights(struct recorder *r, struct error *err)
 
         r->priority = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
         set_own_priority(COLLECTOR_PRIORITY);
-        if (privileges_narrow(true, &reason) < 0)
+        if (privileges_narrow(false, &reason) < 0) /* the cgroup has its keeper */
                 code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_RIGHTS_KEPT, reason.text);
         return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
 }

@@ -102,7 +102,7 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
         const char *colon = memchr(text, ':', n_bytes);
         size_t subsystem_bytes = colon ? (size_t)(colon - text) : n_bytes;
         struct name_guess guess;
-        const char *root;
+        const char *root = NULL;
         int r;
 
         if (!colon || !is_name(text, subsystem_bytes) || !is_name(colon + 1, n_bytes - subsystem_bytes - 1))
@@ -197,7 +197,7 @@ int tracepoint_visit(const struct event_places *places, tracepoint_taker *take, 
                      struct error *err)
 {
         struct dirent **entries;
-        const char *root;
+        const char *root = NULL;
         int n, events_fd, r = tracepoint_find_root(places, &root, err);
 
         if (r < 0)

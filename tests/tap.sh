@@ -103,6 +103,11 @@ lost() { # name
                 select(.code != "CLOCK_CORRECTED" and .code != "STACK_LEFT_CODE") | "\(.code) \(.count)"'
 }
 
+# The same without callstacks that are cut: what the kernel said and nobody took.
+lost_records() { # name
+        lost "$1" | grep -E '^(KERNEL_RING_FULL|RECORD_GARBAGE|SAMPLES_LOST|SWITCHES_LOST|THROTTLED) ' || true
+}
+
 # For `holds`: the trace is whole.
 is_whole() { # name
         "$HYPROF" check "$TMPDIR/$1.hyp"

@@ -11,7 +11,7 @@ folder=$(mktemp -d "${TMPDIR:-/tmp}/bench.XXXXXX") || exit 2
 trap 'rm -rf "$folder"' EXIT
 
 command -v perf >/dev/null || { echo "left out: perf is not installed" && exit 0; }
-perf record -q -e cpu-clock --call-graph dwarf,16384 -o "$folder/try" true 2>"$folder/err" >&2 || {
+perf record -q -B -e cpu-clock --call-graph dwarf,16384 -o "$folder/try" true 2>"$folder/err" >&2 || {
         echo "left out: perf cannot record here: $(head -n 1 "$folder/err")"
         exit 0
 }

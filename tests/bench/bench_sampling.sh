@@ -18,7 +18,7 @@ deep=$WORKLOADS/w_deep
 
 "$HYPROF" doctor >"$folder/doctor" 2>&1 || { echo "left out: $(grep -m 1 '^no ' "$folder/doctor")" && exit 0; }
 peers=()
-if command -v perf >/dev/null && perf record -q -e cpu-clock -o "$folder/try" true >"$folder/err" 2>&1; then
+if command -v perf >/dev/null && perf record -q -B -e cpu-clock -o "$folder/try" true >"$folder/err" 2>&1; then
         peers=(floor perf_fp perf_dwarf)
 else
         echo "perf is left out: $(head -n 1 "$folder/err" 2>/dev/null)"
@@ -34,17 +34,18 @@ of() { # expression
         awk "BEGIN { printf \"%.3f\", $1 }"
 }
 
-# One side of a comparison around a command; its output goes to $folder/printed.
+# One side of a comparison around a command; its output goes to $folder/printed.  perf with -B: to read the files'
+# build-ids at the end takes it long, and Debian's aborts in it now and then; nor does hyprof look up names.
 under() { # side, rate, command...
         local side=$1 rate=$2 data=$folder/$1.data
         shift 2
         case $side in
         bare)       "$@" ;;
-        floor)      perf record -q -F "$rate" -e "$event:h" -o "$data" -- "$@" ;;
-        perf_fp)    perf record -q -F "$rate" -m 1024 -e "$event" -g -o "$data" -- "$@" ;;
-        perf_dwarf) perf record -q -F "$rate" -m 2048 -e "$event" --call-graph dwarf,8192 -o "$data" -- "$@" ;;
-        hyprof)     "$HYPROF" record -q -F "$rate" -o "$data" -- "$@" ;;
-        hyprof_fp)  "$HYPROF" record -q -F "$rate" --unwind=fp -o "$data" -- "$@" ;;
+        floor)      perf record -q -B -F "$rate" -e "$event:h" -o "$data" -- "$@" ;;
+        perf_fp)    perf record -q -B -F "$rate" -m 1024 -e "$event" -g -o "$data" -- "$@" ;;
+        perf_dwarf) perf record -q -B -F "$rate" -m 2048 -e "$event" --call-graph dwarf,8192 -o "$data" -- "$@" ;;
+        hyprof)     "$HYPROF" record -q -F "$rate" --no-symbolize -o "$data" -- "$@" ;;
+        hyprof_fp)  "$HYPROF" record -q -F "$rate" --no-symbolize --unwind=fp -o "$data" -- "$@" ;;
         esac >"$folder/printed" 2>"$folder/said" </dev/null || echo "$side failed: $(tail -n 1 "$folder/said")" >&2
 }
 
@@ -128,10 +129,12 @@ for name in deep python3 clang; do
         under hyprof 9973 "${command[@]}"
         took=$(of "$EPOCHREALTIME - $began")
         n=$(n_samples "$folder/hyprof.data")
-        own=$("$HYPROF" dump "$folder/hyprof.data" | sed -nE 's/.*key="?recorder_cpu_ns"? value="?([0-9]+).*/\1/p' | head -n 1)
+        own=$("$HYPROF" dump "$folder/hyprof.data" | awk -F '[ =]' '
+                $1 == "string" { text = $0; sub(/.* text="/, "", text); sub(/"$/, "", text); texts[$3] = text }
+                $1 == "meta" && texts[$5] == "recorder_cpu_ns" { print texts[$7] }')
         perf_bytes=0
         if [ ${#peers[@]} -gt 0 ]; then
-                (perf record -q -F 9973 -m 2048 -e "$event" --call-graph dwarf,16384 -o "$folder/p.data" -- "${command[@]}" \
+                (perf record -q -B -F 9973 -m 2048 -e "$event" --call-graph dwarf,16384 -o "$folder/p.data" -- "${command[@]}" \
                         >"$folder/printed" 2>"$folder/said" </dev/null) 2>"$folder/err" || tail -n 1 "$folder/err"
                 perf_n=$(perf script -i "$folder/p.data" -F tid -G 2>"$folder/err" | wc -l)
                 [ "$perf_n" -lt 1000 ] || perf_bytes=$(of "$(stat -c %s "$folder/p.data") / $perf_n")

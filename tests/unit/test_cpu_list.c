@@ -56,6 +56,28 @@ START_TEST(test_no_list)
 }
 END_TEST
 
+/* What people ask for is sorted, each once, and all of it must be online. */
+START_TEST(test_choose)
+{
+        int cpus[] = { 0, 1, 2, 3, 6 };
+        const struct cpu_list online = { .cpus = cpus, .n_cpus = 5 };
+        struct error err = ERROR_NONE;
+        struct cpu_list list;
+
+        ck_assert_int_eq(cpu_list_choose_from(&list, "6,1-2,1", &online, &err), 0);
+        ck_assert_uint_eq(list.n_cpus, 3);
+        ck_assert_int_eq(list.cpus[0], 1);
+        ck_assert_int_eq(list.cpus[1], 2);
+        ck_assert_int_eq(list.cpus[2], 6);
+        cpu_list_deinit(&list);
+        ck_assert_int_eq(cpu_list_choose_from(&list, "0-6", &online, &err), -ENODEV);
+        ck_assert_ptr_nonnull(strstr(err.text, "CPU 4 "));
+        ck_assert_ptr_null(list.cpus);
+        ck_assert_int_eq(cpu_list_choose_from(&list, "x", &online, &err), -EBADMSG);
+        ck_assert_ptr_null(list.cpus);
+}
+END_TEST
+
 START_TEST(test_online)
 {
         struct error err = ERROR_NONE;
@@ -78,6 +100,7 @@ int main(void)
 
         tcase_add_loop_test(tc, test_list, 0, (int)(sizeof(lists) / sizeof(lists[0])));
         tcase_add_loop_test(tc, test_no_list, 0, N_NO_LISTS);
+        tcase_add_test(tc, test_choose);
         tcase_add_test(tc, test_online);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

@@ -128,6 +128,31 @@ START_TEST(test_pending_are_put_in_order)
 }
 END_TEST
 
+/* A sample behind the end of a thread goes before it; once the end was written, there is no place for it. */
+START_TEST(test_last_sample)
+{
+        const struct pending_event late = {
+                .event = { .op = TRACE_OP_SAMPLE, .time_ns = 40, .sample = { .event = 1 } }
+        };
+        struct fixture f;
+
+        set_up(&f, 0);
+        add_pending(&f, 10, TRACE_OP_SAMPLE, 1);
+        add_pending(&f, 30, TRACE_OP_THREAD_EXIT, 0);
+        ck_assert_int_eq(thread_track_add_last_sample(&f.track, &late), 0);
+        ck_assert_uint_eq(f.track.n_pending, 3);
+        write_pending(&f, UINT64_MAX);
+        ck_assert_int_eq(thread_track_add_last_sample(&f.track, &late), 0);
+        ck_assert_uint_eq(f.track.n_pending, 0);
+        read_back(&f);
+        ck_assert_uint_eq(f.list.n_events, 3);
+        ck_assert_uint_eq(get(&f, 1)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(get(&f, 1)->time_ns, 30);
+        ck_assert_uint_eq(get(&f, 2)->op, TRACE_OP_THREAD_EXIT);
+        tear_down(&f);
+}
+END_TEST
+
 /* A thread that the kernel never said anything of. */
 START_TEST(test_nothing_pending_ever)
 {
@@ -479,6 +504,7 @@ int main(void)
         int n_failed;
 
         tcase_add_test(tc, test_pending_are_put_in_order);
+        tcase_add_test(tc, test_last_sample);
         tcase_add_test(tc, test_nothing_pending_ever);
         tcase_add_test(tc, test_zone_path_of_samples);
         tcase_add_test(tc, test_paths_are_made_when_asked_for);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/cgroup_folder.c: the mount of cgroup2 is found in what the kernel lists, whatever is in its path */
+#include "base/error.h"
+#include "sampler/cgroup_folder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define V1 "36 31 0:33 / /sys/fs/cgroup/freezer rw,relatime - cgroup cgroup rw,freezer\n"
+
+static const struct {
+        const char *text, *path, *root;
+} mounts[] = {
+        { "38 31 0:35 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "/sys/fs/cgroup", "/" },
+        { V1 "38 31 0:35 / /sys/fs/cgroup/unified rw shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate",
+          "/sys/fs/cgroup/unified", "/" },
+        { "38 31 0:35 /docker/12ab /sys/fs/cgroup ro - cgroup2 none rw\n", "/sys/fs/cgroup", "/docker/12ab" },
+        { "38 31 0:35 / /a\\040b\\134c rw - cgroup2 x rw\n38 31 0:35 / /second rw - cgroup2 x rw\n",
+          "/a b\\c", "/" },
+};
+
+/* loop test */
+START_TEST(test_mount)
+{
+        struct cgroup_mount mount;
+
+        ck_assert_int_eq(cgroup_mount_parse(&mount, mounts[_i].text), 0);
+        ck_assert_str_eq(mount.path, mounts[_i].path);
+        ck_assert_str_eq(mount.root, mounts[_i].root);
+}
+END_TEST
+
+static const char *const none[] = {
+        "",
+        "\n\n",
+        V1,
+        " - cgroup2 ",
+        "38 31 - cgroup2 x rw\n",
+        "38 31 0:35 /sys/fs/cgroup2 /cgroup2 rw - tmpfs cgroup2 rw\n",
+};
+
+/* loop test */
+START_TEST(test_no_mount)
+{
+        struct cgroup_mount mount;
+
+        ck_assert_int_eq(cgroup_mount_parse(&mount, none[_i]), -ENOENT);
+}
+END_TEST
+
+START_TEST(test_no_folder)
+{
+        struct error err = ERROR_NONE;
+        char path[PATH_MAX];
+
+        ck_assert_int_lt(cgroup_folder_open("/no/such/cgroup", path, &err), 0);
+        ck_assert_str_ne(err.text, "");
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/cgroup_folder");
+        TCase *tc = tcase_create("folders");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_mount, 0, (int)(sizeof(mounts) / sizeof(mounts[0])));
+        tcase_add_loop_test(tc, test_no_mount, 0, (int)(sizeof(none) / sizeof(none[0])));
+        tcase_add_test(tc, test_no_folder);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
