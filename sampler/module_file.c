@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <libelf.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,15 +136,32 @@ static int open_mapped(uint32_t pid, const struct perf_mmap *mmap, struct error 
 
 /*
  * The path as it is below @root_fd.  The kernel's paths have no links in them; one that has by now was
- * put there by the program, and leads to what it likes us to read.
+ * put there by the program, and leads to what it likes us to read.  A folder at a time, and not by openat2(2), whose
+ * flags a filter of system calls cannot see.
  */
 static int open_below(int root_fd, const char *path, const struct perf_mmap *mmap, struct error *err)
 {
-        struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-                                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-        int name_fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+        int folder_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+        const char *at = path + strspn(path, "/");
 
-        return name_fd < 0 ? error_errno(err, "%s", path) : reopen(name_fd, mmap, path, err);
+        while (folder_fd >= 0 && *at != '\0') {
+                char part[NAME_MAX + 1];
+                size_t n = strcspn(at, "/");
+                int part_fd = -1;
+
+                if (n >= sizeof(part) || (n == 2 && memcmp(at, "..", 2) == 0)) {
+                        errno = ENOENT;
+                } else {
+                        memcpy(part, at, n);
+                        part[n] = '\0';
+                        part_fd = openat(folder_fd, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+                }
+                n += strspn(at + n, "/");
+                at += n;
+                io_close(&folder_fd);
+                folder_fd = part_fd;
+        }
+        return folder_fd < 0 ? error_errno(err, "%s", path) : reopen(folder_fd, mmap, path, err);
 }
 
 static int open_by_path(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)

@@ -616,11 +616,22 @@ static void describe_end(struct recorder *r, uint64_t end_ns)
 }
 
 /* What was counted in all; where counters were too few, a notice says so, once. */
+/* Events of whole CPUs count what everybody does there, though only some processes are recorded. */
+static bool counts_ours(const struct recorder *r)
+{
+        return r->scope.kind != EVENT_SCOPE_CPUS || r->options->scope->whole_machine;
+}
+
 static int add_totals(struct recorder *r, struct error *err)
 {
-        bool shared;
-        int code = event_totals_write(&r->events, r->sample_events, r->dictionary, &shared, err);
+        bool shared = false;
+        int code = 0;
 
+        if (counts_ours(r))
+                code = event_totals_write(&r->events, r->sample_events, r->dictionary, &shared, err);
+        else if (r->request.wants_totals)
+                note(r, "no totals (--stat): events of whole CPUs count other programs as well; "
+                        "--scope=threads counts those that are recorded alone");
         if (code == 0 && (shared || r->merge.samples.counts.shared))
                 code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_COUNTERS_SHARED, NULL);
         return code;

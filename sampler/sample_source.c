@@ -29,6 +29,8 @@
 
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
+        bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
+
         *s = (struct sample_source){
                 .events = parts->events,
                 .processes = parts->processes,
@@ -45,8 +47,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
         /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
-        group_counts_init(&s->counts, parts->events->layout.read_format, parts->events->options.attr.inherit,
-                          !parts->events->options.attr.inherit);
+        group_counts_init(&s->counts, parts->events->layout.read_format, of_threads, !of_threads);
         return s->heads ? 0 : -ENOMEM;
 }
 

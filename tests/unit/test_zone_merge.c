@@ -73,6 +73,7 @@ START_TEST(test_callstacks)
                                     .text_bytes = sizeof(addresses) };
         const struct trace_stack *at;
         const struct trace_frame *frame;
+        const struct trace_module *module;
         static struct merged_program f;
         uint32_t zone;
 
@@ -100,7 +101,11 @@ START_TEST(test_callstacks)
                 if (offset < 0x30)
                         at = merged_program_row(&f, TRACE_TABLE_STACKS, at->parent);
         }
-        ck_assert_uint_eq(at->parent, 0); /* the last one is no code */
+        at = merged_program_row(&f, TRACE_TABLE_STACKS, at->parent); /* the next is no code: callers are missing */
+        ck_assert_uint_eq(at->parent, 0);
+        frame = merged_program_row(&f, TRACE_TABLE_FRAMES, at->frame);
+        module = merged_program_row(&f, TRACE_TABLE_MODULES, frame->module);
+        ck_assert_uint_eq(module->kind, TRACE_MODULE_MARK);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_LEFT_CODE], 2);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_UNBALANCED], 1);
         merged_program_tear_down(&f);
