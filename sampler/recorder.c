@@ -43,6 +43,7 @@
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
+#define TRACKER_RING_BYTES_ALL  (UINT32_C(1) << 22) /* of the whole machine, while all of /proc is read */
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
@@ -219,13 +220,20 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
+static size_t choose_tracker_bytes(const struct recorder *r)
+{
+        if (!r->access.locks_memory)
+                return TRACKER_RING_BYTES;
+        return r->options->scope->whole_machine ? TRACKER_RING_BYTES_ALL : TRACKER_RING_BYTES_ROOT;
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
         const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
                                                           .off_cpu = r->options->off_cpu,
                                                           .sees_kernel = r->access.kernel_error == 0,
                                                           .copy_bytes = r->unwinder.copy_bytes };
-        size_t tracker_bytes = r->access.locks_memory ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
+        size_t tracker_bytes = choose_tracker_bytes(r);
         struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .unwinder = r->unwinder,
