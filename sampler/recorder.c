@@ -699,6 +699,7 @@ static void release(struct recorder *r)
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
         job_control_close(&r->job);
+        io_close(&r->tables.fd); /* its sign to end, while the rest is closed */
         event_set_close(&r->events);
         recorded_waiting_close(&r->waiting);
         command_deinit(&r->command);
