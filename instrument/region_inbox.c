@@ -5,6 +5,7 @@
 #include "base/io.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -123,13 +124,22 @@ static int next_held(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd)
         return 0;
 }
 
+/* The kernel makes a socket for accept4(2) before it looks whether there is somebody for it. */
+static bool has_sender(const struct region_inbox *inbox)
+{
+        struct pollfd fd = { .fd = inbox->fd, .events = POLLIN };
+
+        return poll(&fd, 1, 0) > 0;
+}
+
 int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd)
 {
         int connection;
 
         if (next_held(inbox, ret_pid, ret_fd) == 1)
                 return 1;
-        while ((connection = accept4(inbox->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        while (has_sender(inbox) &&
+               (connection = accept4(inbox->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
                 uint32_t pid = pid_of(inbox, connection);
                 enum delivery delivery = pid != 0 ? receive_fd(connection, ret_fd) : DELIVERY_NONE;
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/command_cgroup.h"
 #include "sampler/privileges.h"
 
 #include <errno.h>
@@ -69,9 +70,9 @@ int command_find(const char *name, struct error *err)
 }
 
 /* In the child: waits for the parent's byte, then becomes the program; without one the parent is gone. */
-static _Noreturn void run_child(char **argv, const char *const *environment, const sigset_t *signals,
-                                bool as_root, const int *fds)
+static _Noreturn void run_child(const struct command_options *options, const int *fds)
 {
+        const char *const *environment = options->environment;
         int go_fd = fds[0], exec_fd = fds[1];
         ssize_t got;
         char byte;
@@ -81,25 +82,25 @@ static _Noreturn void run_child(char **argv, const char *const *environment, con
                 /* NOLINTNEXTLINE(concurrency-mt-unsafe): a forked child has one thread */
                 if (setenv(environment[0], environment[1], 1) < 0)
                         _exit(CHILD_FAILED);
-        (void)pthread_sigmask(SIG_SETMASK, signals, NULL);
+        (void)pthread_sigmask(SIG_SETMASK, options->signals, NULL);
         do
                 got = read(go_fd, &byte, 1);
         while (got < 0 && errno == EINTR);
         if (got != 1)
                 _exit(CHILD_FAILED);
-        code = as_root ? -privileges_become_root(NULL) : 0;
+        code = options->as_root ? -privileges_become_root(NULL) : 0;
         if (code == 0) {
-                (void)execvp(argv[0], argv);
+                (void)execvp(options->argv[0], options->argv);
                 code = errno;
         }
         (void)io_write_all(exec_fd, &code, sizeof(code), NULL);
         _exit(CHILD_FAILED);
 }
 
-int command_start(struct command *c, char **argv, const char *const *environment, const sigset_t *signals,
-                  bool as_root, struct error *err)
+int command_start(struct command *c, const struct command_options *options, struct error *err)
 {
         int go[2] = { -1, -1 }, exec[2] = { -1, -1 };
+        bool in_cgroup = false;
         pid_t pid;
         int r;
 
@@ -108,18 +109,24 @@ int command_start(struct command *c, char **argv, const char *const *environment
                 r = error_errno(err, "pipe to the command");
                 goto fail;
         }
-        pid = fork();
+        pid = options->cgroup_fd > 0 ? command_cgroup_fork(options->cgroup_fd) : -1;
+        if (pid >= 0)
+                in_cgroup = true;
+        else
+                pid = fork();
         if (pid < 0) {
                 r = error_errno(err, "fork");
                 goto fail;
         }
         if (pid == 0) {
                 (void)close(go[1]);
-                run_child(argv, environment, signals, as_root, (const int[2]){ go[0], exec[1] });
+                run_child(options, (const int[2]){ go[0], exec[1] });
         }
         io_close(&go[0]);
         io_close(&exec[1]);
-        *c = (struct command){ .pid = pid, .pid_fd = -1, .go_fd = go[1], .exec_fd = exec[0] };
+        *c = (struct command){
+                .pid = pid, .pid_fd = -1, .go_fd = go[1], .exec_fd = exec[0], .in_cgroup = in_cgroup
+        };
         c->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (c->pid_fd < 0) {
                 r = error_errno(err, "pidfd of the command");

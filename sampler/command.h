@@ -18,10 +18,11 @@
 struct error;
 
 struct command {
-        pid_t pid;   /* 0 = none */
-        int pid_fd;  /* readable when it has ended */
-        int go_fd;   /* closing it lets the child go on */
-        int exec_fd; /* tells how execve(2) went */
+        pid_t pid;      /* 0 = none */
+        int pid_fd;     /* readable when it has ended */
+        int go_fd;      /* closing it lets the child go on */
+        int exec_fd;    /* tells how execve(2) went */
+        bool in_cgroup; /* it was born in the folder of the options */
         bool reaped;
         int wait_status; /* as of waitpid(2), once reaped */
         uint64_t cpu_ns; /* processor time of it and of its children that it waited for, once reaped */
@@ -33,16 +34,17 @@ struct command {
  */
 int command_find(const char *name, struct error *err);
 
-/*
- * command_start() - fork a child that waits
- * @argv:        NULL-terminated; borrowed until command_go()
- * @environment: NULL-terminated pairs of a name and its value, set for the command
- * @signals:     mask for the child
- * @as_root:     it becomes root again; see privileges_become_user()
- * Returns 0 or -errno.
- */
-int command_start(struct command *c, char **argv, const char *const *environment, const sigset_t *signals,
-                  bool as_root, struct error *err);
+struct command_options {
+        char **argv; /* NULL-terminated; borrowed until command_go() */
+        const char *const
+                *environment;    /* NULL-terminated pairs of a name and its value, set for the command */
+        const sigset_t *signals; /* mask for the child */
+        bool as_root;            /* it becomes root again; see privileges_become_user() */
+        int cgroup_fd;           /* a folder to be born in, if that can be; borrowed; 0 = none */
+};
+
+/* command_start() - fork a child that waits.  Returns 0 or -errno. */
+int command_start(struct command *c, const struct command_options *options, struct error *err);
 
 /* Lets it call execve(2).  Returns 0, or the -errno of a failed execve (then the child has ended). */
 int command_go(struct command *c, struct error *err);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -196,17 +197,11 @@ static int move_in(int folder_fd, pid_t pid)
         return r;
 }
 
-static int fill_folder(struct command_cgroup *c, int parent_fd, const char *name, pid_t pid,
-                       struct error *err)
+static int hold_folder(struct command_cgroup *c, int parent_fd, const char *name, struct error *err)
 {
-        int r = 0;
-
         c->fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (c->fd < 0)
                 return error_errno(err, "cgroup %s", c->path);
-        r = move_in(c->fd, pid);
-        if (r < 0)
-                return error_set(err, r, "move the command into cgroup %s: %s", c->path, strerrordesc_np(-r));
         return start_keeper(c, parent_fd, name, err);
 }
 
@@ -229,7 +224,7 @@ void command_cgroup_init(struct command_cgroup *c)
         *c = (struct command_cgroup){ .fd = -1, .keeper_fd = -1 };
 }
 
-int command_cgroup_open(struct command_cgroup *c, pid_t pid, struct error *err)
+int command_cgroup_open(struct command_cgroup *c, struct error *err)
 {
         char parent[PATH_MAX], name[NAME_BYTES];
         int parent_fd, r;
@@ -248,7 +243,7 @@ int command_cgroup_open(struct command_cgroup *c, pid_t pid, struct error *err)
                 r = error_set(err, -ENAMETOOLONG, "%s/%s: too long a name", parent, name);
                 (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
         } else {
-                r = fill_folder(c, parent_fd, name, pid, err);
+                r = hold_folder(c, parent_fd, name, err);
                 if (r < 0)
                         remove_folder(parent_fd, name);
         }
@@ -259,6 +254,29 @@ int command_cgroup_open(struct command_cgroup *c, pid_t pid, struct error *err)
                 command_cgroup_init(c);
         }
         return r;
+}
+
+pid_t command_cgroup_fork(int cgroup_fd)
+{
+        struct clone_args args = { .flags = CLONE_INTO_CGROUP,
+                                   .exit_signal = SIGCHLD,
+                                   .cgroup = (unsigned)cgroup_fd };
+        bool raised = begin_change();
+        long pid = syscall(SYS_clone3, &args, sizeof(args));
+        int code = pid < 0 ? -errno : 0;
+
+        end_change(raised); /* of both */
+        return pid < 0 ? code : (pid_t)pid;
+}
+
+int command_cgroup_add(const struct command_cgroup *c, pid_t pid, struct error *err)
+{
+        bool raised = begin_change();
+        int r = move_in(c->fd, pid);
+
+        end_change(raised);
+        return r < 0 ? error_set(err, r, "move the command into cgroup %s: %s", c->path, strerrordesc_np(-r))
+                     : 0;
 }
 
 int command_cgroup_find(struct command_cgroup *c, const char *name, struct error *err)

@@ -31,10 +31,19 @@ struct command_cgroup {
 void command_cgroup_init(struct command_cgroup *c);
 
 /*
- * command_cgroup_open() - make it and move @pid in
+ * command_cgroup_open() - make it, empty
  * While there is one thread only.  Returns 0; -ENOENT without cgroup2, -EACCES, -EROFS, -errno: then there is none.
  */
-int command_cgroup_open(struct command_cgroup *c, pid_t pid, struct error *err);
+int command_cgroup_open(struct command_cgroup *c, struct error *err);
+
+/*
+ * command_cgroup_fork() - as fork(2), with a child that is born in the folder @cgroup_fd
+ * While there is one thread only.  Returns 0 in the child, its number, or -errno: an old kernel, or no right to it.
+ */
+pid_t command_cgroup_fork(int cgroup_fd);
+
+/* Moves @pid in, which takes long: the kernel waits until nobody forks.  Returns 0 or -errno. */
+int command_cgroup_add(const struct command_cgroup *c, pid_t pid, struct error *err);
 
 /* One that is there already, as people name it; it is left as it is.  Returns 0; as cgroup_folder_open(). */
 int command_cgroup_find(struct command_cgroup *c, const char *name, struct error *err);

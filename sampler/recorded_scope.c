@@ -101,7 +101,10 @@ static int open_kind(struct recorded_scope *s, enum event_scope_kind kind, bool 
         if (kind == EVENT_SCOPE_CGROUP && !s->request->cgroup) {
                 if (s->command_pid == 0)
                         return error_set(err, -EINVAL, "a cgroup is for a command, or for --cgroup");
-                r = command_cgroup_open(&s->cgroup, (pid_t)s->command_pid, err);
+                if (s->cgroup.fd < 0)
+                        r = command_cgroup_open(&s->cgroup, err);
+                if (r == 0 && !s->is_command_inside)
+                        r = command_cgroup_add(&s->cgroup, (pid_t)s->command_pid, err);
                 if (r == 0)
                         r = recorded_scope_add_own(s, s->cgroup.keeper_pid);
         }
@@ -137,6 +140,16 @@ static void list_kinds(const struct recorded_scope *s, enum event_scope_kind *ki
 static bool tries_next(enum event_scope_kind kind, int code)
 {
         return kind == EVENT_SCOPE_CGROUP || code == -EACCES || code == -EPERM;
+}
+
+int recorded_scope_open_cgroup(struct recorded_scope *s)
+{
+        enum event_scope_kind kinds[4];
+
+        list_kinds(s, kinds);
+        if (kinds[0] != EVENT_SCOPE_CGROUP || s->request->cgroup)
+                return 0;
+        return command_cgroup_open(&s->cgroup, NULL) == 0 ? s->cgroup.fd : 0;
 }
 
 static int choose_kind(struct recorded_scope *s, bool delayed, const struct event_set_options *options,

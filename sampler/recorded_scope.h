@@ -37,8 +37,9 @@ struct recorded_scope {
         struct command_cgroup cgroup;              /* the command's, or the one that was named */
         struct attachment attachment;
         struct process_filter filter;
-        bool joins;           /* something runs before it is recorded: see recorded_scope_begin() */
-        uint32_t command_pid; /* 0 = it is not recorded, or there is none */
+        bool is_command_inside; /* of its cgroup: it was born there */
+        bool joins;             /* something runs before it is recorded: see recorded_scope_begin() */
+        uint32_t command_pid;   /* 0 = it is not recorded, or there is none */
 };
 
 /* Is something named that runs already? */
@@ -57,6 +58,13 @@ int recorded_scope_add_own(struct recorded_scope *s, pid_t pid);
 
 /* Moves what is left of the command up and removes its cgroup.  The events are closed before that. */
 void recorded_scope_close(struct recorded_scope *s);
+
+/*
+ * recorded_scope_open_cgroup() - a folder for the command to be born in, where one may be wanted
+ * While there is one thread only.  What is wrong with it is told when the events are opened.
+ * Returns the descriptor, borrowed, or 0: none.
+ */
+int recorded_scope_open_cgroup(struct recorded_scope *s);
 
 /*
  * recorded_scope_open_events() - choose the scope, and open the events

@@ -336,6 +336,8 @@ static int start_command(struct recorder *r, struct error *err)
         const char *const only_ring[] = { "HYPROF_RING", ring_bytes, NULL };
         const char *const nothing[] = { NULL };
         const char *const *environment = r->options->client_ring_bytes ? with_ring : without_ring;
+        struct command_options options;
+        int code;
 
         if (!records_command(r))
                 environment = nothing;
@@ -346,8 +348,15 @@ static int start_command(struct recorder *r, struct error *err)
                 return 0;
         (void)snprintf(families, sizeof(families), "%" PRIu32, r->options->families);
         (void)snprintf(ring_bytes, sizeof(ring_bytes), "%" PRIu64, r->options->client_ring_bytes);
-        return command_start(&r->command, r->options->argv, environment, &r->child_signals,
-                             r->options->command_as_root, err);
+        options = (struct command_options){ .argv = r->options->argv,
+                                            .environment = environment,
+                                            .signals = &r->child_signals,
+                                            .as_root = r->options->command_as_root };
+        if (records_command(r))
+                options.cgroup_fd = recorded_scope_open_cgroup(&r->scope);
+        code = command_start(&r->command, &options, err);
+        r->scope.is_command_inside = r->command.in_cgroup;
+        return code;
 }
 
 static int let_go(struct recorder *r, struct error *err)
@@ -681,6 +690,7 @@ static void release(struct recorder *r)
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
         job_control_close(&r->job);
+        io_close(&r->tables.fd); /* its sign to end, while the rest is closed */
         event_set_close(&r->events);
         recorded_waiting_close(&r->waiting);
         command_deinit(&r->command);

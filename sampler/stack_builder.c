@@ -19,13 +19,29 @@ struct memory_entry {
         uint32_t unused;
 };
 
+/* What became of the callstack before, from its root inwards: most of the next one is the same. */
+struct path_entry {
+        uint64_t avma;
+        uint32_t kind;
+        uint32_t stack;
+};
+
 struct stack_memory {
         struct memory_entry entries[1U << MEMORY_BITS];
+        struct path_entry path[CALL_CHAIN_FRAMES_MAX];
+        uint32_t n_path;
+        uint64_t path_generation; /* of the address space that it is of */
 };
+
+static uint32_t kind_of(const struct call_frame *at)
+{
+        return (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U);
+}
 
 static struct memory_entry *entry_of(struct stack_memory *memory, const struct memory_entry *key)
 {
-        uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) + key->parent * UINT64_C(0xd6e8feb86659fd93);
+        uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) +
+                         key->parent * UINT64_C(0xd6e8feb86659fd93);
 
         return &memory->entries[mixed >> (64 - MEMORY_BITS)];
 }
@@ -97,7 +113,7 @@ static int find_stack(struct stack_builder *b, const struct address_space *space
         if (space->generation == 0 || !b->memory || !at)
                 return add_stack(b, space, at, parent, ret_stack);
         key.avma = at->avma;
-        key.kind = (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U);
+        key.kind = kind_of(at);
         entry = entry_of(b->memory, &key);
         if (entry->stack != 0 && entry->avma == key.avma && entry->generation == key.generation &&
             entry->parent == key.parent && entry->kind == key.kind) {
@@ -112,17 +128,43 @@ static int find_stack(struct stack_builder *b, const struct address_space *space
         return 0;
 }
 
+/* How many frames from the root on are those of the callstack before.  One without its root has no path. */
+static uint32_t follow_path(struct stack_memory *memory, uint64_t generation, const struct call_chain *chain)
+{
+        uint32_t n = 0;
+
+        if (memory->path_generation != generation)
+                memory->n_path = 0;
+        memory->path_generation = generation;
+        while (n < memory->n_path && n < chain->n_frames) {
+                const struct call_frame *at = &chain->frames[chain->n_frames - 1 - n];
+
+                if (memory->path[n].avma != at->avma || memory->path[n].kind != kind_of(at))
+                        break;
+                n++;
+        }
+        memory->n_path = n;
+        return n;
+}
+
 int stack_builder_add(struct stack_builder *b, const struct address_space *space,
                       const struct call_chain *chain, uint32_t *ret_stack)
 {
         bool is_truncated = chain->state >= TRACE_STACK_TRUNCATED;
-        uint32_t stack = 0;
+        uint32_t stack = 0, n_same = 0;
+        bool has_path;
 
         if (!b->memory)
                 b->memory = calloc(1, sizeof(*b->memory));
+        has_path = b->memory && space->generation != 0 && !is_truncated;
+        if (has_path)
+                n_same = follow_path(b->memory, space->generation, chain);
+        if (n_same > 0)
+                stack = b->memory->path[n_same - 1].stack;
         /* From the root inwards, so that stacks with the same callers share them. */
-        for (uint32_t i = chain->n_frames + is_truncated; i-- > 0;) {
-                int r = find_stack(b, space, i < chain->n_frames ? &chain->frames[i] : NULL, stack, &stack);
+        for (uint32_t i = chain->n_frames - n_same + is_truncated; i-- > 0;) {
+                const struct call_frame *at = i < chain->n_frames ? &chain->frames[i] : NULL;
+                int r = find_stack(b, space, at, stack, &stack);
 
                 if (r == -EOVERFLOW) {
                         b->n_cut++;
@@ -130,6 +172,9 @@ int stack_builder_add(struct stack_builder *b, const struct address_space *space
                 }
                 if (r < 0)
                         return r;
+                if (has_path && at)
+                        b->memory->path[b->memory->n_path++] =
+                                (struct path_entry){ .avma = at->avma, .kind = kind_of(at), .stack = stack };
         }
         *ret_stack = stack;
         return 0;

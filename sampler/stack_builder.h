@@ -5,7 +5,8 @@
  * Way of the data:  stack_unwinder -> call_chain -> [stack_builder] -> trace_dictionary
  *
  * Remembers what became of an address below its callers, as long as the address space's `generation` stays: the
- * tables of the dictionary are large, and each look into them is one into memory that no cache has.
+ * tables of the dictionary are large, and each look into them is one into memory that no cache has.  What a callstack
+ * shares with the one before, from the root on, is not even looked up there.
  */
 #ifndef SAMPLER_STACK_BUILDER_H
 #define SAMPLER_STACK_BUILDER_H

@@ -121,9 +121,10 @@ static void start(struct command *c, char **argv, const char *const *environment
 {
         struct error err = ERROR_NONE;
         sigset_t none;
+        const struct command_options options = { .argv = argv, .environment = environment, .signals = &none };
 
         (void)sigemptyset(&none);
-        ck_assert_msg(command_start(c, argv, environment, &none, false, &err) == 0, "%s", err.text);
+        ck_assert_msg(command_start(c, &options, &err) == 0, "%s", err.text);
         ck_assert_int_gt(c->pid, 0);
         ck_assert_int_eq(fcntl(c->pid_fd, F_GETFD), FD_CLOEXEC);
         ck_assert_int_eq(fcntl(c->go_fd, F_GETFD), FD_CLOEXEC);
