@@ -16,7 +16,6 @@ struct memory_entry {
         uint32_t parent;
         uint32_t kind;  /* of the address: whose side, and whether a call lies before it */
         uint32_t stack; /* 0 = this entry is empty */
-        uint32_t unused;
 };
 
 struct stack_memory {
@@ -25,7 +24,8 @@ struct stack_memory {
 
 static struct memory_entry *entry_of(struct stack_memory *memory, const struct memory_entry *key)
 {
-        uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) + key->parent * UINT64_C(0xd6e8feb86659fd93);
+        uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) +
+                         key->parent * UINT64_C(0xd6e8feb86659fd93);
 
         return &memory->entries[mixed >> (64 - MEMORY_BITS)];
 }
