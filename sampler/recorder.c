@@ -186,6 +186,8 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
 
         if (code == 0)
                 code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, r->dictionary, err);
+        if (code == 0 && is_attaching(r) && r->options->client_ring_bytes)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
         if (code == 0)
@@ -430,30 +432,11 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
 
 /* ---- attaching ----------------------------------------------------------------------------------------- */
 
-/* What a report of this recording has to say first. */
-static int tell_of_attaching(struct recorder *r, struct error *err)
-{
-        struct byte_buffer words = { .data = NULL };
-        int code = -ENOMEM;
-
-        attachment_add_words(&r->scope.attachment, &words);
-        byte_buffer_add_u8(&words, '\0');
-        if (!words.failed)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_ATTACHED,
-                                                  (const char *)words.data);
-        if (code == 0 && r->options->client_ring_bytes)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
-        byte_buffer_deinit(&words);
-        return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
-}
-
 /* A region that was found waits for a cycle, and there is no reason to let time pass until the zones begin. */
 static int attach(struct recorder *r, struct error *err)
 {
-        int code = tell_of_attaching(r, err);
+        int code = merge_cycle(&r->merge, false, err);
 
-        if (code == 0)
-                code = merge_cycle(&r->merge, false, err);
         if (code == 0)
                 code = merge_cycle(&r->merge, false, err);
         return code;
