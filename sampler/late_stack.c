@@ -42,7 +42,7 @@ static size_t read_memory(uint32_t tid, uint64_t avma, void *to, size_t n_bytes)
         struct iovec there = { .iov_len = n_bytes };
         ssize_t n;
 
-        /* An address of another process is only a number here. */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process is only a number here */
         there.iov_base = (void *)(uintptr_t)avma;
         n = process_vm_readv((pid_t)tid, &here, 1, &there, 1, 0);
         return n > 0 ? (size_t)n : 0;

@@ -418,10 +418,10 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
 
         code = check_access(r, err);
         r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
-        if (code == 0)
+        if (code == 0) {
                 start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
-        if (code == 0)
                 code = take_signals(r, err);
+        }
         if (code == 0)
                 code = choose_events(r, &fallback, err);
         if (code == 0)
@@ -487,10 +487,10 @@ static int begin(struct recorder *r, struct error *err)
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
 
-        if (code == 0)
+        if (code == 0) {
                 recorded_waiting_follow(&r->waiting, &r->scope, &r->merge.samples);
-        if (code == 0)
                 code = give_up_rights(r, err);
+        }
         if (code == 0 && joins(r))
                 code = attach(r, err);
         if (code == 0)

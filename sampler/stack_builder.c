@@ -16,7 +16,6 @@ struct memory_entry {
         uint32_t parent;
         uint32_t kind;  /* of the address: whose side, and whether a call lies before it */
         uint32_t stack; /* 0 = this entry is empty */
-        uint32_t unused;
 };
 
 /* What became of the callstack before, from its root inwards: most of the next one is the same. */

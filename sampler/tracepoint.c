@@ -141,7 +141,7 @@ static int find_offset(const char *format, const char *field, uint32_t *ret_offs
 int tracepoint_find_field(const struct event_places *places, const char *text, const char *field,
                           uint32_t *ret_offset_bytes, struct error *err)
 {
-        const char *colon = strchr(text, ':'), *root;
+        const char *colon = strchr(text, ':'), *root = NULL;
         struct byte_buffer format = { .data = NULL };
         char path[PATH_BYTES];
         int r;

@@ -19,7 +19,9 @@ enum fake_machine_kind {
 };
 
 struct fake_machine {
-        char root[FAKE_MACHINE_PATH_BYTES], devices[FAKE_MACHINE_PATH_BYTES], tracing[FAKE_MACHINE_PATH_BYTES];
+        char root[FAKE_MACHINE_PATH_BYTES];
+        char devices[FAKE_MACHINE_PATH_BYTES];
+        char tracing[FAKE_MACHINE_PATH_BYTES];
         struct event_places places;
 };
 

@@ -21,11 +21,13 @@ static struct event_spec spec_of(uint32_t type, uint64_t config, uint32_t leader
  */
 START_TEST(test_clock_period)
 {
-        static const uint64_t rates_hz[] = { 1,   7,   10,  50,   60,   97,   99,   100,  101,   200,   250,   333,
-                                             499, 500, 600, 997,  998,  999,  1000, 1001, 2000,  2500,  4000,  5000,
-                                             6000, 8000, 9973, 9999, 10000, 20000, 49999, 50000, 99999, 100000 };
-        static const uint64_t timers_ns[] = { 100000,  125000,   200000,   250000,   500000,   1000000,  2000000,
-                                              4000000, 10000000, 16666667, 20000000, 100000000, 1000000000 };
+        static const uint64_t rates_hz[] = { 1,    7,     10,    50,    60,    97,    99,    100,  101,
+                                             200,  250,   333,   499,   500,   600,   997,   998,  999,
+                                             1000, 1001,  2000,  2500,  4000,  5000,  6000,  8000, 9973,
+                                             9999, 10000, 20000, 49999, 50000, 99999, 100000 };
+        static const uint64_t timers_ns[] = { 100000,   125000,    200000,    250000,   500000,
+                                              1000000,  2000000,   4000000,   10000000, 16666667,
+                                              20000000, 100000000, 1000000000 };
 
         for (size_t i = 0; i < sizeof(rates_hz) / sizeof(rates_hz[0]); i++) {
                 uint64_t period_ns = event_attr_clock_period_ns(rates_hz[i]);
@@ -118,10 +120,9 @@ START_TEST(test_groups)
                 ck_assert_uint_eq(attrs[i].sample_type, layout.sample_type);
                 ck_assert_uint_eq(attrs[i].read_format, layout.read_format);
                 ck_assert_uint_ne(attrs[i].sample_type & PERF_SAMPLE_READ, 0);
-                ck_assert_uint_eq(attrs[i].read_format, PERF_FORMAT_GROUP | PERF_FORMAT_ID |
-                                                                PERF_FORMAT_TOTAL_TIME_ENABLED |
-                                                                PERF_FORMAT_TOTAL_TIME_RUNNING |
-                                                                PERF_FORMAT_LOST);
+                ck_assert_uint_eq(attrs[i].read_format,
+                                  PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                          PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST);
                 ck_assert(attrs[i].context_switch == (i == 0));
                 ck_assert((attrs[i].sample_period != 0) == (i < 2));
                 /* A member begins with its leader. */

@@ -434,7 +434,8 @@ START_TEST(test_joined_to_the_stack_after)
 
         set_up(&f, STACK_UNWINDER_AUTO);
         call(&f, 0, 20, 1);
-        for (int i = 0; i < 2; i++) { /* 24 words of the first, then of one that has returned a bit: both too short */
+        /* 24 words of the first, then of one that has returned a bit: both too short */
+        for (int i = 0; i < 2; i++) {
                 stand(&f, BIAS + PLAIN + 0x30, i * 10, 24 - (size_t)i * 4);
                 tickets[i] = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
                 ck_assert_uint_ne(tickets[i], 0);
@@ -442,8 +443,7 @@ START_TEST(test_joined_to_the_stack_after)
         }
         ck_assert_uint_ne(tickets[0], tickets[1]);
         stand(&f, BIAS + PLAIN, 28, WORDS - 28);
-        ck_assert_uint_eq(
-                stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain), 0);
+        ck_assert_uint_eq(stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain), 0);
         ck_assert_int_eq(f.chain.state, TRACE_STACK_COMPLETE);
 
         ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), tickets[1]);

@@ -101,7 +101,8 @@ START_TEST(test_callstacks)
                 if (offset < 0x30)
                         at = merged_program_row(&f, TRACE_TABLE_STACKS, at->parent);
         }
-        at = merged_program_row(&f, TRACE_TABLE_STACKS, at->parent); /* the next is no code: callers are missing */
+        /* The next is no code: callers are missing. */
+        at = merged_program_row(&f, TRACE_TABLE_STACKS, at->parent);
         ck_assert_uint_eq(at->parent, 0);
         frame = merged_program_row(&f, TRACE_TABLE_FRAMES, at->frame);
         module = merged_program_row(&f, TRACE_TABLE_MODULES, frame->module);

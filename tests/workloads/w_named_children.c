@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         uint64_t n_rounds = burn_rounds_of((int64_t)(burn_argument(argc, argv, 2, 1500) * 1000));
 
         for (int i = 0; i < n_children; i++) {
-                char name[16];
+                char name[32];
                 pid_t pid = fork();
 
                 if (pid < 0)
