@@ -271,11 +271,12 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
         if (code == 0 && r->tables.fd >= 0)
                 code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
-        /* Edge-triggered: an event whose task has ended stays ready for ever. */
+        /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
-                code = watch(r, r->events.ring_fds[i],
-                             event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES, EPOLLET,
-                             err);
+                if (r->events.ring_fds[i] >= 0)
+                        code = watch(r, r->events.ring_fds[i],
+                                     event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES,
+                                     EPOLLET, err);
         if (code == 0 && r->waiting.switches)
                 code = watch(r, switch_source_fd(r->waiting.switches), WAKE_SAMPLES, EPOLLET, err);
         return code;
