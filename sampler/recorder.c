@@ -160,10 +160,16 @@ static void name_sampled(struct recorder *r)
         char *names = r->result->event_names;
         size_t used = 0;
 
-        for (size_t i = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++)
-                if (!r->request.specs[i].only_counts)
-                        used += (size_t)snprintf(names + used, sizeof(r->result->event_names) - used, "%s%s",
-                                                 used ? ", " : "", r->request.specs[i].name);
+        for (size_t i = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++) {
+                const struct event_spec *spec = &r->request.specs[i];
+                bool is_each = spec->is_tracepoint && r->request.rate_is_default;
+
+                if (spec->only_counts)
+                        continue;
+                used += (size_t)snprintf(names + used, sizeof(r->result->event_names) - used, "%s%s%s",
+                                         used ? ", " : "", is_each ? "each " : "", spec->name);
+                r->result->has_rate |= !is_each;
+        }
 }
 
 /* What was asked for, or the default, within our rights. */
