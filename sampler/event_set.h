@@ -56,7 +56,7 @@ struct event_set {
         struct event_handle *handles; /* heap, owned */
         size_t n_handles, handles_capacity;
         struct perf_ring *rings; /* heap, owned: for each CPU the dummy's, then the sampling events' */
-        int *ring_fds; /* of each ring, to poll; borrowed from `handles`; -1 = not mapped, yet or for want of events there */
+        int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped */
         size_t n_rings;
         size_t ring_bytes;                /* of the sampling rings, as it came out */
         struct perf_record_layout layout; /* of all records */
