@@ -79,6 +79,8 @@ int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
         struct byte_buffer text = { .data = NULL };
         int r = io_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_BYTES_MAX, &text, err);
 
+        mount->path[0] = '\0';
+        mount->root[0] = '\0';
         if (r == 0 && cgroup_mount_parse(mount, (const char *)text.data) < 0)
                 r = error_set(err, -ENOENT, "cgroup2 is not mounted");
         byte_buffer_deinit(&text);
@@ -88,15 +90,11 @@ int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
 /* Puts a path behind another one.  Returns false if it does not fit. */
 static bool join(char *ret_path, const char *folder, const char *name)
 {
-        size_t n_bytes = strlen(folder), n_name = strlen(name);
+        const char *between = name[0] == '/' || (folder[0] != '\0' && folder[strlen(folder) - 1] == '/')
+                                      ? ""
+                                      : "/";
 
-        if (n_bytes + n_name + 2 > PATH_MAX)
-                return false;
-        memmove(ret_path, folder, n_bytes);
-        if (n_bytes == 0 || (ret_path[n_bytes - 1] != '/' && name[0] != '/'))
-                ret_path[n_bytes++] = '/';
-        memcpy(ret_path + n_bytes, name, n_name + 1);
-        return true;
+        return snprintf(ret_path, PATH_MAX, "%s%s%s", folder, between, name) < PATH_MAX;
 }
 
 static bool is_cgroup(const char *path)
@@ -167,6 +165,7 @@ static int add_pids(const char *text, struct running_numbers *pids)
 }
 
 /* What cannot be read has gone, or holds threads of processes that another folder lists. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the folders, with a limit */
 static int add_folder(const char *path, unsigned depth, struct running_numbers *pids)
 {
         struct byte_buffer text = { .data = NULL };
@@ -183,7 +182,6 @@ static int add_folder(const char *path, unsigned depth, struct running_numbers *
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
         while (r == 0 && depth > 0 && (entry = readdir(dir)) != NULL)
                 if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && join(below, path, entry->d_name))
-                        /* NOLINTNEXTLINE(misc-no-recursion): as deep as the folders, with a limit */
                         r = add_folder(below, depth - 1, pids);
         (void)closedir(dir);
         return r;

@@ -97,8 +97,8 @@ int cpu_list_choose_from(struct cpu_list *list, const char *text, const struct c
 
                 if (!has_cpu(online, cpu)) {
                         cpu_list_deinit(list);
-                        return error_set(err, -ENODEV, "CPU %d is not online; %zu are, the last is CPU %d",
-                                         cpu, online->n_cpus, online->cpus[online->n_cpus - 1]);
+                        return error_set(err, -ENODEV, "CPU %d is not online, only %zu CPUs are", cpu,
+                                         online->n_cpus);
                 }
                 if (n_kept == 0 || list->cpus[n_kept - 1] != cpu)
                         list->cpus[n_kept++] = cpu;
@@ -109,7 +109,7 @@ int cpu_list_choose_from(struct cpu_list *list, const char *text, const struct c
 
 int cpu_list_choose(struct cpu_list *list, const char *text, struct error *err)
 {
-        struct cpu_list online;
+        struct cpu_list online = { .cpus = NULL };
         int r = cpu_list_read_online(&online, err);
 
         *list = (struct cpu_list){ .cpus = NULL };

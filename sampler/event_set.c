@@ -340,7 +340,7 @@ int event_set_try_cpus(void)
                                         .disabled = 1,
                                         .exclude_kernel = 1,
                                         .exclude_hv = 1 };
-        struct cpu_list online;
+        struct cpu_list online = { .cpus = NULL };
         long fd;
         int r = cpu_list_read_online(&online, NULL);
 

@@ -36,7 +36,7 @@ static bool set_has(const struct number_set *set, uint32_t number)
 
 static int set_add(struct number_set *set, uint32_t number)
 {
-        uint32_t id;
+        uint32_t id = 0;
         int r = array_reserve(&set->members, &set->capacity, (size_t)set->numbers.n_items + 1,
                               sizeof(*set->members));
 

@@ -199,7 +199,7 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         r = reserve_ended(t);
         if (r == 0)
                 r = add_process(t, pid, parent_pid, now_ns, &process);
-        if (r < 0)
+        if (r < 0 || !process)
                 return r;
         thread = calloc(1, sizeof(*thread));
         if (!thread)

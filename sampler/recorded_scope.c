@@ -247,6 +247,20 @@ static int describe_subject(const struct recorded_scope *s, char **argv, struct 
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
+/* What a report of this recording has to say first. */
+static int describe_joining(const struct recorded_scope *s, struct trace_dictionary *dictionary)
+{
+        struct byte_buffer words = { .data = NULL };
+        int r = -ENOMEM;
+
+        attachment_add_words(&s->attachment, &words);
+        byte_buffer_add_u8(&words, '\0');
+        if (!words.failed)
+                r = recording_facts_add_notice(dictionary, TRACE_NOTICE_ATTACHED, (const char *)words.data);
+        byte_buffer_deinit(&words);
+        return r;
+}
+
 int recorded_scope_describe(const struct recorded_scope *s, const struct event_set *events, char **argv,
                             struct trace_dictionary *dictionary, struct error *err)
 {
@@ -257,6 +271,8 @@ int recorded_scope_describe(const struct recorded_scope *s, const struct event_s
         r = recording_facts_add_meta(dictionary, "scope", event_scope_name(s->kind));
         if (r == 0)
                 r = recording_facts_add_number(dictionary, "descriptors", events->n_handles);
+        if (r == 0 && s->joins)
+                r = describe_joining(s, dictionary);
         if (r == 0 && s->kind == EVENT_SCOPE_THREADS)
                 r = recording_facts_add_notice(dictionary, TRACE_NOTICE_SHORT_CHILDREN,
                                                s->why_not[0] != '\0' ? s->why_not : NULL);

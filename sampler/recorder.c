@@ -43,6 +43,7 @@
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
 #define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
+#define TRACKER_RING_BYTES_ALL  (UINT32_C(1) << 22) /* of the whole machine, while all of /proc is read */
 #define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
@@ -192,6 +193,8 @@ static int describe(struct recorder *r, bool fallback, struct error *err)
 
         if (code == 0)
                 code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, r->dictionary, err);
+        if (code == 0 && is_attaching(r) && r->options->client_ring_bytes)
+                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
         if (code == 0)
                 code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
         if (code == 0)
@@ -223,13 +226,20 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
+static size_t choose_tracker_bytes(const struct recorder *r)
+{
+        if (!r->access.locks_memory)
+                return TRACKER_RING_BYTES;
+        return r->options->scope->whole_machine ? TRACKER_RING_BYTES_ALL : TRACKER_RING_BYTES_ROOT;
+}
+
 static int open_events(struct recorder *r, struct error *err)
 {
         const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
                                                           .off_cpu = r->options->off_cpu,
                                                           .sees_kernel = r->access.kernel_error == 0,
                                                           .copy_bytes = r->unwinder.copy_bytes };
-        size_t tracker_bytes = r->access.locks_memory ? TRACKER_RING_BYTES_ROOT : TRACKER_RING_BYTES;
+        size_t tracker_bytes = choose_tracker_bytes(r);
         struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .unwinder = r->unwinder,
@@ -437,30 +447,11 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
 
 /* ---- attaching ----------------------------------------------------------------------------------------- */
 
-/* What a report of this recording has to say first. */
-static int tell_of_attaching(struct recorder *r, struct error *err)
-{
-        struct byte_buffer words = { .data = NULL };
-        int code = -ENOMEM;
-
-        attachment_add_words(&r->scope.attachment, &words);
-        byte_buffer_add_u8(&words, '\0');
-        if (!words.failed)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_ATTACHED,
-                                                  (const char *)words.data);
-        if (code == 0 && r->options->client_ring_bytes)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
-        byte_buffer_deinit(&words);
-        return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
-}
-
 /* A region that was found waits for a cycle, and there is no reason to let time pass until the zones begin. */
 static int attach(struct recorder *r, struct error *err)
 {
-        int code = tell_of_attaching(r, err);
+        int code = merge_cycle(&r->merge, false, err);
 
-        if (code == 0)
-                code = merge_cycle(&r->merge, false, err);
         if (code == 0)
                 code = merge_cycle(&r->merge, false, err);
         return code;

@@ -409,6 +409,16 @@ static void take_frames(const struct stack_walk *walk, enum trace_stack_state st
                 };
 }
 
+/*
+ * In the middle of execve(2) a thread has a new memory already, and the registers of the program that is gone: there is
+ * no user's part.
+ */
+static bool is_in_execve(const struct raw_stack *raw, const struct task *task, uint64_t pc_avma)
+{
+        return raw->in_kernel && task->chain->n_frames > 0 &&
+               !address_space_find(&task->thread->process->space, pc_avma);
+}
+
 static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, struct task *task)
 {
         struct unwind_registers *registers = &task->input.registers;
@@ -417,6 +427,10 @@ static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, str
         if (!unwind_registers_decode(u->machine, u->machine->perf_registers, raw->registers,
                                      raw->registers_bytes, registers)) {
                 chain->state = TRACE_STACK_NO_REGISTER;
+                return;
+        }
+        if (is_in_execve(raw, task, registers->pc)) {
+                chain->state = TRACE_STACK_COMPLETE;
                 return;
         }
         if (raw->is_32_bit) {

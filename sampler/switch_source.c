@@ -11,13 +11,14 @@
 #include "sampler/switch_ring.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define RING_BYTES_MIN (UINT64_C(1) << 16) /* of a CPU: several records with a stack */
@@ -112,29 +113,23 @@ static int count_cpus(struct switch_source *s, struct error *err)
         return r < 0 ? r : s->cpus ? 0 : error_set(err, -ENOMEM, "no memory for context switches");
 }
 
-/* Since Linux 5.18 the state of who goes is the fourth argument; btf_trace_sched_switch has one more before all. */
-static bool tells_prev_state(const struct btf *btf)
+/* Since Linux 5.18.  To look it up in the kernel's types would take as long as to load the program. */
+static bool tells_prev_state(void)
 {
-        int id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-        const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+        unsigned major = 0, minor = 0;
+        struct utsname system;
 
-        if (type)
-                type = btf__type_by_id(btf, type->type); /* a pointer */
-        if (type)
-                type = btf__type_by_id(btf, type->type);
-        return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
+        if (uname(&system) < 0 ||
+            sscanf(system.release, "%u.%u", &major, &minor) != 2) /* NOLINT(cert-err34-c) */
+                return false;
+        return major > 5 || (major == 5 && minor >= 18);
 }
 
-static int choose_settings(struct switch_source *s, const struct switch_source_options *options,
-                           struct error *err)
+static void choose_settings(struct switch_source *s, const struct switch_source_options *options)
 {
-        struct btf *btf = btf__load_vmlinux_btf();
         uint64_t ring_bytes = RING_BYTES_MIN;
 
-        if (!btf)
-                return explain(-errno, "describe its types", err);
-        s->settings.has_prev_state = tells_prev_state(btf);
-        btf__free(btf);
+        s->settings.has_prev_state = tells_prev_state();
 
         s->settings.frame_pointers = options->stacks && options->copy_bytes == 0;
         if (s->settings.frame_pointers)
@@ -159,7 +154,6 @@ static int choose_settings(struct switch_source *s, const struct switch_source_o
                                                      ~(PAGE_BYTES - 1)
                                            : 0);
         s->map_bytes = s->stride_bytes * s->n_cpus;
-        return 0;
 }
 
 static int size_map(struct switch_source *s, const char *name, uint32_t n_entries)
@@ -247,10 +241,10 @@ int switch_source_open(const struct switch_source_options *options, struct switc
         code = check_namespace(err);
         if (code == 0)
                 code = count_cpus(s, err);
-        if (code == 0)
-                code = choose_settings(s, options, err);
-        if (code == 0)
-                code = load(s, err);
+        if (code < 0)
+                goto fail;
+        choose_settings(s, options);
+        code = load(s, err);
         if (code < 0)
                 goto fail;
         *ret_source = s;

@@ -97,10 +97,13 @@ reported() { # name, jq's expression
 }
 
 # The samples and events that were lost on the way, as lines "CODE count".  A time that was corrected, or callers
-# that are missing, are listed by reports too but nothing that can be counted is missing then.
+# that are missing, are listed by reports too but nothing that can be counted is missing then: how many callstacks
+# are whole is the business of complete_stacks.sh.
 lost() { # name
         reported "$1" '.missing[] | select(.source == "loss") |
-                select(.code != "CLOCK_CORRECTED" and .code != "STACK_LEFT_CODE") | "\(.code) \(.count)"'
+                select(.code != "CLOCK_CORRECTED") |
+                select((.code | startswith("STACK_") | not) or .code == "STACK_TABLE_FULL") |
+                "\(.code) \(.count)"'
 }
 
 # The same without callstacks that are cut: what the kernel said and nobody took.

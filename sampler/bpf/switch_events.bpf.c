@@ -34,6 +34,7 @@ struct cgroup_subsys_state {
 struct cgroup {
         struct cgroup_subsys_state self;
         struct kernfs_node *kn;
+        int level;
 } KERNEL_STRUCT;
 
 struct css_set {
@@ -102,21 +103,31 @@ char license_name[] SEC("license") = "Dual MIT/GPL";
 
 /* ---- whose ---------------------------------------------------------------------------------------------- */
 
+/*
+ * A task's cgroup is further down than the wanted one, or nobody knows how deep that lies.  By calls, which is slow but rare:
+ * for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.
+ */
+static __always_inline bool is_below_cgroup(struct cgroup *cgroup)
+{
+        struct cgroup_subsys_state *css = BPF_CORE_READ(cgroup, self.parent);
+
+        for (int i = 0; i < CGROUP_LEVELS_MAX && css; i++) {
+                if (BPF_CORE_READ(css, cgroup, kn, id) == scope.cgroup_id)
+                        return true;
+                css = BPF_CORE_READ(css, parent);
+        }
+        return false;
+}
+
 static __always_inline bool is_in_cgroup(struct task_struct *task)
 {
         struct cgroup *cgroup = task->cgroups->dfl_cgrp;
 
-        for (int i = 0; i < CGROUP_LEVELS_MAX; i++) {
-                struct cgroup_subsys_state *parent;
-
-                if (cgroup->kn->id == scope.cgroup_id)
-                        return true;
-                parent = cgroup->self.parent;
-                if (!parent)
-                        return false;
-                cgroup = parent->cgroup;
+        if (cgroup->kn->id == scope.cgroup_id) {
+                scope.cgroup_level = cgroup->level;
+                return true;
         }
-        return false;
+        return cgroup->level > scope.cgroup_level && is_below_cgroup(cgroup);
 }
 
 /* Not the idle task's. */

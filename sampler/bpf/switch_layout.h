@@ -86,8 +86,8 @@ enum switch_filter { SWITCH_FILTER_NONE, SWITCH_FILTER_CGROUP, SWITCH_FILTER_PRO
 /* A variable of the program's: whose switches are recorded.  Set before it is attached. */
 struct switch_scope {
         __u64 cgroup_id;
-        __u32 filter; /* enum switch_filter */
-        __u32 unused;
+        __u32 filter;       /* enum switch_filter */
+        __s32 cgroup_level; /* how deep it lies; the program finds out when it meets a task of it */
 };
 
 /* Constants of the program, set before it is loaded: the verifier knows their values. */

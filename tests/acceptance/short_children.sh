@@ -12,7 +12,7 @@ cpu_ms() { # trace: what its samples stand for
 }
 
 for scope in cgroup cpus; do
-        if ! record $scope --scope=$scope -- "$WORKLOADS/w_short_lived" 3000; then
+        if ! record "$scope" --scope="$scope" -- "$WORKLOADS/w_short_lived" 3000; then
                 skips "$scope" "$(head -n 1 "$TMPDIR/$scope.err")"
                 continue
         fi
@@ -22,18 +22,19 @@ for scope in cgroup cpus; do
  $(awk "BEGIN { printf \"%.1f\", 100 * $sampled_ms / $used_ms }")%"
         holds "$scope: sampled time within 5% of what was used" compare "($sampled_ms - $used_ms) ^ 2" "<" "(0.05 * $used_ms) ^ 2"
         "$HYPROF" report --json "$TMPDIR/$scope.hyp" >"$TMPDIR/$scope.json"
-        holds "$scope: all children are there" same 3001 "$(reported $scope .counts.processes)"
-        holds "$scope: nothing is lost" same "" "$(lost_records $scope)"
+        holds "$scope: all children are there" same 3001 "$(reported "$scope" .counts.processes)"
+        holds "$scope: nothing is lost" same "" "$(lost_records "$scope")"
 done
 
 # 1.5 ms each: about 500 a second.  The name of each says which it is, and it prints that beside its number.
 for scope in cgroup cpus; do
-        record $scope --scope=$scope -- "$WORKLOADS/w_named_children" 2000 || continue
-        read_trace $scope
+        record "$scope" --scope="$scope" -- "$WORKLOADS/w_named_children" 2000 || continue
+        read_trace "$scope"
         busy='kind == "sample" && self == "burn_named"'
-        figure "$scope: 2,000 named children of 1.5 ms in $(reported $scope .recording.duration_ns | awk '{ printf "%.1f s", $1 / 1e9 }'):\
- $(n_different $scope "$busy" pid) have samples"
-        holds "$scope: children that have samples" compare "$(n_different $scope "$busy" pid)" ">=" "0.95 * 2000"
+        figure "$scope: 2,000 named children of 1.5 ms in $(reported "$scope" .recording.duration_ns | awk '{ printf "%.1f s", $1 / 1e9 }'):\
+ $(n_different "$scope" "$busy" pid) have samples"
+        holds "$scope: children that have samples" compare "$(n_different "$scope" "$busy" pid)" ">=" "0.95 * 2000"
+        # shellcheck disable=SC2016 # for awk
         holds "$scope: each sample is under its child's name" awk -F '\t' "$columns"'
                 NR == FNR { split($0, word, " "); name[word[1]] = word[2]; next }
                 '"$busy"' { n++; bad += name[pid] != thread }
@@ -41,5 +42,5 @@ for scope in cgroup cpus; do
                 "$TMPDIR/$scope.out" "$TMPDIR/$scope.events"
         holds "$scope: none of the names is lost" same 2000 "$(awk -F '\t' '$5 ~ /^child-/ { seen[$5] = 1 }
                 END { for (one in seen) n++; print n + 0 }' "$TMPDIR/$scope.events")"
-        holds "$scope: nothing is lost of them" same "" "$(lost_records $scope)"
+        holds "$scope: nothing is lost of them" same "" "$(lost_records "$scope")"
 done

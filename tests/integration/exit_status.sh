@@ -55,7 +55,7 @@ for closed in 0 1 2; do
                 "${start[@]}" -q -- sh -c "[ ! -e /proc/\$\$/fd/$closed ] && exit 5"
 done
 holds "nobody gets the result: that is an error" ends_with 1 bash -c 'exec "$@" >&-' bash "$HYPROF" report "$TMPDIR/t.hyp"
-few_files() { (ulimit -n 24 && exec "$@"); }
+few_files() { (ulimit -n 36 && exec "$@"); }
 holds "few descriptors are left" ends_with 0 few_files "${start[@]}" -q -- "$WORKLOADS/w_two_zones" 1
 holds "there are names all the same" same "" "$(cat "$TMPDIR/err")"
 holds "also of the workload" grep -q w_two_zones <("$HYPROF" report "$TMPDIR/t.hyp")

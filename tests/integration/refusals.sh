@@ -74,7 +74,7 @@ holds "a thread of the kernel" ends_with 125 \
 # ---- events
 holds "no such event" ends_with 2 "$folder/hyprof" "${record_it[@]}" -e no-such-event -- true
 holds "it is named" grep -q "^hyprof: error: .*unknown event 'no-such-event'" "$TMPDIR/err"
-holds "and what there is" grep -q '^  try: hyprof list' "$TMPDIR/err"
+holds "and what there is" grep -q 'hyprof list' "$TMPDIR/err"
 
 # ---- commands and files
 holds "no such command" ends_with 127 "$folder/hyprof" "${record_it[@]}" -- "$folder/none"

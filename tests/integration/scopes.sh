@@ -22,9 +22,9 @@ scope_error() { # scope: why it cannot be had here; "" = it can
 }
 scopes=()
 for scope in cgroup cpus threads; do
-        why=$(scope_error $scope)
+        why=$(scope_error "$scope")
         if [ -z "$why" ]; then
-                scopes+=($scope)
+                scopes+=("$scope")
         else
                 skips "scope $scope" "$why"
         fi
@@ -58,34 +58,34 @@ read_trace auto
 holds "auto takes the best scope: $best" same "$best" "$(reported auto .recording.scope)"
 for scope in "${scopes[@]}"; do
         # shellcheck disable=SC2016 # for the recorded shell
-        holds "$scope: recorded" record $scope --scope=$scope -- sh -c '"$0/w_two_zones" 0.3 2 & wait' "$WORKLOADS"
-        read_trace $scope
-        holds "$scope: the first program begins with its execve, under its name" same 0 "$(n_events $scope 'thread == "hyprof"')"
-        holds "$scope: threads of a child" same 2 "$(n_different $scope "$busy" tid)"
+        holds "$scope: recorded" record "$scope" --scope="$scope" -- sh -c '"$0/w_two_zones" 0.3 2 & wait' "$WORKLOADS"
+        read_trace "$scope"
+        holds "$scope: the first program begins with its execve, under its name" same 0 "$(n_events "$scope" 'thread == "hyprof"')"
+        holds "$scope: threads of a child" same 2 "$(n_different "$scope" "$busy" tid)"
         holds "$scope: in the right zones" same 0 \
-                "$(n_events $scope 'kind == "sample" && (self == "busy_a" && path == "/b" || self == "busy_b" && path == "/a")')"
-        holds "$scope: zones" compare "$(n_events $scope 'kind == "zone_begin"')" ">" 0
-        holds "$scope: nothing is lost" same "" "$(lost_records $scope)"
-        holds "$scope: the trace is whole" is_whole $scope
+                "$(n_events "$scope" 'kind == "sample" && (self == "busy_a" && path == "/b" || self == "busy_b" && path == "/a")')"
+        holds "$scope: zones" compare "$(n_events "$scope" 'kind == "zone_begin"')" ">" 0
+        holds "$scope: nothing is lost" same "" "$(lost_records "$scope")"
+        holds "$scope: the trace is whole" is_whole "$scope"
 
         # shellcheck disable=SC2016 # for the recorded shell
-        holds "$scope, no children: recorded" record alone --scope=$scope --no-children -- \
+        holds "$scope, no children: recorded" record alone --scope="$scope" --no-children -- \
                 sh -c '"$0/w_two_zones" 0.3 2; i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' "$WORKLOADS"
         read_trace alone
         holds "$scope, no children: one process" same 1 "$(reported alone .counts.processes)"
         holds "$scope, no children: it is sampled" compare "$(n_events alone 'kind == "sample" && thread == "sh"')" ">" 0
-        holds "$scope, no children: threads are recorded" record threaded --scope=$scope --no-children -- "$WORKLOADS/w_two_zones" 0.3 2
+        holds "$scope, no children: threads are recorded" record threaded --scope="$scope" --no-children -- "$WORKLOADS/w_two_zones" 0.3 2
         read_trace threaded
         holds "$scope, no children: all of them" same 2 "$(n_different threaded "$busy" tid)"
 
-        holds "$scope, delay: recorded" record late --scope=$scope --delay 300ms -- "$WORKLOADS/w_two_zones" 1 2
+        holds "$scope, delay: recorded" record late --scope="$scope" --delay 300ms -- "$WORKLOADS/w_two_zones" 1 2
         read_trace late
         holds "$scope, delay: threads that ran before" same 2 "$(n_different late "$busy" tid)"
         holds "$scope, delay: zones are fewer than there were" compare "$(n_events late 'kind == "zone_begin"')" "<" \
                 "2 * $(awk '$1 == "zones" { print $2 }' "$TMPDIR/late.out")"
         holds "$scope, delay: and yet there are some" compare "$(n_events late 'kind == "zone_begin"')" ">" 0
         holds "$scope, delay: a command that is shorter" ends_with 125 \
-                "$HYPROF" record --scope=$scope --delay 1h -o "$TMPDIR/none.hyp" -- true
+                "$HYPROF" record --scope="$scope" --delay 1h -o "$TMPDIR/none.hyp" -- true
         holds "$scope, delay: it says so" grep -q 'error: .*the command ended before the recording began' "$TMPDIR/err"
 done
 
@@ -97,7 +97,7 @@ if has cpus && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
         on_first=$program
         in_background taskset -c "$second" "$WORKLOADS/w_two_zones" 600 1
         for scope in cpus threads; do
-                holds "$scope, --cpu: recorded" record cpu --scope=$scope --cpu "$second" -d 500ms -p "$on_first,$program"
+                holds "$scope, --cpu: recorded" record cpu --scope="$scope" --cpu "$second" -d 500ms -p "$on_first,$program"
                 read_trace cpu
                 holds "$scope, --cpu: only the program there" same "$program" "$(awk -F '\t' "$columns$busy"' { print pid }' \
                         "$TMPDIR/cpu.events" | sort -u)"
@@ -116,8 +116,8 @@ in_background "$WORKLOADS/w_two_zones" 600 3
 holds "threads are there" until_true has_tasks "$program" 4
 thread=$(for task in "/proc/$program/task/"*; do echo "${task##*/}"; done | grep -vx "$program" | head -n 1)
 for scope in cpus threads; do
-        has $scope || continue
-        holds "$scope, -t: recorded" record one --scope=$scope -d 500ms -t "$thread"
+        has "$scope" || continue
+        holds "$scope, -t: recorded" record one --scope="$scope" -d 500ms -t "$thread"
         read_trace one
         holds "$scope, -t: only that thread" same "$thread" "$(reported one '.threads.rows[] | .tid')"
         holds "$scope, -t: samples, with names from its process's mappings" compare "$(n_events one "$busy")" ">" 0

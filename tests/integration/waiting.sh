@@ -75,6 +75,10 @@ lost_records() { # name
         lost "$1" | grep -v '^STACK_' || true
 }
 
+# awk expands these; preempted is a column of switch_out alone.
+# shellcheck disable=SC2016
+preempted='$7 == 1' waits='$7 == 0'
+
 exec 3>&1
 
 # ---- with BPF ----
@@ -99,10 +103,10 @@ else
         holds "wait_futex: where the waker was" woken_in bpf wait_futex wake_futex
         holds "wait_pipe: where the waker was" woken_in bpf wait_pipe fill_pipe
         burning='index(thread, "burner-") == 1'
-        holds "who burns is preempted" compare "$(n_events bpf "kind == \"switch_out\" && $burning && \$7 == 1")" ">" 10
-        holds "who burns does not wait" same 0 "$(n_events bpf "kind == \"switch_out\" && $burning && \$7 == 0 && index(stack, \"burn_together\")")"
-        holds "preempted is a reason of its own" same 0 "$(n_events bpf 'kind == "switch_out" && ($7 == 1) != (zone == 1)')"
-        holds "who could run on has no place of waiting" same 0 "$(n_events bpf 'kind == "switch_out" && $7 == 1 && stack != ""')"
+        holds "who burns is preempted" compare "$(n_events bpf "kind == \"switch_out\" && $burning && $preempted")" ">" 10
+        holds "who burns does not wait" same 0 "$(n_events bpf "kind == \"switch_out\" && $burning && $waits && index(stack, \"burn_together\")")"
+        holds "preempted is a reason of its own" same 0 "$(n_events bpf "kind == \"switch_out\" && ($preempted) != (zone == 1)")"
+        holds "who could run on has no place of waiting" same 0 "$(n_events bpf "kind == \"switch_out\" && $preempted && stack != \"\"")"
 
         holds "frame pointers: record" record fp --off-cpu --unwind=fp "$WORKLOADS/w_waits" 2
         read_trace fp
@@ -158,7 +162,7 @@ fi
 holds "without CAP_BPF: record" without_bpf perf "$without_tracefs" "$WORKLOADS/w_waits" 2
 read_trace perf
 holds "without CAP_BPF: the reason is said" grep -q 'CAP_BPF' <<<"$(not_by_bpf perf)"
-holds "without CAP_BPF: switches are there" compare "$(n_events perf 'kind == "switch_out" && pid == tid && $7 == 0')" ">=" 8
+holds "without CAP_BPF: switches are there" compare "$(n_events perf "kind == \"switch_out\" && pid == tid && $waits")" ">=" 8
 holds "without CAP_BPF: nothing is lost" same "" "$(lost_records perf)"
 
 # Perf tells no reason, but where it was.
@@ -170,7 +174,7 @@ for place in $places; do
 done
 holds "perf --off-cpu: no tracefs, which is said" grep -q 'tracefs is not mounted' \
         <<<"$(reported stacks '.missing[] | select(.code == "NO_WAKERS") | .detail')"
-holds "perf --off-cpu: who could run on has no place" same 0 "$(n_events stacks 'kind == "switch_out" && $7 == 1 && stack != ""')"
+holds "perf --off-cpu: who could run on has no place" same 0 "$(n_events stacks "kind == \"switch_out\" && $preempted && stack != \"\"")"
 holds "perf --off-cpu: those are no samples" same cpu-clock \
         "$(awk -F '\t' '$1 == "sample" && $6 != "cycles" { print $6 }' "$TMPDIR/stacks.events" | sort -u)"
 

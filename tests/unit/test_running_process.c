@@ -191,8 +191,8 @@ START_TEST(test_add)
         fake_events_open(&events, 0);
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
-        ck_assert_int_eq(stack_unwinder_new(&(struct stack_unwinder_options){ .mode = STACK_UNWINDER_FP }, NULL,
-                                            &losses, &parts.unwinder, NULL),
+        ck_assert_int_eq(stack_unwinder_new(&(struct stack_unwinder_options){ .mode = STACK_UNWINDER_FP },
+                                            NULL, &losses, &parts.unwinder, NULL),
                          0);
         ck_assert_int_eq(sample_source_init(&source, &parts), 0);
 
