@@ -151,8 +151,11 @@ void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns)
 
 void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
 {
+        /* Nothing was heard of it but its name, which a new thread has before it first runs. */
+        bool is_new = t->n_switches == 0 && t->n_zones == 0 && t->n_samples == 0;
+
         t->n_switches++;
-        if (t->running)
+        if (t->running && !is_new)
                 return; /* the switch out before it was lost; when it was is unknown */
         t->running = true;
         t->running_since_ns = time_ns;

@@ -5,7 +5,8 @@
  * Way of the data:  event_decoder -> trace_totals -> [thread_timeline] -> zone_stats
  *
  * Follows which zones are open and how long the thread ran.  A thread is taken
- * to run from its first event until a context switch says otherwise; whether
+ * to run from its first event until a context switch says otherwise; if the first
+ * switch is onto a CPU, before any zone or sample, only from there on. Whether
  * the trace has context switches at all is for the caller to judge.  A fiber is
  * a thread whose switches say when it was entered and left as well: it does not
  * run before the first of them.

@@ -72,13 +72,13 @@ static void print_summary(const struct record_options *options, const struct rec
 {
         const struct recorder_progress *p = &result->progress;
         const struct event_request *events = &options->events;
-        char rate[40];
+        char rate[40] = "";
 
-        if (events->rate_hz)
-                (void)snprintf(rate, sizeof(rate), "at %" PRIu64 " Hz", events->rate_hz);
-        else
-                (void)snprintf(rate, sizeof(rate), "one in %" PRIu64, events->period);
-        complain("wrote %s (%s): %s, %s samples of %s %s, %s zones, %s lost; sampler used %.1f%% of one core",
+        if (result->has_rate && events->rate_hz)
+                (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
+        else if (result->has_rate)
+                (void)snprintf(rate, sizeof(rate), " one in %" PRIu64, events->period);
+        complain("wrote %s (%s): %s, %s samples of %s%s, %s zones, %s lost; sampler used %.1f%% of one core",
                  options->path, text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text,
                  text_number_count(p->n_samples).text, result->event_names, rate,
                  text_number_count(p->n_zones).text, text_number_count(p->n_lost).text,

@@ -290,7 +290,8 @@ static int print_explained(const struct report_waits *w, struct byte_buffer *lin
         if (n_waits == 0)
                 return 0;
         if (n_with_stack == 0)
-                text_line_add(line, "callstacks: none was recorded at waits; hyprof record --off-cpu does");
+                text_line_add(line, "callstacks: none was recorded at waits; hyprof record --off-cpu does, "
+                                    "with the right to see the kernel");
         else
                 text_line_add(line, "callstacks: %s of the waits and %s of the time have one",
                               text_number_share(report_share(n_with_stack, n_waits)).text,

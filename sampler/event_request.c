@@ -145,13 +145,16 @@ static int parse_members(struct group *g, const struct event_request *request, c
         }
 }
 
-/* The CPUs of that kind of core, as a member that has them says. */
+/*
+ * The CPUs of that kind of core, as a member that has them says.  Without kinds: those of the leader, as no member can
+ * be where it is not.
+ */
 static const uint64_t *cpus_of_kind(const struct group *g, size_t number)
 {
         for (size_t i = 0, first = 0; i < g->n_members; first = g->ends[i], i++)
                 if (g->ends[i] - first > 1)
                         return g->specs[first + number].cpus;
-        return NULL;
+        return g->specs[0].on_some_cpus ? g->specs[0].cpus : NULL;
 }
 
 /* One group; @number: of which kind of core. */

@@ -56,7 +56,7 @@ struct event_set {
         struct event_handle *handles; /* heap, owned */
         size_t n_handles, handles_capacity;
         struct perf_ring *rings; /* heap, owned: for each CPU the dummy's, then the sampling events' */
-        int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped yet */
+        int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped */
         size_t n_rings;
         size_t ring_bytes;                /* of the sampling rings, as it came out */
         struct perf_record_layout layout; /* of all records */
@@ -76,7 +76,7 @@ void event_set_close(struct event_set *set);
 /*
  * event_set_add() - open the events of threads (THREADS), and map the rings that are not mapped yet
  * Threads that have ended meanwhile are passed over.  After the first call that returned more than 0, all rings
- * are there.
+ * are there, but of CPUs that have none of the sampling events: those stay unmapped, and empty.
  * Returns the number of threads; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno, all with
  * advice.
  */

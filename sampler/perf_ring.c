@@ -80,6 +80,8 @@ static int borrow(struct perf_ring *ring, uint64_t at_bytes, const uint8_t **ret
 /* True if something lies behind @at_bytes. */
 static bool look(struct perf_ring *ring, uint64_t at_bytes)
 {
+        if (!ring->meta)
+                return false;
         /* Pairs with the kernel's release in perf_output_put_handle(): the records before the head are whole. */
         if (at_bytes == ring->head_bytes)
                 ring->head_bytes = __atomic_load_n(&ring->meta->data_head, __ATOMIC_ACQUIRE);
@@ -123,6 +125,8 @@ void perf_ring_consume(struct perf_ring *ring, size_t n_bytes)
 
 void perf_ring_release(struct perf_ring *ring)
 {
+        if (!ring->meta)
+                return;
         /* Pairs with the kernel's load of data_tail: it writes over the space only after our reads. */
         __atomic_store_n(&ring->meta->data_tail, ring->tail_bytes, __ATOMIC_RELEASE);
 }

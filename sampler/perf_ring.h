@@ -4,7 +4,7 @@
  *
  * Way of the data:  kernel -> [perf_ring] -> perf_record -> merge
  *
- * Used by one thread, the collector.
+ * Used by one thread, the collector.  A ring that is not mapped is empty.
  */
 #ifndef SAMPLER_PERF_RING_H
 #define SAMPLER_PERF_RING_H

@@ -161,10 +161,16 @@ static void name_sampled(struct recorder *r)
         char *names = r->result->event_names;
         size_t used = 0;
 
-        for (size_t i = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++)
-                if (!r->request.specs[i].only_counts)
-                        used += (size_t)snprintf(names + used, sizeof(r->result->event_names) - used, "%s%s",
-                                                 used ? ", " : "", r->request.specs[i].name);
+        for (size_t i = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++) {
+                const struct event_spec *spec = &r->request.specs[i];
+                bool is_each = spec->is_tracepoint && r->request.rate_is_default;
+
+                if (spec->only_counts)
+                        continue;
+                used += (size_t)snprintf(names + used, sizeof(r->result->event_names) - used, "%s%s%s",
+                                         used ? ", " : "", is_each ? "each " : "", spec->name);
+                r->result->has_rate |= !is_each;
+        }
 }
 
 /* What was asked for, or the default, within our rights. */
@@ -281,11 +287,12 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
         if (code == 0 && r->tables.fd >= 0)
                 code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
-        /* Edge-triggered: an event whose task has ended stays ready for ever. */
+        /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
-                code = watch(r, r->events.ring_fds[i],
-                             event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES, EPOLLET,
-                             err);
+                if (r->events.ring_fds[i] >= 0)
+                        code = watch(r, r->events.ring_fds[i],
+                                     event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES,
+                                     EPOLLET, err);
         if (code == 0 && r->waiting.switches)
                 code = watch(r, switch_source_fd(r->waiting.switches), WAKE_SAMPLES, EPOLLET, err);
         return code;

@@ -66,7 +66,8 @@ struct recorder_result {
         int stop_fd;         /* a signalfd, for the work after the recording; owned by the caller */
         uint64_t own_cpu_ns; /* processor time of the recording itself, with its helpers */
         struct perf_access access; /* what was found to be allowed; for advice after a failure */
-        char event_names[128];     /* what was sampled: "cpu-clock, page-faults" */
+        char event_names[128];     /* what was sampled: "cpu-clock, each sched:sched_switch" */
+        bool has_rate;             /* not each one of all of them */
 };
 
 /*

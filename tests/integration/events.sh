@@ -112,6 +112,9 @@ if [ "$(id -u)" -eq 0 ] && "${in_namespace[@]}" true 2>/dev/null; then
         holds "a tracepoint, and one in a group" "${in_namespace[@]}" "$HYPROF" record -q -o "$TMPDIR/trace.hyp" \
                 -e 'sched:sched_process_fork,{task-clock,sched:sched_process_exit}:S' -- \
                 sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
+        "${in_namespace[@]}" "$HYPROF" record -o "$TMPDIR/each.hyp" -e sched:sched_process_fork -- \
+                sh -c '/bin/true; /bin/true' 2>"$TMPDIR/each.err"
+        holds "each one has no rate" grep -q " 2 samples of each sched:sched_process_fork, " "$TMPDIR/each.err"
         "$HYPROF" dump "$TMPDIR/trace.hyp" >"$TMPDIR/trace.dump"
         holds "each fork is a sample" same 5 "$(n_samples trace sched:sched_process_fork)"
         holds "and in the total" same 5 "$(total trace sched:sched_process_fork)"

@@ -175,6 +175,21 @@ START_TEST(test_hybrid_groups)
 }
 END_TEST
 
+/* A member is on no CPU where its leader is not: there is nothing that it could join. */
+START_TEST(test_leader_on_some_cpus)
+{
+        struct fixture f;
+
+        set_up(&f, FAKE_MACHINE_HYBRID);
+        add(&f, "{cpu_core/event=0x3c/,page-faults}:S,{page-faults,cpu_core/event=0x3c/}:S");
+        for (size_t i = 0; i < 4; i++) {
+                ck_assert(event_spec_is_on_cpu(&f.request.specs[i], 2));
+                ck_assert(event_spec_is_on_cpu(&f.request.specs[i], 5) == (i == 2));
+        }
+        tear_down(&f);
+}
+END_TEST
+
 static const struct {
         const char *list; /* NULL = nothing was asked for */
         bool has_hardware, wants_totals, fallback;
@@ -285,6 +300,7 @@ int main(void)
         tcase_add_loop_test(tc, test_wrong, 0, N_CASES(wrong));
         tcase_add_test(tc, test_too_many);
         tcase_add_test(tc, test_hybrid_groups);
+        tcase_add_test(tc, test_leader_on_some_cpus);
         tcase_add_loop_test(tc, test_complete, 0, N_CASES(completions));
         tcase_add_test(tc, test_complete_hybrid);
         tcase_add_test(tc, test_leave_kernel);

@@ -214,6 +214,22 @@ START_TEST(test_map_of_no_event)
 }
 END_TEST
 
+/* A CPU that has none of the events has no ring. */
+START_TEST(test_not_mapped)
+{
+        struct perf_ring ring = { .meta = NULL };
+        const uint8_t *record;
+        uint64_t position = 0;
+        size_t n_bytes;
+
+        expect_empty(&ring);
+        ck_assert_int_eq(perf_ring_scan(&ring, &position, &record, &n_bytes, NULL), 0);
+        ck_assert_uint_eq(perf_ring_count_unread(&ring), 0);
+        perf_ring_release(&ring);
+        perf_ring_unmap(&ring);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/perf_ring");
@@ -228,6 +244,7 @@ int main(void)
         tcase_add_loop_test(tc, test_corrupt_size, 0, 11);
         tcase_add_loop_test(tc, test_corrupt_head, 0, 6);
         tcase_add_test(tc, test_map_of_no_event);
+        tcase_add_test(tc, test_not_mapped);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

@@ -190,6 +190,27 @@ START_TEST(test_order_of_time)
 }
 END_TEST
 
+/* On a machine with several kinds of cores an event may be none of a CPU: its ring is not there. */
+START_TEST(test_unmapped_ring)
+{
+        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20) };
+        struct error err = ERROR_NONE;
+        struct fixture f;
+        uint32_t pid;
+
+        set_up(&f, 0);
+        perf_ring_unmap(&f.events.rings[FAKE_SAMPLES_0]);
+        perf_ring_unmap(&f.events.rings[FAKE_TRACKER_0]);
+        put_mapping(&f, FAKE_TRACKER_1, &times[0], CODE, "/bin/first");
+        put_sample(&f, FAKE_SAMPLES_1, &times[1], FAKE_EVENT_SPEC_0_B, CODE);
+        ck_assert_int_eq(sample_source_scan(&f.source, &pid, &err), 0);
+        run(&f, UINT64_MAX);
+        expect_path(&f, pending(&f, PID, 0), "/bin/first");
+        ck_assert_uint_eq(f.source.n_samples, 1);
+        tear_down(&f);
+}
+END_TEST
+
 START_TEST(test_until)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30) };
@@ -610,6 +631,7 @@ int main(void)
         int n_failed;
 
         tcase_add_test(tc, test_order_of_time);
+        tcase_add_test(tc, test_unmapped_ring);
         tcase_add_test(tc, test_until);
         tcase_add_test(tc, test_name_and_exec);
         tcase_add_test(tc, test_fork_and_exit);

@@ -132,6 +132,36 @@ START_TEST(test_switches_split_zones)
 }
 END_TEST
 
+/* A new thread has its name, at 100, long before a CPU is free for it. */
+START_TEST(test_a_new_thread_waits_for_a_cpu)
+{
+        struct fixture f;
+
+        setup(&f);
+        thread_timeline_advance(&f.thread, 100);
+        PLAY(&f, { 900, '+', 0 }, { 920, '(', A }, { 930, '-', 0 }, { 980, '+', 0 }, { 990, ')', 0 },
+             { 1000, '-', 0 });
+        ck_assert_int_eq(thread_timeline_finish(&f.thread, 2000, &f.zones), 0);
+        ck_assert_uint_eq(f.thread.first_ns, 100);
+        ck_assert_uint_eq(f.thread.ran_ns, 30 + 20);
+        ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 10 + 10);
+        teardown(&f);
+}
+END_TEST
+
+/* The switch out is lost: as it had a zone before, it ran, nobody knows until when. */
+START_TEST(test_a_thread_with_a_zone_ran)
+{
+        struct fixture f;
+
+        setup(&f);
+        PLAY(&f, { 100, '(', A }, { 200, '+', 0 }, { 300, ')', 0 }, { 400, '-', 0 });
+        ck_assert_uint_eq(f.thread.ran_ns, 300);
+        ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 200);
+        teardown(&f);
+}
+END_TEST
+
 /* A fiber runs only between its switches: when it was entered and left, and when its thread was switched. */
 START_TEST(test_a_fiber_runs_while_it_is_entered)
 {
@@ -254,6 +284,8 @@ int main(void)
         tcase_add_test(tc, test_recursion_counts_time_once);
         tcase_add_test(tc, test_recursion_is_told_from_a_shared_bit);
         tcase_add_test(tc, test_switches_split_zones);
+        tcase_add_test(tc, test_a_new_thread_waits_for_a_cpu);
+        tcase_add_test(tc, test_a_thread_with_a_zone_ran);
         tcase_add_test(tc, test_a_fiber_runs_while_it_is_entered);
         tcase_add_test(tc, test_a_zone_spent_waiting);
         tcase_add_test(tc, test_lost_switches_never_give_more_than_there_is);
