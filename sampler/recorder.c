@@ -298,6 +298,22 @@ static int watch_all(struct recorder *r, struct error *err)
         return code;
 }
 
+/*
+ * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
+ * little.  That begins when events do, or the rings are full before a program of many threads is known.  Without the
+ * privilege it goes without; the command was forked before, and the writer has a queue: they stay as they are.
+ */
+static void set_own_priority(int priority)
+{
+        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
+}
+
+static void raise_priority(struct recorder *r)
+{
+        r->priority = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
+        set_own_priority(COLLECTOR_PRIORITY);
+}
+
 static int start_merge(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         struct merge_options options = {
@@ -318,7 +334,9 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
                 return error_errno(err, "eventfd");
+        set_own_priority(r->priority); /* threads begin with that of who starts them */
         code = writer_thread_start(writer, r->fail_fd, r->signal_fd, &r->writer, err);
+        set_own_priority(COLLECTOR_PRIORITY);
         if (code < 0)
                 return code;
         options.writer = r->writer;
@@ -442,6 +460,8 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
         if (code == 0)
+                raise_priority(r);
+        if (code == 0)
                 code = open_events(r, err);
         if (code == 0 && joins(r))
                 code = join(r, err);
@@ -466,23 +486,12 @@ static int attach(struct recorder *r, struct error *err)
         return code;
 }
 
-/*
- * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
- * little.  Without the privilege it goes without; the writer has a queue and stays as it is.
- */
-static void set_own_priority(int priority)
-{
-        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
-}
-
 /* All is open: what comes from now on is read with few rights.  More than that is no reason to record nothing. */
 static int give_up_rights(struct recorder *r, struct error *err)
 {
         struct error reason = ERROR_NONE;
         int code = 0;
 
-        r->priority = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
-        set_own_priority(COLLECTOR_PRIORITY);
         if (privileges_narrow(false, &reason) < 0) /* the cgroup has its keeper */
                 code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_RIGHTS_KEPT, reason.text);
         return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;

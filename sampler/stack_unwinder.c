@@ -410,13 +410,13 @@ static void take_frames(const struct stack_walk *walk, enum trace_stack_state st
 }
 
 /*
- * In the middle of execve(2) a thread has a new memory already, and the registers of the program that is gone: there is
- * no user's part.
+ * In execve(2), the new program is being mapped: it has no stack yet, and the registers are still those of the old one,
+ * whose memory is gone.  All that there is of the thread is in the kernel.
  */
-static bool is_in_execve(const struct raw_stack *raw, const struct task *task, uint64_t pc_avma)
+static bool is_between_programs(const struct raw_stack *raw, const struct task *task)
 {
-        return raw->in_kernel && task->chain->n_frames > 0 &&
-               !address_space_find(&task->thread->process->space, pc_avma);
+        return raw->in_kernel && raw->copy_bytes == 0 && task->chain->n_frames > 0 &&
+               !address_space_find(&task->thread->process->space, task->input.registers.pc);
 }
 
 static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, struct task *task)
@@ -429,8 +429,9 @@ static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, str
                 chain->state = TRACE_STACK_NO_REGISTER;
                 return;
         }
-        if (is_in_execve(raw, task, registers->pc)) {
-                chain->state = TRACE_STACK_COMPLETE;
+        if (is_between_programs(raw, task)) {
+                if (chain->state == TRACE_STACK_FRAME_POINTERS)
+                        chain->state = TRACE_STACK_COMPLETE;
                 return;
         }
         if (raw->is_32_bit) {

@@ -270,6 +270,28 @@ holds "a thread instead of its process" fails "$thread is a thread of process $m
 holds "too few descriptors" ends_with 125 few_files "$HYPROF" record --scope=threads -o "$TMPDIR/none.hyp" -p "$many"
 holds "it says how many would do, and how" grep -qE 'error: .*descriptors for each thread.* 40 are allowed.*prlimit' "$TMPDIR/err"
 
+# What it cannot fetch in time is lost, so a recorder must not wait for its turn behind a thousand threads that run.
+can_be_nice() { nice -n -10 true 2>"$TMPDIR/nice" && [ ! -s "$TMPDIR/nice" ]; }
+is_preferred() { # while it waits to join: the events are open, and nothing is read yet
+        local stat i
+        for ((i = 0; i < 100; i++)); do
+                stat=$(cat "/proc/$recorder/stat") || return 1
+                stat=${stat##*) }
+                [ "$(cut -d ' ' -f 17 <<<"$stat")" != -10 ] || return 0
+                read -r -t 0.1 <> <(:) || true
+        done
+        echo "$stat"
+        return 1
+}
+if can_be_nice; then
+        program=$many
+        attach preferred --delay 1h
+        holds "the collector goes before others from when its events are open" is_preferred
+        holds "and a signal ends the delay" detach INT
+else
+        skips "the collector goes before others" "this test may not"
+fi
+
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
         folder=$(mktemp -d /tmp/hyprof-attach.XXXXXX)
         trap 'rm -rf "$folder"; cleanup' EXIT

@@ -275,6 +275,41 @@ START_TEST(test_cannot_be_walked)
 }
 END_TEST
 
+/* In execve(2): what the registers say is of the program before, and nothing of it is left. */
+START_TEST(test_between_programs)
+{
+        static struct fixture f;
+        const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
+        const uint64_t gone = JIT + 0x10000000;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        stand(&f, gone, 0, 0);
+        f.raw.in_kernel = true;
+        f.raw.ip_avma = KERNEL;
+        f.raw.chain = (const uint8_t *)chain;
+        f.raw.n_chain = 3;
+        ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_uint_eq(f.chain.n_frames, 2);
+        for (size_t reason = 0; reason < TRACE_LOSS_COUNT; reason++)
+                ck_assert_uint_eq(f.losses.totals[reason], 0);
+
+        /* Before that its code is there still, and it stands in it. */
+        set_register(&f, UNWIND_REGISTER_PC, BIAS + PLAIN);
+        ck_assert_int_ne(run(&f), TRACE_STACK_COMPLETE);
+        ck_assert_uint_ge(f.chain.n_frames, 3);
+        ck_assert_uint_eq(f.chain.frames[2].avma, BIAS + PLAIN);
+
+        /* A program that stands outside of all code. */
+        stand(&f, gone, 0, WORDS);
+        f.raw.ip_avma = KERNEL;
+        ck_assert_int_eq(run(&f), TRACE_STACK_BAD_MEMORY);
+        f.raw.in_kernel = false;
+        f.raw.copy_bytes = 0;
+        ck_assert_int_ne(run(&f), TRACE_STACK_COMPLETE);
+        tear_down(&f);
+}
+END_TEST
+
 /* Code that is made at run time: by its frame pointer, unless that is not wanted. */
 START_TEST(test_frame_pointer_between)
 {
@@ -564,6 +599,7 @@ int main(void)
         if (unwind_machine_own() == &unwind_machine_x86_64) {
                 tcase_add_test(tc, test_whole);
                 tcase_add_test(tc, test_cannot_be_walked);
+                tcase_add_test(tc, test_between_programs);
                 tcase_add_test(tc, test_frame_pointer_between);
                 tcase_add_test(tc, test_mappings_change);
                 tcase_add_test(tc, test_table_is_waited_for);
