@@ -134,6 +134,8 @@ static void suggest(int code, const struct recorder_result *result)
         const struct perf_access *access = &result->access;
         struct perf_refusal refusal;
 
+        if (code == -EMFILE)
+                complain_try("ulimit -n 1024, for more descriptors");
         if (code != -EACCES && code != -EPERM && code != -ENOSYS)
                 return;
         perf_access_explain(access, code, access->user_error == 0, &refusal);
