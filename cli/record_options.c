@@ -51,8 +51,8 @@ static const uint32_t families[] = {
 
 static const struct option_row option_rows[] = {
         { 'o', "output", "FILE",
-          "the trace; default: " OPTION_DEFAULT_TRACE " (an earlier one becomes " OPTION_DEFAULT_TRACE
-          ".old)" },
+          "the trace, - for a pipe; default: " OPTION_DEFAULT_TRACE
+          " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)" },
         { 'F', "freq", "HZ",
           "samples a second on each CPU, 1 to 100000; default: 997, and each one of\n                          tracepoints" },
         { 'c', "count", "N", "instead: a sample every N events" },
@@ -315,7 +315,7 @@ static int take_option(void *context, int letter, const char *value)
                 options->no_symbolize = true;
                 return 0;
         case 'o':
-                options->path = value;
+                options->path = strcmp(value, "-") == 0 ? "/dev/stdout" : value;
                 return 0;
         case 'q':
                 options->quiet = true;

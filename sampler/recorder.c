@@ -754,9 +754,8 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .fail_fd = -1,
                 .job = { .fd = -1 },
         };
-        r->cpu_ns = count_own_cpu_ns(&r->command);
-
         code = prepare(r, writer, err);
+        r->cpu_ns = count_own_cpu_ns(&r->command); /* the preparations are over before anything is recorded */
         if (code == 0)
                 code = begin(r, err);
         if (code == 0)

@@ -59,12 +59,13 @@ struct recorder_result {
         struct recorder_progress progress; /* final; file_bytes without what is written after the recording */
         int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
         bool ended;                        /* the command has ended */
-        bool exec_failed;    /* the command could not be executed: there was nothing to record */
-        bool stopped;        /* by a signal or its duration, before what is recorded ended */
-        bool writer_stuck;   /* somebody still waits in write(2): writer and file are not to be touched */
-        int command_pid;     /* for recorder_wait(), while it runs on */
-        int stop_fd;         /* a signalfd, for the work after the recording; owned by the caller */
-        uint64_t own_cpu_ns; /* processor time of the recording itself, with its helpers */
+        bool exec_failed;  /* the command could not be executed: there was nothing to record */
+        bool stopped;      /* by a signal or its duration, before what is recorded ended */
+        bool writer_stuck; /* somebody still waits in write(2): writer and file are not to be touched */
+        int command_pid;   /* for recorder_wait(), while it runs on */
+        int stop_fd;       /* a signalfd, for the work after the recording; owned by the caller */
+        uint64_t
+                own_cpu_ns; /* processor time of the recording itself, with its helpers, without its preparations */
         struct perf_access access; /* what was found to be allowed; for advice after a failure */
         char event_names[128];     /* what was sampled: "cpu-clock, each sched:sched_switch" */
         bool has_rate;             /* not each one of all of them */

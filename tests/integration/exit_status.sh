@@ -95,3 +95,9 @@ long=$TMPDIR/$(printf '%0250d' 0)
 mkdir "$long"
 holds "a long name" ends_with 0 "$HYPROF" record -o "$long/$(printf '%0250d' 1)" -- true
 holds "cuts nothing off" grep -qE ' lost; sampler used [0-9.]+% of one core$' "$TMPDIR/err"
+
+piped() { # a recording
+        "$HYPROF" record -q -o - -- true | "$HYPROF" report - >"$TMPDIR/out"
+}
+holds "-o -: a pipe" piped
+holds "whose other end reads the trace" grep -q '^  command   true$' "$TMPDIR/out"
