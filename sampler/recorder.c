@@ -459,10 +459,10 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         if (code == 0)
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
-        if (code == 0)
+        if (code == 0) {
                 raise_priority(r);
-        if (code == 0)
                 code = open_events(r, err);
+        }
         if (code == 0 && joins(r))
                 code = join(r, err);
         if (code == 0)
