@@ -49,58 +49,81 @@ const void *intern_get(const struct intern *t, uint32_t id, size_t *ret_bytes)
         return t->items + begin;
 }
 
-static uint64_t hash_of(const void *bytes, size_t n_bytes)
+static uint32_t hash_of(const void *bytes, size_t n_bytes)
 {
-        return XXH3_64bits(bytes, n_bytes);
+        return (uint32_t)XXH3_64bits(bytes, n_bytes);
 }
 
-/* The slot that holds an equal item, or the empty one where it belongs. */
-static uint32_t *slot_of(const struct intern *t, const void *bytes, size_t n_bytes)
+static bool equals(const struct intern *t, uint32_t id, const void *bytes, size_t n_bytes)
+{
+        size_t known_bytes;
+        const void *known = intern_get(t, id, &known_bytes);
+
+        return known_bytes == n_bytes && (n_bytes == 0 || memcmp(known, bytes, n_bytes) == 0);
+}
+
+/* The slot that holds an equal item, or the empty one where it belongs.  Other items are told by their hashes. */
+static uint64_t *slot_of(const struct intern *t, uint32_t hash, const void *bytes, size_t n_bytes)
 {
         size_t mask = t->n_slots - 1;
-        size_t at = (size_t)hash_of(bytes, n_bytes) & mask;
+        size_t at = hash & mask;
 
-        while (t->slots[at] != 0) {
-                size_t known_bytes;
-                const void *known = intern_get(t, t->slots[at], &known_bytes);
-
-                if (known_bytes == n_bytes && (n_bytes == 0 || memcmp(known, bytes, n_bytes) == 0))
-                        break;
+        while (t->slots[at] != 0 &&
+               (t->slots[at] >> 32 != hash || !equals(t, (uint32_t)t->slots[at], bytes, n_bytes)))
                 at = (at + 1) & mask;
-        }
         return &t->slots[at];
+}
+
+static uint64_t slot_value(uint32_t hash, uint32_t id)
+{
+        return (uint64_t)hash << 32 | id;
+}
+
+/* Moves what is hashed into a larger table; the items themselves are not looked at. */
+static int grow(struct intern *t, size_t n_slots)
+{
+        uint64_t *slots = calloc(n_slots, sizeof(*slots));
+
+        if (!slots)
+                return -ENOMEM;
+        for (size_t i = 0; i < t->n_slots; i++) {
+                size_t at = (size_t)(t->slots[i] >> 32) & (n_slots - 1);
+
+                if (t->slots[i] == 0)
+                        continue;
+                while (slots[at] != 0)
+                        at = (at + 1) & (n_slots - 1);
+                slots[at] = t->slots[i];
+        }
+        free(t->slots);
+        t->slots = slots;
+        t->n_slots = n_slots;
+        return 0;
 }
 
 /* Brings the hash table up to date; it is at most half full afterwards, with one item more. */
 static int hash_all(struct intern *t)
 {
         size_t wanted = t->n_slots ? t->n_slots : FIRST_SLOTS;
+        int r = 0;
 
         while (wanted / 2 < (size_t)t->n_items + 1)
                 wanted *= 2;
-        if (wanted != t->n_slots) {
-                uint32_t *slots = calloc(wanted, sizeof(*slots));
-
-                if (!slots)
-                        return -ENOMEM;
-                free(t->slots);
-                t->slots = slots;
-                t->n_slots = wanted;
-                t->n_hashed = 0;
-        }
-        while (t->n_hashed < t->n_items) {
+        if (wanted != t->n_slots)
+                r = grow(t, wanted);
+        while (r == 0 && t->n_hashed < t->n_items) {
                 size_t n_bytes;
                 const void *bytes = intern_get(t, t->n_hashed + 1, &n_bytes);
+                uint32_t hash = hash_of(bytes, n_bytes);
 
-                *slot_of(t, bytes, n_bytes) = t->n_hashed + 1;
-                t->n_hashed++;
+                *slot_of(t, hash, bytes, n_bytes) = slot_value(hash, ++t->n_hashed);
         }
-        return 0;
+        return r;
 }
 
 uint32_t intern_find(const struct intern *t, const void *bytes, size_t n_bytes)
 {
-        return t->n_slots ? *slot_of(t, bytes, n_bytes) : 0;
+        return t->n_slots ? (uint32_t)*slot_of(t, hash_of(bytes, n_bytes), bytes, n_bytes) : 0;
 }
 
 int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
@@ -132,7 +155,8 @@ int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
 
 int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id)
 {
-        uint32_t *slot;
+        uint32_t hash = hash_of(bytes, n_bytes);
+        uint64_t *slot;
         int r = 0;
 
         if (t->n_hashed < t->n_items || t->n_slots / 2 < (size_t)t->n_items + 1)
@@ -140,15 +164,15 @@ int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *re
         if (r < 0)
                 return r;
 
-        slot = slot_of(t, bytes, n_bytes);
+        slot = slot_of(t, hash, bytes, n_bytes);
         if (*slot != 0) {
-                *ret_id = *slot;
+                *ret_id = (uint32_t)*slot;
                 return 0;
         }
         r = intern_append(t, bytes, n_bytes);
         if (r < 0)
                 return r;
-        *slot = t->n_items;
+        *slot = slot_value(hash, t->n_items);
         t->n_hashed = t->n_items;
         *ret_id = t->n_items;
         return 1;

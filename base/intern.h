@@ -29,7 +29,8 @@ struct intern {
         size_t *ends; /* strings only: where item i + 1 ends in `items` */
         size_t ends_capacity;
 
-        uint32_t *slots;   /* heap; open addressing: id, or 0 for empty */
+        /* Heap; open addressing: an item's hash in the upper half, its id in the lower; 0 for empty. */
+        uint64_t *slots;
         size_t n_slots;    /* a power of two, or 0 before the first intern_add() */
         uint32_t n_hashed; /* the items 1 .. n_hashed are in `slots` */
 };
