@@ -41,7 +41,7 @@ static void *work(void *argument)
 
 static int begin(struct worker *w, struct worker *next, int number, uint64_t n_rounds)
 {
-        char name[16];
+        char name[24]; /* of at most 15 letters, as there are some thousand workers */
         pthread_attr_t attr;
 
         w->next = next;
