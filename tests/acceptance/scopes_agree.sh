@@ -5,6 +5,8 @@ set -eu
 . tests/tap.sh
 need jq
 need_sampling
+# With a sanitizer, the search for leaks at the end is a process of its own.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 
 share() { # trace, function: percent of the samples
         reported "$1" "100 * ([.functions.rows[] | select(.function == \"$2\") | .self_samples] | add // 0) / ([.functions.rows[] | .self_samples] | add)"

@@ -5,6 +5,8 @@ set -eu
 . tests/tap.sh
 need jq
 need_sampling
+# With a sanitizer, the search for leaks at the end is a process of its own.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 
 cpu_ms() { # trace: what its samples stand for
         "$HYPROF" dump "$TMPDIR/$1.hyp" | awk '$1 == "sample" { for (i = 2; i <= NF; i++) if ($i ~ /^weight=/) { sub("weight=", "", $i); sum += $i } }
