@@ -83,21 +83,6 @@ static json_t *pack_zone(const struct report *report, uint32_t index)
         return report_object_take(&object);
 }
 
-static json_t *pack_list(const struct report *report, uint32_t n_all, uint32_t limit,
-                         json_t *(*pack)(const struct report *report, uint32_t index))
-{
-        uint32_t n_rows = report_limited(n_all, limit);
-        json_t *list = json_array();
-
-        for (uint32_t i = 0; i < n_rows; i++)
-                if (json_array_append_new(list, pack(report, i)) < 0)
-                        goto fail;
-        return report_object_list(list, n_all - n_rows);
-fail:
-        json_decref(list);
-        return NULL;
-}
-
 static json_t *pack_events(const struct report_counters *c)
 {
         json_t *list = json_array();
@@ -129,8 +114,9 @@ json_t *counters_json_pack(const struct report *report, uint32_t limit)
         report_object_put(&object, "all", pack_row(c, c->all));
         report_object_put(&object, "all_ratios", pack_ratios(report_counters_ratios(c, c->all)));
         report_object_put(&object, "functions",
-                          pack_list(report, report->functions.n_rows, limit, pack_function));
-        report_object_put(&object, "zones", pack_list(report, report->n_zones, limit, pack_zone));
+                          report_object_pack_list(report, report->functions.n_rows, limit, pack_function));
+        report_object_put(&object, "zones",
+                          report_object_pack_list(report, report->n_zones, limit, pack_zone));
         return report_object_take(&object);
 }
 

@@ -96,3 +96,18 @@ json_t *report_object_kind(enum function_kind kind)
         }
         return json_string("named");
 }
+
+json_t *report_object_pack_list(const struct report *report, uint32_t n_all, uint32_t limit,
+                                json_t *(*pack)(const struct report *report, uint32_t index))
+{
+        uint32_t n_rows = report_limited(n_all, limit);
+        json_t *list = json_array();
+
+        for (uint32_t i = 0; i < n_rows; i++)
+                if (json_array_append_new(list, pack(report, i)) < 0)
+                        goto fail;
+        return report_object_list(list, n_all - n_rows);
+fail:
+        json_decref(list);
+        return NULL;
+}

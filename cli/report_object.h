@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct report;
+
 struct report_object {
         json_t *json;
         bool failed; /* sticky */
@@ -36,6 +38,9 @@ json_t *report_object_number_or_null(uint64_t number, bool known);
 json_t *report_object_share(uint64_t part, uint64_t whole);
 /* A list and how many rows it lacks.  Takes over @rows. */
 json_t *report_object_list(json_t *rows, uint64_t n_left_out);
+/* The same of at most @limit of @n_all rows (0 = all), each made by @pack from its index; NULL without memory. */
+json_t *report_object_pack_list(const struct report *report, uint32_t n_all, uint32_t limit,
+                                json_t *(*pack)(const struct report *report, uint32_t index));
 
 /* The name of a kind of function. */
 json_t *report_object_kind(enum function_kind kind);

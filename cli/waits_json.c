@@ -167,21 +167,6 @@ fail:
         return NULL;
 }
 
-static json_t *pack_list(const struct report *report, uint32_t n_all, uint32_t limit,
-                         json_t *(*pack)(const struct report *report, uint32_t index))
-{
-        uint32_t n_rows = report_limited(n_all, limit);
-        json_t *list = json_array();
-
-        for (uint32_t i = 0; i < n_rows; i++)
-                if (json_array_append_new(list, pack(report, i)) < 0)
-                        goto fail;
-        return report_object_list(list, n_all - n_rows);
-fail:
-        json_decref(list);
-        return NULL;
-}
-
 json_t *waits_json_pack(const struct report *report, uint32_t limit)
 {
         const struct report_waits *w = &report->waits;
@@ -199,9 +184,10 @@ json_t *waits_json_pack(const struct report *report, uint32_t limit)
                           report_object_share(wait_row_total_ns(&w->with_stack), wait_row_total_ns(&w->all)));
         report_object_put(&object, "with_waker_share",
                           w->has_wakeups ? report_object_share(w->woken.n_waits, n_waits) : json_null());
-        report_object_put(&object, "places", pack_list(report, w->n_places, limit, pack_place));
-        report_object_put(&object, "zones", pack_list(report, w->n_zones, limit, pack_zone));
-        report_object_put(&object, "threads", pack_list(report, w->n_threads, limit, pack_thread));
+        report_object_put(&object, "places", report_object_pack_list(report, w->n_places, limit, pack_place));
+        report_object_put(&object, "zones", report_object_pack_list(report, w->n_zones, limit, pack_zone));
+        report_object_put(&object, "threads",
+                          report_object_pack_list(report, w->n_threads, limit, pack_thread));
         return report_object_take(&object);
 }
 
