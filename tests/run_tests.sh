@@ -103,7 +103,8 @@ run_one() { # name, command...
                 words="exit status $status"
                 [ "$status" -ne 124 ] || words="stopped after $limit_s s"
                 printf 'FAIL  %-40s %s\n' "$name" "$words"
-                tail -n 100 "$out" | sed 's/^/      | /'
+                # What passed says nothing, and would hide the case that did not.
+                grep -v '^ok ' "$out" | tail -n 100 | sed 's/^/      | /'
                 failed+=("$name")
         fi
 }
