@@ -14,7 +14,7 @@
 
 #define ROW_BYTES_MAX        64
 #define STRING_BYTES_PER_ROW 16 /* a limit of rows limits the bytes of strings to this many times as much */
-#define FIELDS_MAX           8
+#define FIELDS_MAX           16
 #define ROWS_PER_BODY        (UINT32_C(1) << 18) /* keeps a body of numbers far below the limit */
 #define STRING_BYTES_MAX     (TRACE_CHUNK_RAW_MAX - (UINT32_C(1) << 16))
 

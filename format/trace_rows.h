@@ -35,12 +35,16 @@ struct trace_thread {
 };
 
 struct trace_module {
-        uint32_t path;     /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon" */
+        uint32_t
+                path; /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon", "[image 3f0c..]" */
         uint32_t build_id; /* string of raw bytes; 0 = unknown */
         uint32_t kind;     /* enum trace_module_kind */
         uint32_t process;  /* for ANONYMOUS: whose memory; else 0 */
         uint64_t device;   /* st_dev, 0 = unknown: the kernel tells either this or the build-id */
         uint64_t inode;
+        uint64_t content;    /* IMAGE: XXH3 of its code, where it has no build-id; else 0 */
+        uint32_t generation; /* ANONYMOUS: how often code was put over other code there before */
+        uint32_t reserved;   /* not in the file */
 };
 
 struct trace_mapping {
@@ -53,7 +57,7 @@ struct trace_mapping {
 };
 
 struct trace_frame {
-        uint64_t offset; /* FILE, VDSO: byte in the file; KERNEL, ANONYMOUS, no module: address */
+        uint64_t offset; /* FILE, VDSO, IMAGE: byte in the file; KERNEL, ANONYMOUS, no module: address */
         uint32_t module; /* 0 = an address outside of every known mapping */
         uint32_t flags;  /* TRACE_FRAME_* */
 };
@@ -166,10 +170,10 @@ struct trace_attachment {
         uint64_t size_bytes;
         uint64_t hash; /* XXH3 of its bytes: the same one is kept once */
         uint32_t kind; /* enum trace_attachment_kind */
-        uint32_t name; /* string: SOURCE_TEXT: the file's; CODE_IMAGE: the code's */
+        uint32_t name; /* string: SOURCE_TEXT: the file's; else the code's */
 };
 
-/* Code that a program put into its memory itself. */
+/* Code that a program put into its memory itself, and told of: one function, or an image. */
 struct trace_code_region {
         uint64_t start_avma;
         uint64_t length_bytes;
@@ -178,6 +182,24 @@ struct trace_code_region {
         uint32_t name;       /* string */
         uint32_t attachment; /* its ELF image; 0 = none */
         uint32_t gone;       /* 1: there is no code there any more */
+        uint32_t source;     /* enum trace_code_source */
+        uint32_t module; /* ANONYMOUS: what the memory was then: frames of it, and of later generations that
+                                nothing covers, are named by this region; 0 = not known */
+};
+
+/* The code of a module, kept in the trace; a later row of the same module replaces an earlier. */
+struct trace_module_image {
+        uint32_t module;
+        uint32_t attachment; /* MODULE_FILE or MODULE_PARTS; 0 = it was not kept, `state` says why */
+        uint32_t state;      /* enum trace_image_state */
+};
+
+/* From this byte of a region on, to the next row's, the code is of this line. */
+struct trace_code_line {
+        uint32_t region;       /* code_region */
+        uint32_t offset_bytes; /* from the region's start; rows of a region ascend */
+        uint32_t file;         /* string */
+        uint32_t line;         /* 0 = unknown */
 };
 
 /* What an event came to over all CPUs and threads that were recorded; a later row of the same event replaces an earlier. */

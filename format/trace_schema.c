@@ -42,6 +42,8 @@ static const struct trace_field module_fields[] = {
         FIELD(trace_module, 4, process, OPTIONAL(PROCESSES)),
         FIELD(trace_module, 5, device, HEX),
         FIELD(trace_module, 6, inode, PLAIN),
+        FIELD(trace_module, 7, content, HEX, LATER),
+        FIELD(trace_module, 8, generation, LATER),
 };
 static const struct trace_field mapping_fields[] = {
         FIELD(trace_mapping, 1, start_avma, DELTA, HEX),
@@ -148,6 +150,19 @@ static const struct trace_field code_region_fields[] = {
         FIELD(trace_code_region, 5, name, OPTIONAL(STRINGS)),
         FIELD(trace_code_region, 6, attachment, OPTIONAL(ATTACHMENTS)),
         FIELD(trace_code_region, 7, gone, PLAIN),
+        FIELD(trace_code_region, 8, source, LATER),
+        FIELD(trace_code_region, 9, module, OPTIONAL(MODULES), LATER),
+};
+static const struct trace_field module_image_fields[] = {
+        FIELD(trace_module_image, 1, module, DELTA, REQUIRED(MODULES)),
+        FIELD(trace_module_image, 2, attachment, DELTA, OPTIONAL(ATTACHMENTS)),
+        FIELD(trace_module_image, 3, state, PLAIN),
+};
+static const struct trace_field code_line_fields[] = {
+        FIELD(trace_code_line, 1, region, DELTA, REQUIRED(CODE_REGIONS)),
+        FIELD(trace_code_line, 2, offset_bytes, DELTA, HEX),
+        FIELD(trace_code_line, 3, file, DELTA, OPTIONAL(STRINGS)),
+        FIELD(trace_code_line, 4, line, DELTA),
 };
 static const struct trace_field counter_fields[] = {
         FIELD(trace_counter, 1, event, REQUIRED(SAMPLE_EVENTS)),
@@ -187,12 +202,14 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(ATTACHMENTS, "attachment", trace_attachment, attachment_fields, true),
         SCHEMA(CODE_REGIONS, "code_region", trace_code_region, code_region_fields, false),
         SCHEMA(COUNTERS, "counter", trace_counter, counter_fields, false),
+        SCHEMA(MODULE_IMAGES, "module_image", trace_module_image, module_image_fields, false),
+        SCHEMA(CODE_LINES, "code_line", trace_code_line, code_line_fields, false),
 };
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
 _Static_assert(sizeof(struct trace_process) == 16, "padding");
 _Static_assert(sizeof(struct trace_thread) == 24, "padding");
-_Static_assert(sizeof(struct trace_module) == 32, "padding");
+_Static_assert(sizeof(struct trace_module) == 48, "padding");
 _Static_assert(sizeof(struct trace_mapping) == 40, "padding");
 _Static_assert(sizeof(struct trace_frame) == 16, "padding");
 _Static_assert(sizeof(struct trace_stack) == 8, "padding");
@@ -206,8 +223,10 @@ _Static_assert(sizeof(struct trace_device) == 24, "padding");
 _Static_assert(sizeof(struct trace_device_clock) == 24, "padding");
 _Static_assert(sizeof(struct trace_program_info) == 12, "padding");
 _Static_assert(sizeof(struct trace_attachment) == 24, "padding");
-_Static_assert(sizeof(struct trace_code_region) == 40, "padding");
+_Static_assert(sizeof(struct trace_code_region) == 48, "padding");
 _Static_assert(sizeof(struct trace_counter) == 32, "padding");
+_Static_assert(sizeof(struct trace_module_image) == 12, "padding");
+_Static_assert(sizeof(struct trace_code_line) == 16, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
 _Static_assert(sizeof(struct trace_clock) == 24, "padding");
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 2 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 3 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -67,10 +67,12 @@ enum trace_codec {
         X(35, PROGRAM_INFO, "program_info")  \
         X(36, ATTACHMENTS, "attachment")     \
         X(37, CODE_REGIONS, "code_region")   \
-        X(38, COUNTERS, "counter")
+        X(38, COUNTERS, "counter")           \
+        X(39, MODULE_IMAGES, "module_image") \
+        X(40, CODE_LINES, "code_line")
 
 #define TRACE_TABLE_FIRST 16
-#define TRACE_TABLE_COUNT 23
+#define TRACE_TABLE_COUNT 25
 
 enum trace_chunk_kind {
 #define X(id, name) TRACE_CHUNK_##name = (id),
@@ -145,11 +147,41 @@ enum trace_thread_kind {
 /* struct trace_attachment.kind: X(id, NAME) */
 #define TRACE_ATTACHMENT_KINDS(X) \
         X(1, SOURCE_TEXT)         \
-        X(2, CODE_IMAGE)
+        X(2, CODE_IMAGE)          \
+        X(3, MODULE_FILE)         \
+        X(4, MODULE_PARTS)        \
+        X(5, CODE_BYTES)
 
 enum trace_attachment_kind {
 #define X(id, name) TRACE_ATTACHMENT_##name = (id),
         TRACE_ATTACHMENT_KINDS(X)
+#undef X
+};
+
+/* struct trace_module_image.state: X(id, NAME, "words") */
+#define TRACE_IMAGE_STATES(X)                                         \
+        X(1, KEPT, "kept")                                            \
+        X(2, TOO_LATE, "gone before it could be opened")              \
+        X(3, OVER_LIMIT, "left out: the trace has its share of code") \
+        X(4, UNREADABLE, "could not be read")
+
+enum trace_image_state {
+#define X(id, name, words) TRACE_IMAGE_##name = (id),
+        TRACE_IMAGE_STATES(X)
+#undef X
+};
+
+#define TRACE_IMAGE_STATE_COUNT 5 /* ids below this are known */
+
+/* struct trace_code_region.source: who told of it: X(id, NAME) */
+#define TRACE_CODE_SOURCES(X) \
+        X(0, ANNOUNCED)       \
+        X(1, PERF_MAP)        \
+        X(2, JITDUMP)
+
+enum trace_code_source {
+#define X(id, name) TRACE_CODE_SOURCE_##name = (id),
+        TRACE_CODE_SOURCES(X)
 #undef X
 };
 
@@ -167,7 +199,8 @@ enum trace_plot_format {
         X(2, VDSO)            \
         X(3, KERNEL)          \
         X(4, ANONYMOUS)       \
-        X(5, MARK)
+        X(5, MARK)            \
+        X(6, IMAGE)
 
 enum trace_module_kind {
 #define X(id, name) TRACE_MODULE_##name = (id),
@@ -276,9 +309,13 @@ enum trace_clock_kind {
         X(34, STACK_TABLE_LATE, "callstacks truncated: the unwind table of the code was not ready yet")      \
         X(35, UNWIND_FILE_FAILED, "files whose unwind information could not be read")                        \
         X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                 \
-        X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")
+        X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")                  \
+        X(38, CODE_TOO_LATE, "files of code not kept: gone before they could be opened")                     \
+        X(39, CODE_OVER_LIMIT, "files of code not kept: the trace has its share of them (--embed-max)")      \
+        X(40, CODE_UNREADABLE, "files of code not kept: they could not be read")                             \
+        X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")
 
-#define TRACE_LOSS_COUNT 38 /* ids below this are known */
+#define TRACE_LOSS_COUNT 42 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

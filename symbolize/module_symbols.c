@@ -56,15 +56,15 @@ static void load_lines(struct module_symbols *module)
                 line_table_deinit(&module->lines);
 }
 
-int module_symbols_open(const struct elf_image *image, const char *path, struct module_symbols **ret_module,
-                        struct error *err)
+int module_symbols_open(const struct elf_image *image, const struct module_symbols_options *options,
+                        struct module_symbols **ret_module, struct error *err)
 {
         struct module_symbols *module = calloc(1, sizeof(*module));
         int r;
 
         if (!module)
                 return error_set(err, -ENOMEM, "no memory for the symbols of a module");
-        r = debug_files_open(image, path, &module->files, err);
+        r = debug_files_open(image, options->path, &module->files, err);
         if (r < 0)
                 goto fail;
         r = symbol_table_load(&module->functions, module->files, err);
@@ -197,4 +197,15 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
         }
         *ret_symbols = found;
         return (uint32_t)n;
+}
+
+int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range)
+{
+        const struct symbol_table_entry *entry = symbol_table_find(&module->functions, svma);
+
+        if (!entry)
+                return 0;
+        *ret_range = (struct function_range){ entry->svma, entry->size_bytes ? entry->svma + entry->size_bytes
+                                                                             : entry->section_end };
+        return 1;
 }

@@ -4,9 +4,9 @@
  *
  * Way of the data:  elf_image -> [module_symbols] -> symbolizer
  *
- * Puts together the symbol table (names of functions), the line table (file
- * and line) and the inlined calls (the chain between them).  What is missing
- * or damaged is left out, the rest is used.
+ * Puts together the symbol table (names of functions), stubs of the PLT, and the
+ * debug information (inlined calls, files and lines).  What is missing or damaged
+ * is left out, the rest is used.  An object belongs to one thread at a time.
  */
 #ifndef SYMBOLIZE_MODULE_SYMBOLS_H
 #define SYMBOLIZE_MODULE_SYMBOLS_H
@@ -17,14 +17,25 @@ struct elf_image;
 struct error;
 struct module_symbols;
 struct symbol;
+struct symbol_search;
+
+struct module_symbols_options {
+        const char *path;                   /* to look for debug files beside it; NULL = it is in no folder */
+        const struct symbol_search *search; /* NULL = the machine's own folders */
+};
+
+/* First address of a function, and the first one behind it; of one in several parts, those of the part. */
+struct function_range {
+        uint64_t start_svma, end_svma;
+};
 
 /*
  * module_symbols_open() - read the symbols of an image
- * @path:  to look for debug files beside it; may be NULL.  Borrowed, as @image is, until the close.
+ * @image, @options:  borrowed until the close
  * Returns 0, -EBADMSG, -ENOMEM.
  */
-int module_symbols_open(const struct elf_image *image, const char *path, struct module_symbols **ret_module,
-                        struct error *err);
+int module_symbols_open(const struct elf_image *image, const struct module_symbols_options *options,
+                        struct module_symbols **ret_module, struct error *err);
 
 /* NULL is fine. */
 void module_symbols_close(struct module_symbols *module);
@@ -33,7 +44,11 @@ void module_symbols_close(struct module_symbols *module);
  * module_symbols_find() - what is at an address
  * @ret_symbols:  the chain, innermost first, borrowed until the next call
  * Returns how many there are, at most SYMBOLIZER_CHAIN_MAX; 0 if nothing is known.
+ * Fast for addresses in any order; a unit of the debug information is read when the first address in it comes.
  */
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols);
+
+/* The extent of the function that @svma is in (not of one inlined there).  Returns 1, or 0 if it is not known. */
+int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range);
 
 #endif /* SYMBOLIZE_MODULE_SYMBOLS_H */

@@ -107,7 +107,7 @@ static int resolve_image(const struct symbolizer *s, const struct elf_image *ima
         struct module_symbols *module = NULL;
         int r = 0;
 
-        if (module_symbols_open(image, path, &module, NULL) < 0)
+        if (module_symbols_open(image, &(struct module_symbols_options){ .path = path }, &module, NULL) < 0)
                 return 0; /* costs the names of this file only */
         for (size_t i = 0; i < group->n_places && r == 0; i++) {
                 const struct symbol *symbols;

@@ -265,6 +265,29 @@ static void add_fourth_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
+/* What came with 1.3: code that was kept, and the lines of code that was made. */
+static void add_fifth_rows(struct trace_builder *b)
+{
+        uint32_t image = trace_builder_string(b, "[image 3f0c91d2]");
+
+        ROW(b, MODULES, trace_module, .path = image, .kind = TRACE_MODULE_IMAGE,
+            .content = UINT64_C(0x3f0c91d200000001));
+        ROW(b, MODULES, trace_module, .path = trace_builder_string(b, "//anon"),
+            .kind = TRACE_MODULE_ANONYMOUS, .process = 1, .generation = 1);
+        ROW(b, ATTACHMENTS, trace_attachment, .size_bytes = 4, .hash = 1,
+            .kind = TRACE_ATTACHMENT_MODULE_PARTS, .name = image);
+        ROW(b, MODULE_IMAGES, trace_module_image, .module = 1, .state = TRACE_IMAGE_TOO_LATE);
+        ROW(b, MODULE_IMAGES, trace_module_image, .module = 4, .attachment = 3, .state = TRACE_IMAGE_KEPT);
+        ROW(b, CODE_REGIONS, trace_code_region, .start_avma = UINT64_C(0x7f0000003000), .length_bytes = 0x40,
+            .time_ns = BEGIN_NS + 1200, .process = 1, .name = trace_builder_string(b, "jit_add"),
+            .source = TRACE_CODE_SOURCE_JITDUMP, .module = 5);
+        ROW(b, CODE_LINES, trace_code_line, .region = 1, .file = image, .line = 3);
+        ROW(b, CODE_LINES, trace_code_line, .region = 3, .offset_bytes = 0x10, .file = image, .line = 2);
+        ROW(b, CODE_LINES, trace_code_line, .region = 3, .offset_bytes = 0x20, .file = image);
+        ROW(b, LOSSES, trace_loss, .reason = TRACE_LOSS_CODE_TOO_LATE, .count = 1,
+            .time_ns = BEGIN_NS + 1201);
+}
+
 void small_trace_build(struct trace_builder *b)
 {
         add_first_rows(b);
@@ -280,6 +303,13 @@ void small_trace_build(struct trace_builder *b)
         add_fourth_rows(b);
         add_fourth_events(b);
         trace_builder_flush(b);
+
+        add_fifth_rows(b);
+        trace_builder_flush(b);
+        trace_builder_attachment_part(b, 3, 0,
+                                      "\x7f"
+                                      "ELF",
+                                      4);
 
         add_second_events(b);
         trace_builder_symbol(b, 1, "load_level", TRACE_SYMBOL_INLINED);

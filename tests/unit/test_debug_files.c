@@ -99,7 +99,9 @@ static int find_line(void)
 
         ck_assert_int_eq(regular_file_open(path, &fd, NULL), 0);
         ck_assert_int_eq(elf_image_open(fd, &image, NULL), 0);
-        ck_assert_int_eq(module_symbols_open(image, path, &module, NULL), 0);
+        ck_assert_int_eq(
+                module_symbols_open(image, &(struct module_symbols_options){ .path = path }, &module, NULL),
+                0);
         ck_assert(elf_image_find_svma(image, file_offset, &svma));
         if (module_symbols_find(module, svma, &symbols) > 0 && symbols[0].function &&
             strcmp(symbols[0].function, "resolved_function") == 0)

@@ -36,7 +36,9 @@ static void open_names(struct names *n)
         *n = (struct names){ .path = own_code_path(), .fd = -1 };
         ck_assert_int_eq(regular_file_open(n->path, &n->fd, NULL), 0);
         ck_assert_int_eq(elf_image_open(n->fd, &n->image, NULL), 0);
-        ck_assert_int_eq(module_symbols_open(n->image, n->path, &n->symbols, NULL), 0);
+        ck_assert_int_eq(module_symbols_open(n->image, &(struct module_symbols_options){ .path = n->path },
+                                             &n->symbols, NULL),
+                         0);
 }
 
 static void close_names(struct names *n)

@@ -8,7 +8,7 @@
 
 /* Rows and fields that the dictionary has room for. */
 #define ROW_BYTES_MAX 64
-#define FIELDS_MAX    8
+#define FIELDS_MAX    16
 
 /* loop test: table by table */
 START_TEST(test_fields_fill_the_row)

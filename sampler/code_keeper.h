@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code_keeper.h - copies code into the trace that may be gone later
+ *
+ * Way of the data:  perf_record (MMAP2) -> module_file, memory_image, jit_objects -> [code_keeper] <-> image_reader (thread)
+ *                   [code_keeper] -> attachment_store, MODULE_IMAGES, image_spool
+ *
+ * Decides which modules are kept, opens them at once, has them read by a thread
+ * of its own, and writes what came of it.  The same code, by build-id or content,
+ * is kept once; all together within a limit.  What was not kept is counted, and
+ * MODULE_IMAGES says why.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_CODE_KEEPER_H
+#define SAMPLER_CODE_KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct attachment_store;
+struct byte_buffer;
+struct code_keeper;
+struct error;
+struct image_spool;
+struct loss_counter;
+struct perf_mmap;
+struct trace_dictionary;
+struct trace_module;
+
+enum code_keeper_mode {
+        CODE_KEEPER_AUTO, /* what may be gone later: deleted files, memfds, temporary folders, other file systems, the vdso */
+        CODE_KEEPER_ALL, /* and every other file that samples fall into */
+        CODE_KEEPER_NONE,
+};
+
+struct code_keeper_options {
+        enum code_keeper_mode mode;
+        uint64_t bytes_max;                  /* of all that is kept; 0 = CODE_KEEPER_BYTES_MAX */
+        struct trace_dictionary *dictionary; /* borrowed, like all below */
+        struct loss_counter *losses;
+        struct attachment_store *store;
+        struct image_spool *spool; /* gets a copy, for the names; NULL = none is needed */
+};
+
+#define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)
+
+/*
+ * How code is read: in the reader's thread, so nothing is touched but @source.
+ * @out:       appended to: the image
+ * @ret_kind:  enum trace_attachment_kind: MODULE_FILE, or MODULE_PARTS if it is not whole
+ * Returns 0, -EFBIG if it has more than @bytes_max, -ENOENT if it is gone, -ENOMEM, -errno.
+ */
+typedef int code_keeper_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
+                             struct error *err);
+
+/* A thing to be read; freed in either thread. */
+struct code_source {
+        void *source;
+        code_keeper_read *read;
+        void (*free)(void *source);
+};
+
+/* Starts the reader's thread, with few rights; signals are blocked in it.  Returns 0, -ENOMEM, -errno. */
+int code_keeper_new(const struct code_keeper_options *options, struct code_keeper **ret_keeper,
+                    struct error *err);
+
+/* Ends the thread; what was not taken is left out.  NULL is fine. */
+void code_keeper_free(struct code_keeper *k);
+
+/* Readable when something was read: code_keeper_take() takes it. */
+int code_keeper_fd(const struct code_keeper *k);
+
+/*
+ * code_keeper_want_file() - this module is mapped now
+ * @module, @row:  id and row in MODULES
+ * @pid, @mmap:    where it can be found at this moment
+ * Opens the file at once if it is one to keep.  The second call for a module that is kept does nothing.
+ * Returns 0 or -ENOMEM; what cannot be kept is counted.
+ */
+int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct trace_module *row,
+                          uint32_t pid, const struct perf_mmap *mmap);
+
+/* Code of another kind for @module.  Takes @source over in any case.  Returns 0 or -ENOMEM. */
+int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source);
+
+/* Code that was read already.  @payload is emptied.  Returns 0 or -ENOMEM. */
+int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struct byte_buffer *payload);
+
+/* A sample fell into @module: for CODE_KEEPER_ALL.  Cheap. */
+void code_keeper_note_sample(struct code_keeper *k, uint32_t module);
+
+/* Writes what was read since.  @wait: until everything that was wanted is there (the end of the recording).  0 or -ENOMEM. */
+int code_keeper_take(struct code_keeper *k, bool wait);
+
+#endif /* SAMPLER_CODE_KEEPER_H */
