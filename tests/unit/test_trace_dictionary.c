@@ -316,7 +316,7 @@ START_TEST(test_numbers_out_of_range_are_refused)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         struct byte_buffer body = { .data = NULL };
-        struct column columns[8];
+        struct column columns[16];
         uint32_t n = list_columns(schema, columns);
 
         for (uint32_t f = 0; f < n; f++) {
@@ -386,7 +386,7 @@ START_TEST(test_wrong_counts_are_refused)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         struct byte_buffer body = { .data = NULL };
-        struct column columns[8];
+        struct column columns[16];
         uint32_t n = list_columns(schema, columns);
 
         static const struct {
