@@ -349,7 +349,7 @@ START_TEST(test_columns_missing_twice_and_unknown)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         struct byte_buffer body = { .data = NULL };
-        struct column columns[9];
+        struct column columns[17];
         uint32_t n = list_columns(schema, columns);
 
         for (uint32_t f = 0; f < n; f++) {
