@@ -4,87 +4,63 @@
 #include <hyprof/hyprof.h>
 
 #include <dlfcn.h>
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-/* One for the source, one for the library; freed by the caller. */
-static char *path_of(const struct kernel_image *image, const char *folder, const char *suffix)
+/* ISO C has no cast from an object pointer to a function pointer; POSIX wants the copy to work. */
+static int take_function(struct kernel_image *image, void *symbol)
 {
-        char *path = NULL;
-
-        return asprintf(&path, "%s/%s%s", folder, image->plan.name, suffix) < 0 ? NULL : path;
-}
-
-static int write_source(const struct kernel_image *image, const char *path)
-{
-        FILE *f = fopen(path, "we");
-        int result;
-
-        if (!f)
-                return -1;
-        result = kernel_plan_write_source(&image->plan, f);
-        return fclose(f) != 0 ? -1 : result;
-}
-
-static int compile(const char *source, const char *library)
-{
-        const char *compiler = getenv("CC");
-        pid_t pid;
-        int status = 0;
-
-        HYPROF_ZONE("compile");
-        if (!compiler)
-                compiler = "cc";
-        pid = fork();
-        if (pid == 0) {
-                (void)execlp(compiler, compiler, "-O2", "-g", "-shared", "-fPIC", "-fno-omit-frame-pointer",
-                             "-o", library, source, "-lm", (char *)NULL);
-                perror(compiler);
-                _exit(127);
-        }
-        while (pid > 0 && waitpid(pid, &status, 0) < 0) {
-                if (errno != EINTR)
-                        return -1;
-        }
-        return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
-}
-
-static int load(struct kernel_image *image, const char *library)
-{
-        HYPROF_ZONE("load");
-        image->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-        if (!image->library) {
-                (void)fprintf(stderr, "kernel_pool: %s\n", dlerror());
-                return -1;
-        }
-        /* ISO C has no cast from an object pointer to a function pointer; POSIX wants the copy to work. */
-        void *symbol = dlsym(image->library, image->plan.name);
-
         memcpy(&image->run, &symbol, sizeof(symbol));
+        if (!symbol)
+                (void)fprintf(stderr, "kernel_pool: %s is not in its library\n", image->plan.name);
         return symbol ? 0 : -1;
 }
 
-int kernel_image_load(struct kernel_image *image, const char *folder)
+static int write_binary(const struct kernel_binary *binary, const char *path)
 {
-        char *source = path_of(image, folder, ".c");
-        char *library = path_of(image, folder, ".so");
+        FILE *f = fopen(path, "we");
+        size_t n_bytes;
+
+        if (!f)
+                return -1;
+        n_bytes = fwrite(binary->bytes, 1, binary->n_bytes, f);
+        return fclose(f) != 0 || n_bytes != binary->n_bytes ? -1 : 0;
+}
+
+int kernel_image_load_file(struct kernel_image *image, const struct kernel_compiler *compiler)
+{
+        char *path = kernel_compiler_path(compiler, &image->plan, "so");
         int result = -1;
 
-        if (source && library && write_source(image, source) == 0 && compile(source, library) == 0)
-                result = load(image, library);
-        if (source)
-                (void)unlink(source);
-        if (library)
-                (void)unlink(library);
-        if (result != 0) {
-                (void)fprintf(stderr, "kernel_pool: %s could not be compiled and loaded\n", image->plan.name);
+        HYPROF_ZONE("load");
+        if (path && write_binary(&image->binary, path) == 0)
+                image->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (path)
+                (void)unlink(path);
+        if (image->library)
+                result = take_function(image, dlsym(image->library, image->plan.name));
+        else
+                (void)fprintf(stderr, "kernel_pool: %s cannot be loaded: %s\n", image->plan.name, dlerror());
+        free(path);
+        if (result != 0)
                 kernel_image_unload(image);
-        }
-        free(source);
-        free(library);
+        return result;
+}
+
+int kernel_image_load_memory(struct kernel_image *image)
+{
+        int result;
+
+        HYPROF_ZONE("load");
+        result = image_mapper_map(image->binary.bytes, image->binary.n_bytes, &image->mapping);
+        if (result == 0)
+                result = take_function(image, image_mapper_find(&image->mapping, image->plan.name));
+        else
+                (void)fprintf(stderr, "kernel_pool: %s cannot be mapped\n", image->plan.name);
+        if (result != 0)
+                kernel_image_unload(image);
         return result;
 }
 
@@ -92,6 +68,7 @@ void kernel_image_unload(struct kernel_image *image)
 {
         if (image->library)
                 (void)dlclose(image->library);
+        image_mapper_unmap(&image->mapping);
         image->library = NULL;
         image->run = NULL;
 }

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * examples/kernel_pool/kernel_image.h - a kernel as machine code: compiled, loaded, its files deleted at once
+ * examples/kernel_pool/kernel_image.h - a kernel as machine code: kept as an ELF image in the heap, loaded when it is to run
  *
- * This is what runtimes do that generate code while they run, and what makes
- * them hard to profile: when the profile is read, the files are long gone.
+ * Loaded by the dynamic loader from a file that is deleted at once, or mapped
+ * into anonymous memory without it: the two things that runtimes do.
  */
 #ifndef EXAMPLES_KERNEL_POOL_KERNEL_IMAGE_H
 #define EXAMPLES_KERNEL_POOL_KERNEL_IMAGE_H
 
+#include "examples/kernel_pool/image_mapper.h"
+#include "examples/kernel_pool/kernel_compiler.h"
 #include "examples/kernel_pool/kernel_plan.h"
 
 struct kernel_image {
         struct kernel_plan plan;
-        double (*run)(const float *in, float *out);
-        double expected; /* checksum */
-        void *library;   /* of dlopen() */
+        struct kernel_binary binary;
+        double (*run)(const float *in, float *out); /* NULL = it is not loaded */
+        double expected;                            /* checksum */
+        void *library;                              /* of dlopen() */
+        struct image_mapping mapping;               /* of image_mapper_map() */
 };
 
-/*
- * Compiles the kernel of @image->plan with the compiler that $CC names, else
- * `cc`, in the folder @folder, loads it and deletes both files.
- * Returns 0, or -1 after words on stderr; then nothing is loaded.
- */
-int kernel_image_load(struct kernel_image *image, const char *folder);
+/* Loads a compiled kernel from a file in the folder of @compiler.  Returns 0, or -1 after words on stderr. */
+int kernel_image_load_file(struct kernel_image *image, const struct kernel_compiler *compiler);
 
-/* Unloads the kernel; harmless for an image that was never loaded. */
+/* The same without a file. */
+int kernel_image_load_memory(struct kernel_image *image);
+
+/* Unloads the kernel; harmless for one that is not loaded. */
 void kernel_image_unload(struct kernel_image *image);
 
 #endif /* EXAMPLES_KERNEL_POOL_KERNEL_IMAGE_H */

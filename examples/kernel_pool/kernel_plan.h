@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * examples/kernel_pool/kernel_plan.h - which kernels there are: their C source, and what they must compute
+ * examples/kernel_pool/kernel_plan.h - which kernels there are, and what they must compute
  *
- * A kernel is one of four kinds of loop, generated for one size.  Its source
- * defines `double NAME(const float *in, float *out)`, which reads and writes at
+ * A kernel is one of four kinds of loop, generated for one size (kernel_source.h).
+ * It is a function `double NAME(const float *in, float *out)`, which reads and writes at
  * most KERNEL_FLOATS and returns a checksum of its results.
  */
 #ifndef EXAMPLES_KERNEL_POOL_KERNEL_PLAN_H
 #define EXAMPLES_KERNEL_POOL_KERNEL_PLAN_H
 
-#include <stdio.h>
-
 #define KERNEL_FLOATS 65536
 #define KERNELS_MAX   32
+#define KERNEL_KINDS  4
+#define KERNEL_SWEEPS 4  /* of a stencil */
+#define KERNEL_ROWS   32 /* of a softmax */
 
 enum kernel_kind { KERNEL_MATMUL, KERNEL_STENCIL, KERNEL_SOFTMAX, KERNEL_SCAN };
 
@@ -24,9 +25,6 @@ struct kernel_plan {
 
 /* The @index-th kernel of a pool, below KERNELS_MAX: the kinds in turn, in growing sizes. */
 struct kernel_plan kernel_plan_of(int index);
-
-/* Writes the C source of the kernel.  Returns 0, or -1 when @out does not take it. */
-int kernel_plan_write_source(const struct kernel_plan *plan, FILE *out);
 
 /*
  * The checksum that the kernel must return for @in, computed without it, in

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_pool [--seconds N] [--workers N] [--kernels N]
+ * kernel_pool [--seconds N] [--workers N] [--kernels N] [--cflags WORDS] [--mlir] [--memory] [--reload]
  *
  * A small runtime of the kind that hyprof is made for: it generates kernels in
  * C, compiles each to a shared library, loads it, deletes the file at once, and
  * dispatches batches of work to a pool of threads.  Every result is compared
  * with one computed independently.  Exit status 0 means that all agreed.
  *
+ *   --cflags WORDS  further words for the compiler, like "-g0 -Wl,--build-id=none"
+ *   --mlir          source lines are those of the MLIR that a kernel stands for
+ *   --memory        map kernels into anonymous memory, without the dynamic loader
+ *   --reload        one kernel at a time, loaded before its batch, unloaded after it
+ *
  * Try it:  hyprof record -- build/release/examples/kernel_pool
  */
+#include "examples/kernel_pool/kernel_compiler.h"
 #include "examples/kernel_pool/kernel_image.h"
+#include "examples/kernel_pool/pool_options.h"
 #include "examples/kernel_pool/worker_pool.h"
 
 #include <hyprof/hyprof.h>
 
-#include <getopt.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,13 +31,6 @@
 
 #define TASKS_PER_BATCH 64
 #define TOLERATED_ERROR 1e-3 /* relative; the kernels compute in single precision */
-#define WORKERS_MAX     256
-
-struct options {
-        double seconds;
-        int n_workers;
-        int n_kernels;
-};
 
 struct totals {
         uint64_t n_batches;
@@ -39,53 +38,14 @@ struct totals {
         uint64_t n_wrong;
 };
 
-static int usage(void)
-{
-        (void)fprintf(stderr, "usage: kernel_pool [--seconds N] [--workers 1..%d] [--kernels 1..%d]\n",
-                      WORKERS_MAX, KERNELS_MAX);
-        return -1;
-}
-
-/* A number from @min to @max, else NAN. */
-static double number_of(const char *text, double min, double max)
-{
-        char *end = NULL;
-        double value = strtod(text, &end);
-
-        return end == text || *end != '\0' || !(value >= min && value <= max) ? (double)NAN : value;
-}
-
-static int parse_options(int argc, char **argv, struct options *ret_options)
-{
-        static const struct option known[] = { { "seconds", required_argument, NULL, 's' },
-                                               { "workers", required_argument, NULL, 'w' },
-                                               { "kernels", required_argument, NULL, 'k' },
-                                               { NULL, 0, NULL, 0 } };
-        double seconds = 3;
-        double n_workers = 4;
-        double n_kernels = 8;
-        int c;
-
-        while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
-                switch (c) {
-                case 's':
-                        seconds = number_of(optarg, 0, 1e6);
-                        break;
-                case 'w':
-                        n_workers = number_of(optarg, 1, WORKERS_MAX);
-                        break;
-                case 'k':
-                        n_kernels = number_of(optarg, 1, KERNELS_MAX);
-                        break;
-                default:
-                        return usage();
-                }
-        }
-        if (optind < argc || isnan(seconds) || isnan(n_workers) || isnan(n_kernels))
-                return usage();
-        *ret_options = (struct options){ seconds, (int)n_workers, (int)n_kernels };
-        return 0;
-}
+struct runtime {
+        struct pool_options options;
+        struct kernel_compiler compiler;
+        struct kernel_image kernels[KERNELS_MAX];
+        struct worker_pool *pool;
+        struct totals totals;
+        float in[KERNEL_FLOATS];
+};
 
 /* The same numbers from -0.5 to 0.5 on every run. */
 static void fill_input(float *in)
@@ -98,31 +58,49 @@ static void fill_input(float *in)
         }
 }
 
-/* All kernels of the pool; the folder for their files is gone again when this returns. */
-static int load_kernels(struct kernel_image *kernels, int n_kernels, const float *in)
+/* A new folder under $TMPDIR; freed by the caller. */
+static char *make_folder(void)
 {
         const char *parent = getenv("TMPDIR");
-        double *scratch = calloc(KERNEL_FLOATS, sizeof(*scratch));
         char *folder = NULL;
-        int result = -1;
 
         if (asprintf(&folder, "%s/kernel_pool.XXXXXX", parent ? parent : "/tmp") < 0)
-                folder = NULL;
-        if (!scratch || !folder || !mkdtemp(folder)) {
-                perror("kernel_pool: temporary folder");
-                goto done;
-        }
-        for (int i = 0; i < n_kernels; i++) {
-                kernels[i].plan = kernel_plan_of(i);
-                kernels[i].expected = kernel_plan_expect(&kernels[i].plan, in, scratch);
-                result = kernel_image_load(&kernels[i], folder);
-                if (result != 0)
-                        break;
-        }
-        (void)rmdir(folder);
-done:
+                return NULL;
+        if (mkdtemp(folder))
+                return folder;
+        perror("kernel_pool: temporary folder");
         free(folder);
+        return NULL;
+}
+
+static int compile_kernels(struct runtime *rt)
+{
+        double *scratch = calloc(KERNEL_FLOATS, sizeof(*scratch));
+        int result = scratch ? 0 : -1;
+
+        for (int i = 0; i < rt->options.n_kernels && result == 0; i++) {
+                struct kernel_image *kernel = &rt->kernels[i];
+
+                kernel->plan = kernel_plan_of(i);
+                kernel->expected = kernel_plan_expect(&kernel->plan, rt->in, scratch);
+                result = kernel_compiler_run(&rt->compiler, &kernel->plan, &kernel->binary);
+        }
         free(scratch);
+        return result;
+}
+
+static int load_kernel(struct runtime *rt, struct kernel_image *kernel)
+{
+        return rt->options.in_memory ? kernel_image_load_memory(kernel)
+                                     : kernel_image_load_file(kernel, &rt->compiler);
+}
+
+static int load_kernels(struct runtime *rt)
+{
+        int result = compile_kernels(rt);
+
+        for (int i = 0; i < rt->options.n_kernels && result == 0 && !rt->options.reloads; i++)
+                result = load_kernel(rt, &rt->kernels[i]);
         return result;
 }
 
@@ -140,19 +118,31 @@ static uint64_t reduce(const struct pool_task *tasks)
         return n_wrong;
 }
 
-static void run_batch(struct worker_pool *pool, const struct kernel_image *kernels, int n_kernels,
-                      struct totals *totals)
+/* All kernels in turn, or one alone. */
+static void run_batch(struct runtime *rt, const struct kernel_image *kernels, int n_kernels)
 {
         struct pool_task tasks[TASKS_PER_BATCH];
 
         HYPROF_ZONE("batch");
         for (int i = 0; i < TASKS_PER_BATCH; i++)
                 tasks[i] = (struct pool_task){ .kernel = &kernels[i % n_kernels], .checksum = (double)NAN };
-        worker_pool_dispatch(pool, tasks, TASKS_PER_BATCH);
-        worker_pool_wait(pool);
-        totals->n_wrong += reduce(tasks);
-        totals->n_tasks += TASKS_PER_BATCH;
-        totals->n_batches++;
+        worker_pool_dispatch(rt->pool, tasks, TASKS_PER_BATCH);
+        worker_pool_wait(rt->pool);
+        rt->totals.n_wrong += reduce(tasks);
+        rt->totals.n_tasks += TASKS_PER_BATCH;
+        rt->totals.n_batches++;
+}
+
+/* Loaded, run and unloaded within milliseconds; the next one often gets the same address. */
+static int run_reloaded(struct runtime *rt)
+{
+        struct kernel_image *kernel = &rt->kernels[rt->totals.n_batches % (uint64_t)rt->options.n_kernels];
+
+        if (load_kernel(rt, kernel) != 0)
+                return -1;
+        run_batch(rt, kernel, 1);
+        kernel_image_unload(kernel);
+        return 0;
 }
 
 static double seconds_now(void)
@@ -163,41 +153,61 @@ static double seconds_now(void)
         return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static int run(struct runtime *rt)
+{
+        double end_seconds = seconds_now() + rt->options.seconds;
+        int result = 0;
+
+        do {
+                if (rt->options.reloads)
+                        result = run_reloaded(rt);
+                else
+                        run_batch(rt, rt->kernels, rt->options.n_kernels);
+                HYPROF_FRAME();
+        } while (result == 0 && seconds_now() < end_seconds);
+        return result;
+}
+
+static void clean_up(struct runtime *rt, char *folder)
+{
+        worker_pool_free(rt->pool);
+        for (int i = 0; i < rt->options.n_kernels; i++) {
+                kernel_image_unload(&rt->kernels[i]);
+                free(rt->kernels[i].binary.bytes);
+        }
+        if (folder)
+                (void)rmdir(folder);
+        free(folder);
+}
+
 int main(int argc, char **argv)
 {
-        static float in[KERNEL_FLOATS];
-        static struct kernel_image kernels[KERNELS_MAX];
-        struct worker_pool *pool = NULL;
-        struct totals totals = { 0 };
-        struct options options;
-        double end_seconds;
+        static struct runtime rt;
+        char *folder;
         int result = EXIT_FAILURE;
 
-        if (parse_options(argc, argv, &options) != 0)
+        if (pool_options_parse(argc, argv, &rt.options) != 0)
                 return 2;
         hyprof_thread_name("dispatcher");
-        fill_input(in);
-        if (load_kernels(kernels, options.n_kernels, in) != 0)
+        fill_input(rt.in);
+        folder = make_folder();
+        rt.compiler = (struct kernel_compiler){ folder, rt.options.cflags, rt.options.from_mlir };
+        if (!folder || load_kernels(&rt) != 0)
                 goto done;
         HYPROF_MESSAGE("kernels loaded");
-        pool = worker_pool_new(options.n_workers, in);
-        if (!pool) {
+        rt.pool = worker_pool_new(rt.options.n_workers, rt.in);
+        if (!rt.pool) {
                 perror("kernel_pool: workers");
                 goto done;
         }
-        end_seconds = seconds_now() + options.seconds;
-        do {
-                run_batch(pool, kernels, options.n_kernels, &totals);
-                HYPROF_FRAME();
-        } while (seconds_now() < end_seconds);
+        if (run(&rt) != 0)
+                goto done;
         HYPROF_MESSAGE("all batches done");
         (void)printf("kernel_pool: %d workers, %d kernels, %llu batches, %llu tasks, %llu wrong\n",
-                     options.n_workers, options.n_kernels, (unsigned long long)totals.n_batches,
-                     (unsigned long long)totals.n_tasks, (unsigned long long)totals.n_wrong);
-        result = totals.n_wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+                     rt.options.n_workers, rt.options.n_kernels, (unsigned long long)rt.totals.n_batches,
+                     (unsigned long long)rt.totals.n_tasks, (unsigned long long)rt.totals.n_wrong);
+        result = rt.totals.n_wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 done:
-        worker_pool_free(pool);
-        for (int i = 0; i < options.n_kernels; i++)
-                kernel_image_unload(&kernels[i]);
+        clean_up(&rt, folder);
         return result;
 }

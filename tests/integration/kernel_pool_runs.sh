@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# examples/kernel_pool: right results from every kernel, no file left behind, its exit statuses
+# examples/kernel_pool: right results from every kernel, however it is made and loaded, no file left behind, its exit statuses
 set -u
 pool=$EXAMPLES/kernel_pool
 n=0
@@ -33,6 +33,14 @@ mkdir "$TMPDIR/folder"
 
 status_is "all kernels are right" 0 env TMPDIR="$TMPDIR/folder" "$pool" --seconds 0.1 --kernels 32
 status_is "no file is left" 0 test -z "$(ls -A "$TMPDIR/folder")"
+for how in --mlir --memory --reload "--memory --reload --mlir"; do
+        # shellcheck disable=SC2086 # words
+        status_is "$how: all kernels are right" 0 env TMPDIR="$TMPDIR/folder" "$pool" --seconds 0.1 $how
+        # shellcheck disable=SC2086
+        status_is "$how, bare kernels: the same" 0 env TMPDIR="$TMPDIR/folder" "$pool" --seconds 0.1 $how \
+                --cflags "-g0 -s -Wl,--build-id=none"
+done
+status_is "still no file is left" 0 test -z "$(ls -A "$TMPDIR/folder")"
 status_is "wrong kernels are found out" 1 env CC="$TMPDIR/wrong_cc" "$pool" --seconds 0.1 --kernels 4
 status_is "no compiler" 1 env CC="$TMPDIR/none" "$pool" --seconds 0.1
 status_is "no folder to write to" 1 env TMPDIR="$TMPDIR/none" "$pool" --seconds 0.1
