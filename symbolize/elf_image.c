@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/elf_image.h"
 
+#include "base/byte_buffer.h"
 #include "base/error.h"
+#include "base/io.h"
+#include "symbolize/dynamic_symbols.h"
+#include "symbolize/loaded_object.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -153,29 +157,89 @@ static struct elf_image *image_new(void)
         return image;
 }
 
-static int open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, struct error *err)
+/* Images that are read otherwise than they are: see loaded_object.h and dynamic_symbols.h. */
+static bool is_relocatable(const void *header, size_t n_bytes)
+{
+        ElfW(Ehdr) h;
+
+        if (n_bytes < sizeof(h))
+                return false;
+        memcpy(&h, header, sizeof(h));
+        return memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 && h.e_type == ET_REL;
+}
+
+/* Takes the memory of @bytes. */
+static int open_buffer(struct byte_buffer *bytes, struct elf_image **ret_image, struct error *err)
 {
         struct elf_image *image = image_new();
-        struct stat status;
-        int r;
+        int r = image ? 0 : error_set(err, -ENOMEM, "no memory for an ELF image");
 
-        if (!image)
-                return error_set(err, -ENOMEM, "no memory for an ELF image");
-        if (fstat(fd, &status) < 0) {
-                r = error_errno(err, "fstat of an ELF file");
+        if (r == 0 && is_relocatable(bytes->data, bytes->used_bytes))
+                r = loaded_object_link(bytes, err);
+        if (r == 0 && dynamic_symbols_add(bytes) < 0)
+                r = error_set(err, -ENOMEM, "no memory for the sections of an ELF image");
+        if (r < 0)
                 goto fail;
-        }
-        image->fd = fd;
-        image->elf = elf_begin(fd, command, NULL);
-        r = read_image(image, (uint64_t)status.st_size, err);
+        image->memory = bytes->data;
+        image->elf = elf_memory((char *)image->memory, bytes->used_bytes);
+        r = read_image(image, bytes->used_bytes, err);
+        *bytes = (struct byte_buffer){ .data = NULL };
         if (r < 0)
                 goto fail;
         *ret_image = image;
         return 0;
 
 fail:
+        byte_buffer_deinit(bytes);
         elf_image_close(image);
         return r;
+}
+
+/* All of a file whose bytes have to be changed to be read. */
+static int open_in_memory(int fd, uint64_t file_bytes, struct elf_image **ret_image, struct error *err)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        size_t got = 0;
+        int r;
+
+        if (file_bytes > ELF_IMAGE_MEMORY_MAX)
+                return error_set(err, -EBADMSG, "ELF object of %llu bytes", (unsigned long long)file_bytes);
+        if (!byte_buffer_reserve(&bytes, file_bytes + 1))
+                return error_set(err, -ENOMEM, "no memory for an ELF object");
+        r = io_pread_full(fd, bytes.data, file_bytes, 0, &got, err);
+        bytes.used_bytes = got;
+        if (r == 0)
+                return open_buffer(&bytes, ret_image, err);
+        byte_buffer_deinit(&bytes);
+        return r;
+}
+
+static int open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, struct error *err)
+{
+        struct elf_image *image;
+        uint8_t begin[sizeof(Elf64_Ehdr)];
+        struct stat status;
+        size_t got = 0;
+        int r;
+
+        if (fstat(fd, &status) < 0)
+                return error_errno(err, "fstat of an ELF file");
+        if (io_pread_full(fd, begin, sizeof(begin), 0, &got, NULL) == 0 &&
+            (is_relocatable(begin, got) ||
+             (dynamic_symbols_are_needed(begin, got) && (uint64_t)status.st_size <= ELF_IMAGE_MEMORY_MAX)))
+                return open_in_memory(fd, (uint64_t)status.st_size, ret_image, err);
+        image = image_new();
+        if (!image)
+                return error_set(err, -ENOMEM, "no memory for an ELF image");
+        image->fd = fd;
+        image->elf = elf_begin(fd, command, NULL);
+        r = read_image(image, (uint64_t)status.st_size, err);
+        if (r < 0) {
+                elf_image_close(image);
+                return r;
+        }
+        *ret_image = image;
+        return 0;
 }
 
 int elf_image_open(int fd, struct elf_image **ret_image, struct error *err)
@@ -190,27 +254,12 @@ int elf_image_open_unmapped(int fd, struct elf_image **ret_image, struct error *
 
 int elf_image_open_memory(const void *bytes, size_t n_bytes, struct elf_image **ret_image, struct error *err)
 {
-        struct elf_image *image = image_new();
-        int r;
+        struct byte_buffer copy = { .data = NULL };
 
-        if (!image)
-                return error_set(err, -ENOMEM, "no memory for an ELF image");
-        image->memory = malloc(n_bytes + 1);
-        if (!image->memory) {
-                r = error_set(err, -ENOMEM, "no memory for an ELF image of %zu bytes", n_bytes);
-                goto fail;
-        }
-        memcpy(image->memory, bytes, n_bytes);
-        image->elf = elf_memory((char *)image->memory, n_bytes);
-        r = read_image(image, n_bytes, err);
-        if (r < 0)
-                goto fail;
-        *ret_image = image;
-        return 0;
-
-fail:
-        elf_image_close(image);
-        return r;
+        if (!byte_buffer_reserve(&copy, n_bytes + 1))
+                return error_set(err, -ENOMEM, "no memory for an ELF image of %zu bytes", n_bytes);
+        byte_buffer_add(&copy, bytes, n_bytes);
+        return open_buffer(&copy, ret_image, err);
 }
 
 /* How far the image in memory reaches: to the end of its last segment or of its section headers. */

@@ -4,7 +4,10 @@
  *
  * Way of the data:  module of a trace -> [elf_image] -> debug_files -> symbol_table, line_table
  *
- * Executables and shared objects of any class and byte order that libelf reads.
+ * Executables and shared objects of any class and byte order that libelf reads,
+ * and objects that a JIT has loaded (symbolize/loaded_object.h), which are read as
+ * if they were linked.  One without section headers gets those that its dynamic
+ * segment tells of (symbolize/dynamic_symbols.h).
  * The bytes are not trusted: the tables of the header must lie within the file
  * before libelf sees it.  Not thread-safe.
  */
@@ -16,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_IMAGE_BUILD_ID_MAX 64 /* bytes; 20 is usual */
+#define ELF_IMAGE_BUILD_ID_MAX 64                  /* bytes; 20 is usual */
+#define ELF_IMAGE_MEMORY_MAX   (UINT32_C(1) << 29) /* of a file that is read into memory */
 
 struct error;
 
@@ -30,8 +34,8 @@ struct elf_image_segment {
 
 struct elf_image {
         Elf *elf;
-        int fd;                             /* borrowed; -1 for an image in memory */
-        uint8_t *memory;                    /* heap, owned: the bytes of an image in memory */
+        int fd;          /* borrowed; -1 for an image in memory, also for a file that was read into it */
+        uint8_t *memory; /* heap, owned: the bytes of an image in memory */
         struct elf_image_segment *segments; /* PT_LOAD in the file's order */
         size_t n_segments;
         uint8_t build_id[ELF_IMAGE_BUILD_ID_MAX];
@@ -41,7 +45,7 @@ struct elf_image {
 /*
  * elf_image_open() - an ELF file by descriptor
  * @fd:  borrowed until elf_image_close(); a file that is cut while it is open ends the process by SIGBUS
- * Returns 0, -EBADMSG for a file that is no executable or shared object, -ENOMEM, -errno.
+ * Returns 0, -EBADMSG for a file that is no executable, shared object or loaded object, -ENOMEM, -errno.
  */
 int elf_image_open(int fd, struct elf_image **ret_image, struct error *err);
 
