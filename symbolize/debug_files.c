@@ -1,310 +1,232 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * libdwfl asks two questions: where the module is (find_elf), and where its
- * debug file or the supplementary file of that is (find_debuginfo).  The
- * standard answers of libdwfl open() whatever a section of the program names.
- * That may be a FIFO, which blocks, or a device, so the answers are given here.
- */
 #include "symbolize/debug_files.h"
 
 #include "base/error.h"
-#include "base/io.h"
+#include "symbolize/debug_file.h"
+#include "symbolize/debug_file_search.h"
+#include "symbolize/debug_sections.h"
 #include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
+#include "symbolize/packed_symbols.h"
+#include "symbolize/split_files.h"
+#include "symbolize/supplement_link.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <gelf.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#define DEBUG_DIRECTORY    "/usr/lib/debug"
-#define CRC_READ_BYTES     8192
-#define CRC_POLYNOMIAL     UINT32_C(0xedb88320) /* CRC-32 of .gnu_debuglink, bits reversed */
-#define DEBUG_FILE_CRC_MAX (UINT64_C(1) << 32)  /* bytes of a file that are summed up at most */
-
-/* The directory part of @path with its last slash; 0 if it has none. */
-static int count_directory(const char *path)
-{
-        const char *slash = strrchr(path, '/');
-
-        return slash ? (int)(slash - path) + 1 : 0;
-}
-
-static void fill_crc_table(uint32_t table[256])
-{
-        for (uint32_t i = 0; i < 256; i++) {
-                uint32_t c = i;
-
-                for (int bit = 0; bit < 8; bit++)
-                        c = c & 1 ? c >> 1 ^ CRC_POLYNOMIAL : c >> 1;
-                table[i] = c;
-        }
-}
-
-static bool has_crc(int fd, uint32_t wanted)
-{
-        uint8_t buffer[CRC_READ_BYTES];
-        uint32_t table[256], crc = UINT32_MAX;
-        uint64_t offset = 0;
-        size_t got;
-
-        fill_crc_table(table);
-        do {
-                if (io_pread_full(fd, buffer, sizeof(buffer), offset, &got, NULL) < 0 ||
-                    offset > DEBUG_FILE_CRC_MAX)
-                        return false;
-                for (size_t i = 0; i < got; i++)
-                        crc = table[(crc ^ buffer[i]) & 0xff] ^ crc >> 8;
-                offset += got;
-        } while (got == sizeof(buffer));
-        return ~crc == wanted;
-}
-
-/* A debug file belongs to the image by its build-id; an image without one goes by the link's checksum. */
-static bool belongs(const struct elf_image *image, int fd, uint32_t link_crc)
-{
-        struct elf_image *debug;
-        bool equal;
-
-        if (image->build_id_bytes == 0)
-                return has_crc(fd, link_crc);
-        if (elf_image_open(fd, &debug, NULL) < 0)
-                return false;
-        equal = debug->build_id_bytes == image->build_id_bytes &&
-                memcmp(debug->build_id, image->build_id, image->build_id_bytes) == 0;
-        elf_image_close(debug);
-        return equal;
-}
-
-/* Opens @path, which is freed or handed on in @ret_path; -1 if it is not there or not the one. */
-static int try_path(const struct elf_image *image, char *path, uint32_t link_crc, char **ret_path)
-{
-        int fd = -1;
-
-        if (!path || regular_file_open(path, &fd, NULL) < 0) {
-                free(path);
-                return -1;
-        }
-        if (!belongs(image, fd, link_crc)) {
-                free(path);
-                io_close(&fd);
-                return -1;
-        }
-        *ret_path = path;
-        return fd;
-}
-
-static char *format_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static char *format_path(const char *format, ...)
-{
-        va_list arguments;
-        char *path = NULL;
-
-        va_start(arguments, format);
-        if (vasprintf(&path, format, arguments) < 0)
-                path = NULL;
-        va_end(arguments);
-        return path;
-}
-
-/* DEBUG_DIRECTORY/.build-id/ab/cdef.debug */
-static char *format_build_id_path(const struct elf_image *image)
-{
-        char hex[2 * ELF_IMAGE_BUILD_ID_MAX + 1];
-
-        for (size_t i = 0; i < image->build_id_bytes; i++)
-                (void)snprintf(hex + 2 * i, 3, "%02x", image->build_id[i]);
-        return format_path(DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", hex, hex + 2);
-}
-
-static int find_debug_file(const struct debug_files *files, const char *link, uint32_t link_crc,
-                           char **ret_path)
-{
-        const struct elf_image *image = files->image;
-        int directory_bytes;
-        int fd = -1;
-
-        if (image->build_id_bytes > 1)
-                fd = try_path(image, format_build_id_path(image), 0, ret_path);
-        /* The link is a name beside the file; one with a slash in it would lead anywhere. */
-        if (fd >= 0 || !link || !*link || strchr(link, '/') || !files->path)
-                return fd;
-        directory_bytes = count_directory(files->path);
-        fd = try_path(image, format_path("%.*s%s", directory_bytes, files->path, link), link_crc, ret_path);
-        if (fd < 0)
-                fd = try_path(image, format_path("%.*s.debug/%s", directory_bytes, files->path, link),
-                              link_crc, ret_path);
-        if (fd < 0 && files->path[0] == '/')
-                fd = try_path(image,
-                              format_path(DEBUG_DIRECTORY "%.*s%s", directory_bytes, files->path, link),
-                              link_crc, ret_path);
-        return fd;
-}
-
-/* dwz names the file of what several debug files have in common: absolute, or relative to the debug file. */
-static int find_supplementary_file(const char *debug_path, const char *name, char **ret_path)
-{
-        bool is_relative = name[0] != '/' && debug_path;
-        char *path = format_path("%.*s%s", is_relative ? count_directory(debug_path) : 0,
-                                 is_relative ? debug_path : "", name);
-        int fd = -1;
-
-        if (!path || regular_file_open(path, &fd, NULL) < 0) {
-                free(path);
-                return -1;
-        }
-        *ret_path = path;
-        return fd;
-}
-
-static int answer_find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-                           char **ret_path, Elf **ret_elf)
-{
-        const struct debug_files *files = *user;
-
-        (void)module;
-        (void)name;
-        (void)base;
-        *ret_elf = elf_begin(files->image->fd, ELF_C_READ_MMAP, files->image->elf); /* counts a reference */
-        *ret_path = files->path ? strdup(files->path) : NULL;
-        return -1;
-}
-
-/* NOLINTNEXTLINE(readability-function-size): libdwfl's signature */
-static int answer_find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-                                 const char *path, const char *link, GElf_Word link_crc, char **ret_path)
-{
-        struct debug_files *files = *user;
-        GElf_Word own_crc;
-        const char *own_link = dwelf_elf_gnu_debuglink(files->image->elf, &own_crc);
-        int fd;
-
-        (void)module;
-        (void)name;
-        (void)base;
-        /* libdwfl asks for the supplementary file in the same words, with the name that dwz gave it. */
-        if (!link || link == own_link)
-                return find_debug_file(files, link, link_crc, ret_path);
-        fd = find_supplementary_file(path, link, ret_path);
-        files->is_supplementary_missing = fd < 0;
-        return fd;
-}
-
-/* NOLINTNEXTLINE(readability-function-size): libdwfl's signature */
-static int answer_section_address(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-                                  const char *section, GElf_Word index, const GElf_Shdr *header,
-                                  Dwarf_Addr *ret_address)
-{
-        (void)module;
-        (void)user;
-        (void)name;
-        (void)base;
-        (void)section;
-        (void)index;
-        (void)header;
-        *ret_address = (Dwarf_Addr)-1L; /* only relocatable files have such, and none is opened */
-        return DWARF_CB_OK;
-}
-
-static const Dwfl_Callbacks callbacks = {
-        .find_elf = answer_find_elf,
-        .find_debuginfo = answer_find_debuginfo,
-        .section_address = answer_section_address,
+/* A file's sections, read when they are first asked for. */
+struct lazy_sections {
+        struct debug_sections sections;
+        int outcome; /* 1 read, 0 there are none, negative what reading them gave */
+        bool is_read;
 };
 
-/* libdwfl wants to know what the module spans in memory: it is reported where its file says. */
-static int report_module(struct debug_files *files, struct error *err)
-{
-        const struct elf_image *image = files->image;
-        uint64_t start = UINT64_MAX, end = 0;
-        void **user;
+struct debug_files {
+        const struct elf_image *image;      /* borrowed */
+        const char *path;                   /* borrowed; NULL = it is in no folder */
+        const struct symbol_search *search; /* borrowed; NULL = the machine's own */
+        struct debug_file separate;         /* all zero = there is none, or nobody asked */
+        struct debug_file supplement;
+        struct elf_image *packed;
+        bool is_separate_searched, is_supplement_searched, is_packed_read;
+        struct lazy_sections main_sections, supplement_sections;
+        struct split_files split;
+        Dwarf *dwarf, *supplement_dwarf;
+};
 
-        for (size_t i = 0; i < image->n_segments; i++) {
-                const struct elf_image_segment *s = &image->segments[i];
-                uint64_t segment_end;
-
-                if (__builtin_add_overflow(s->svma, s->memory_bytes, &segment_end))
-                        return error_set(err, -EBADMSG, "ELF segment %zu goes around the address space", i);
-                start = s->svma < start ? s->svma : start;
-                end = segment_end > end ? segment_end : end;
-        }
-        if (start >= end)
-                return error_set(err, -EBADMSG, "ELF file without a segment to load");
-
-        dwfl_report_begin(files->dwfl);
-        files->module = dwfl_report_module(files->dwfl, "image", start, end);
-        if (!files->module || !dwfl_module_info(files->module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
-                return error_set(err, -ENOMEM, "libdwfl: %s", dwfl_errmsg(-1));
-        *user = files;
-        (void)dwfl_report_end(files->dwfl, NULL, NULL);
-        if (!dwfl_module_getelf(files->module, &files->bias))
-                return error_set(err, -EBADMSG, "libdwfl: %s", dwfl_errmsg(-1));
-        return 0;
-}
-
-int debug_files_open(const struct elf_image *image, const char *path, struct debug_files **ret_files,
-                     struct error *err)
+int debug_files_open(const struct elf_image *image, const char *path, const struct symbol_search *search,
+                     struct debug_files **ret_files, struct error *err)
 {
         struct debug_files *files = calloc(1, sizeof(*files));
-        int r;
 
         if (!files)
                 return error_set(err, -ENOMEM, "no memory for debug files");
         files->image = image;
         files->path = path;
-        files->dwfl = dwfl_begin(&callbacks);
-        if (!files->dwfl) {
-                r = error_set(err, -ENOMEM, "libdwfl: %s", dwfl_errmsg(-1));
-                goto fail;
-        }
-        r = report_module(files, err);
-        if (r < 0)
-                goto fail;
+        files->search = search;
         *ret_files = files;
         return 0;
-
-fail:
-        debug_files_close(files);
-        return r;
 }
 
 void debug_files_close(struct debug_files *files)
 {
         if (!files)
                 return;
-        if (files->dwfl)
-                dwfl_end(files->dwfl);
+        if (files->dwarf)
+                (void)dwarf_end(files->dwarf);
+        if (files->supplement_dwarf)
+                (void)dwarf_end(files->supplement_dwarf);
+        split_files_deinit(&files->split);
+        debug_sections_deinit(&files->main_sections.sections);
+        debug_sections_deinit(&files->supplement_sections.sections);
+        elf_image_close(files->packed);
+        debug_file_close(&files->supplement);
+        debug_file_close(&files->separate);
         free(files);
 }
 
-/* True if the debug information refers to no other file, or that one is there and is the right one. */
-static bool is_whole(const struct debug_files *files, Dwarf *dwarf)
+static const struct debug_file *find_separate(struct debug_files *files)
 {
-        const void *wanted, *build_id;
-        const char *name;
-        ssize_t wanted_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &wanted);
-        Dwarf *supplement;
+        if (!files->is_separate_searched) {
+                files->is_separate_searched = true;
+                (void)debug_file_search_find(files->image, files->path, files->search, &files->separate);
+        }
+        return files->separate.elf ? &files->separate : NULL;
+}
 
-        if (wanted_bytes <= 0)
-                return wanted_bytes == 0;
-        if (files->is_supplementary_missing)
-                return false; /* do not even ask: libdw would go and open it itself */
-        supplement = dwarf_getalt(dwarf);
-        return supplement && dwelf_elf_gnu_build_id(dwarf_getelf(supplement), &build_id) == wanted_bytes &&
-               memcmp(build_id, wanted, (size_t)wanted_bytes) == 0;
+/* Both files state where they are loaded; a prelinked image was moved after its debug file was split off. */
+static uint64_t count_bias(const struct elf_image *image, const struct elf_image *other)
+{
+        if (!other || image->n_segments == 0 || other->n_segments == 0)
+                return 0;
+        return image->segments[0].svma - other->segments[0].svma;
+}
+
+/* The file with the debug information, or NULL. */
+static Elf *find_debug_elf(struct debug_files *files, uint64_t *ret_bias)
+{
+        const struct debug_file *separate;
+
+        *ret_bias = 0;
+        if (debug_file_has_debug_info(files->image->elf))
+                return files->image->elf;
+        separate = find_separate(files);
+        if (!separate || !debug_file_has_debug_info(separate->elf))
+                return NULL;
+        *ret_bias = count_bias(files->image, separate->image);
+        return separate->elf;
+}
+
+static int read_sections(struct lazy_sections *lazy, Elf *elf, struct error *err)
+{
+        if (lazy->is_read)
+                return lazy->outcome;
+        lazy->is_read = true;
+        if (elf) {
+                lazy->outcome = debug_sections_load(&lazy->sections, elf, false, err);
+                if (lazy->outcome == 0)
+                        lazy->outcome = lazy->sections.sections[DEBUG_SECTION_INFO].n_bytes > 0;
+        }
+        return lazy->outcome;
+}
+
+int debug_files_find_sections(struct debug_files *files, const struct debug_sections **ret_sections,
+                              uint64_t *ret_bias, struct error *err)
+{
+        uint64_t bias;
+        Elf *elf = find_debug_elf(files, &bias);
+        int r = read_sections(&files->main_sections, elf, err);
+
+        if (r <= 0)
+                return r;
+        *ret_sections = &files->main_sections.sections;
+        *ret_bias = bias;
+        return 1;
+}
+
+/* Path of the file with the debug information, to look beside it. */
+static const char *find_debug_path(const struct debug_files *files, const Elf *elf)
+{
+        return elf == files->image->elf ? files->path : files->separate.path;
+}
+
+static Elf *find_supplement_elf(struct debug_files *files)
+{
+        struct debug_file_reference reference;
+        uint64_t bias;
+        Elf *elf;
+
+        if (files->is_supplement_searched)
+                return files->supplement.elf;
+        files->is_supplement_searched = true;
+        elf = find_debug_elf(files, &bias);
+        if (!elf || !supplement_link_read(elf, &reference))
+                return NULL;
+        reference.said_by = find_debug_path(files, elf);
+        (void)debug_file_search_find_supplement(&reference, files->search, &files->supplement);
+        return files->supplement.elf;
+}
+
+const struct debug_sections *debug_files_find_supplement(struct debug_files *files)
+{
+        Elf *elf = find_supplement_elf(files);
+
+        return read_sections(&files->supplement_sections, elf, NULL) > 0
+                       ? &files->supplement_sections.sections
+                       : NULL;
+}
+
+int debug_files_find_split(struct debug_files *files, const char *name, const char *directory,
+                           uint64_t dwo_id, const struct debug_sections **ret_sections)
+{
+        const struct split_files_place place = {
+                .image = files->image,
+                .path = files->path,
+                .debug_path = files->separate.path,
+                .search = files->search,
+        };
+
+        return split_files_find(&files->split, &place, &(struct split_files_unit){ name, directory, dwo_id },
+                                ret_sections);
+}
+
+static bool add_table(struct debug_files_symbols *table, Elf *elf, GElf_Word type, uint64_t bias)
+{
+        Elf_Scn *section = NULL;
+        GElf_Shdr header;
+
+        while ((section = elf_nextscn(elf, section)))
+                if (gelf_getshdr(section, &header) && header.sh_type == type) {
+                        *table = (struct debug_files_symbols){ elf, section, bias };
+                        return true;
+                }
+        return false;
+}
+
+static struct elf_image *find_packed(struct debug_files *files)
+{
+        if (!files->is_packed_read) {
+                files->is_packed_read = true;
+                (void)packed_symbols_open(files->image->elf, &files->packed);
+        }
+        return files->packed;
+}
+
+size_t debug_files_find_symbols(struct debug_files *files,
+                                struct debug_files_symbols ret_tables[DEBUG_FILES_SYMBOL_SOURCES])
+{
+        const struct debug_file *separate;
+        struct elf_image *packed;
+        size_t n = 0;
+
+        if (add_table(&ret_tables[0], files->image->elf, SHT_SYMTAB, 0))
+                return 1;
+        separate = find_separate(files);
+        if (separate &&
+            add_table(&ret_tables[0], separate->elf, SHT_SYMTAB, count_bias(files->image, separate->image)))
+                return 1;
+        n += add_table(&ret_tables[n], files->image->elf, SHT_DYNSYM, 0);
+        packed = find_packed(files);
+        if (packed)
+                n += add_table(&ret_tables[n], packed->elf, SHT_SYMTAB, count_bias(files->image, packed));
+        return n;
 }
 
 Dwarf *debug_files_find_dwarf(struct debug_files *files, uint64_t *ret_bias)
 {
-        Dwarf_Addr bias;
-        Dwarf *dwarf = dwfl_module_getdwarf(files->module, &bias);
+        struct debug_file_reference reference;
+        Elf *supplement = find_supplement_elf(files);
+        Elf *elf = find_debug_elf(files, ret_bias);
 
-        if (!dwarf || !is_whole(files, dwarf))
-                return NULL;
-        *ret_bias = bias - files->bias;
-        return dwarf;
+        if (!elf || files->dwarf)
+                return files->dwarf;
+        if (!supplement && supplement_link_read(elf, &reference))
+                return NULL; /* do not even ask: libdw would go and open it itself */
+        files->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+        if (files->dwarf && supplement) {
+                files->supplement_dwarf = dwarf_begin_elf(supplement, DWARF_C_READ, NULL);
+                dwarf_setalt(files->dwarf, files->supplement_dwarf);
+        }
+        return files->dwarf;
 }

@@ -9,6 +9,7 @@
 #include "symbolize/debug_sections.h"
 
 #include "base/error.h"
+#include "symbolize/byte_order.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -82,16 +83,6 @@ static enum debug_section find_place(const char *name, bool split, bool *ret_is_
         return DEBUG_SECTION_COUNT;
 }
 
-/* A number of @n_bytes bytes in the file's byte order. */
-static uint64_t take_number(const uint8_t *at, size_t n_bytes, bool is_big_endian)
-{
-        uint64_t v = 0;
-
-        for (size_t i = 0; i < n_bytes; i++)
-                v = v << 8 | at[is_big_endian ? i : n_bytes - 1 - i];
-        return v;
-}
-
 /* The header of a section with SHF_COMPRESSED.  Returns false if it is none that we know. */
 static bool read_header(const struct load *load, const Elf_Data *data, struct packed *ret_packed)
 {
@@ -102,12 +93,12 @@ static bool read_header(const struct load *load, const Elf_Data *data, struct pa
 
         if (data->d_size < head_bytes)
                 return false;
-        type = take_number(head, 4, is_big);
+        type = byte_order_read(head, 4, is_big);
         *ret_packed = (struct packed){
                 .bytes = head + head_bytes,
                 .n_bytes = data->d_size - head_bytes,
-                .unpacked_bytes = load->is_64bit ? take_number(head + 8, 8, is_big)
-                                                 : take_number(head + 4, 4, is_big),
+                .unpacked_bytes = load->is_64bit ? byte_order_read(head + 8, 8, is_big)
+                                                 : byte_order_read(head + 4, 4, is_big),
                 .is_zstd = type == PACKED_ZSTD,
         };
         return type == ELFCOMPRESS_ZLIB || type == PACKED_ZSTD;
@@ -191,7 +182,7 @@ static int load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
 
                 packed = (struct packed){ .bytes = head + OLD_HEAD_BYTES,
                                           .n_bytes = data->d_size - OLD_HEAD_BYTES,
-                                          .unpacked_bytes = take_number(head + 4, 8, true) };
+                                          .unpacked_bytes = byte_order_read(head + 4, 8, true) };
                 return unpack(load, &packed, section, err);
         }
         *section = (struct debug_section_bytes){ data->d_buf, data->d_size, NULL };

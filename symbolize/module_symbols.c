@@ -64,7 +64,7 @@ int module_symbols_open(const struct elf_image *image, const struct module_symbo
 
         if (!module)
                 return error_set(err, -ENOMEM, "no memory for the symbols of a module");
-        r = debug_files_open(image, options->path, &module->files, err);
+        r = debug_files_open(image, options->path, options->search, &module->files, err);
         if (r < 0)
                 goto fail;
         r = symbol_table_load(&module->functions, module->files, err);

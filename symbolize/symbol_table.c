@@ -135,37 +135,57 @@ static bool is_function(const GElf_Sym *symbol, const GElf_Shdr *section)
         }
 }
 
-int symbol_table_load(struct symbol_table *table, const struct debug_files *files, struct error *err)
+/* The symbols of one section; those of a 32-bit ARM have the instruction set in their lowest bit. */
+static int load_section(struct symbol_table *table, const struct debug_files_symbols *source)
 {
-        int n_symbols = dwfl_module_getsymtab(files->module); /* .symtab and .gnu_debugdata, else .dynsym */
+        Elf_Data *data = elf_getdata(source->section, NULL);
+        GElf_Shdr header, section;
+        GElf_Ehdr file;
+        size_t n_symbols;
         int r = 0;
 
-        for (int i = 1; i < n_symbols && r == 0; i++) {
-                GElf_Sym symbol;
-                GElf_Addr address;
-                GElf_Word section_index;
-                GElf_Shdr section;
-                Elf *elf = NULL;
+        if (!data || !gelf_getshdr(source->section, &header) || !gelf_getehdr(source->elf, &file) ||
+            header.sh_entsize == 0)
+                return 0;
+        n_symbols = data->d_size / header.sh_entsize;
+        for (size_t i = 1; i < n_symbols && i <= INT32_MAX && r == 0; i++) {
                 const char *name;
+                GElf_Sym symbol;
                 uint64_t svma;
 
-                name = dwfl_module_getsym_info(files->module, i, &symbol, &address, &section_index, &elf,
-                                               NULL);
-                if (!name || !*name || is_label(name) || section_index == SHN_UNDEF || !elf ||
-                    !gelf_getshdr(elf_getscn(elf, section_index), &section) ||
+                if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
+                    !gelf_getshdr(elf_getscn(source->elf, symbol.st_shndx), &section) ||
                     !is_function(&symbol, &section))
                         continue;
-                svma = address - files->bias;
-                r = symbol_table_add(table, &(struct symbol_table_entry){
-                                                    .svma = svma,
-                                                    .size_bytes = symbol.st_size,
-                                                    .section_end = svma + section.sh_addr + section.sh_size -
-                                                                   symbol.st_value,
-                                                    .name = name,
-                                                    .binding = binding_of(&symbol),
-                                            });
+                name = elf_strptr(source->elf, header.sh_link, symbol.st_name);
+                if (!name || !*name || is_label(name))
+                        continue;
+                svma = symbol.st_value + source->bias;
+                if (file.e_type == ET_REL)
+                        svma += section.sh_addr;
+                if (file.e_machine == EM_ARM && GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE)
+                        svma &= ~UINT64_C(1);
+                r = symbol_table_add(table,
+                                     &(struct symbol_table_entry){
+                                             .svma = svma,
+                                             .size_bytes = symbol.st_size,
+                                             .section_end = source->bias + section.sh_addr + section.sh_size,
+                                             .name = name,
+                                             .binding = binding_of(&symbol),
+                                     });
         }
+        return r;
+}
+
+int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct error *err)
+{
+        struct debug_files_symbols sources[DEBUG_FILES_SYMBOL_SOURCES];
+        size_t n_sources = debug_files_find_symbols(files, sources);
+        int r = 0;
+
+        for (size_t i = 0; i < n_sources && r == 0; i++)
+                r = load_section(table, &sources[i]);
         if (r == 0)
                 r = symbol_table_build(table);
-        return r < 0 ? error_set(err, r, "no memory for %d symbols", n_symbols) : 0;
+        return r < 0 ? error_set(err, r, "no memory for %zu symbols", table->n_entries) : 0;
 }

@@ -51,7 +51,7 @@ int symbol_table_build(struct symbol_table *table);
  * symbol_table_load() - all functions of a module, built
  * Names are borrowed from @files.  Returns 0 (a module without symbols gives an empty table) or -ENOMEM.
  */
-int symbol_table_load(struct symbol_table *table, const struct debug_files *files, struct error *err);
+int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct error *err);
 
 /* The symbol that holds @svma, or NULL. */
 const struct symbol_table_entry *symbol_table_find(const struct symbol_table *table, uint64_t svma);
