@@ -66,6 +66,11 @@ void debug_files_close(struct debug_files *files)
         free(files);
 }
 
+const struct elf_image *debug_files_image(const struct debug_files *files)
+{
+        return files->image;
+}
+
 static const struct debug_file *find_separate(struct debug_files *files)
 {
         if (!files->is_separate_searched) {

@@ -45,6 +45,9 @@ int debug_files_open(const struct elf_image *image, const char *path, const stru
 /* NULL is fine. */
 void debug_files_close(struct debug_files *files);
 
+/* The image itself. */
+const struct elf_image *debug_files_image(const struct debug_files *files);
+
 /*
  * debug_files_find_symbols() - the symbol tables that together name most, the best first
  * Returns how many there are: the whole table of the image or of its debug file, else what is left of it.

@@ -21,6 +21,8 @@
 #define RUST_HASH_LENGTH "17h"
 #define RUST_HASH_DIGITS 16
 
+#define STUB_SUFFIX "@plt"
+
 typedef int demangler(const char *mangled, int options, demangle_callbackref callback, void *context);
 
 struct output {
@@ -63,12 +65,25 @@ static char *demangle_with(demangler *demangle, const char *mangled)
         return name;
 }
 
-/* The D demangler builds its result on the heap, so only its input can be limited. */
+/* What may be one: a Q in an identifier counts as well. */
+static unsigned count_references(const char *mangled)
+{
+        unsigned n = 0;
+
+        for (; *mangled; mangled++)
+                n += *mangled == 'Q';
+        return n;
+}
+
+/*
+ * The D demangler builds its result on the heap, and ends the process when that fails, so its input is limited.  Back
+ * references multiply: n of them, three to a type, make 3^(n/3) copies of something.
+ */
 static char *demangle_d(const char *mangled, size_t mangled_bytes)
 {
         char *name;
 
-        if (mangled_bytes > DEMANGLE_D_MANGLED_MAX)
+        if (mangled_bytes > DEMANGLE_D_MANGLED_MAX || count_references(mangled) > DEMANGLE_D_REFERENCES_MAX)
                 return NULL;
         name = dlang_demangle(mangled, OPTIONS);
         if (name && strlen(name) > DEMANGLE_NAME_MAX) {
@@ -102,4 +117,36 @@ char *demangle_name(const char *mangled)
         if (!name && mangled[1] == 'Z')
                 name = demangle_with(cplus_demangle_v3_callback, mangled);
         return name;
+}
+
+/* @name: heap, taken over; NULL = memory ran out. */
+static char *add_suffix(char *name, const char *suffix)
+{
+        size_t n_bytes = name ? strlen(name) : 0;
+        char *longer = name ? realloc(name, n_bytes + strlen(suffix) + 1) : NULL;
+
+        if (!longer) {
+                free(name);
+                return NULL;
+        }
+        memcpy(longer + n_bytes, suffix, strlen(suffix) + 1);
+        return longer;
+}
+
+char *demangle_symbol(const char *symbol)
+{
+        const char *version = strchr(symbol, '@');
+        bool is_stub = version && strcmp(version, STUB_SUFFIX) == 0;
+        char *bare, *name;
+
+        if (!version || version == symbol)
+                return demangle_name(symbol);
+        bare = strndup(symbol, (size_t)(version - symbol));
+        if (!bare)
+                return NULL;
+        name = demangle_name(bare);
+        if (!name && !is_stub)
+                return bare;
+        free(bare);
+        return name && is_stub ? add_suffix(name, STUB_SUFFIX) : name;
 }

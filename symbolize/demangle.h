@@ -11,9 +11,10 @@
 #ifndef SYMBOLIZE_DEMANGLE_H
 #define SYMBOLIZE_DEMANGLE_H
 
-#define DEMANGLE_MANGLED_MAX   32768 /* bytes of a mangled name; template names of some KiB are usual */
-#define DEMANGLE_D_MANGLED_MAX 1024  /* libiberty cannot be stopped while it works on a name of D */
-#define DEMANGLE_NAME_MAX      65535 /* bytes of what comes out */
+#define DEMANGLE_MANGLED_MAX      32768 /* bytes of a mangled name; template names of some KiB are usual */
+#define DEMANGLE_D_MANGLED_MAX    1024  /* libiberty cannot be stopped while it works on a name of D */
+#define DEMANGLE_D_REFERENCES_MAX 24 /* back references in one, each of which may repeat what others repeat */
+#define DEMANGLE_NAME_MAX         65535 /* bytes of what comes out */
 
 /*
  * demangle_name() - the readable form of a linker's name
@@ -21,5 +22,12 @@
  * ran out: it is shown as it is then.
  */
 char *demangle_name(const char *mangled);
+
+/*
+ * demangle_symbol() - the same for what a symbol table says
+ * Without the version that symbol tables add ("write@@GLIBC_2.2.5"); the "@plt" of a stub stays.
+ * Returns as demangle_name() does.
+ */
+char *demangle_symbol(const char *symbol);
 
 #endif /* SYMBOLIZE_DEMANGLE_H */

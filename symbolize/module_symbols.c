@@ -96,29 +96,11 @@ void module_symbols_close(struct module_symbols *module)
         free(module);
 }
 
-/* Demangled and without the version that symbol tables add: "write@@GLIBC_2.2.5".  NULL = it stays as it is. */
-static char *make_name(const char *mangled)
-{
-        const char *version = strchr(mangled, '@');
-        char *bare, *name;
-
-        if (!version || version == mangled)
-                return demangle_name(mangled);
-        bare = strndup(mangled, (size_t)(version - mangled));
-        if (!bare)
-                return NULL;
-        name = demangle_name(bare);
-        if (!name)
-                return bare;
-        free(bare);
-        return name;
-}
-
 static const char *find_name(struct known_text *known, const char *mangled)
 {
         if (mangled && known->source != mangled) {
                 free(known->text);
-                known->text = make_name(mangled);
+                known->text = demangle_symbol(mangled);
                 known->source = mangled;
         }
         return mangled && known->text ? known->text : mangled;

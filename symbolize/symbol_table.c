@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "symbolize/debug_files.h"
+#include "symbolize/elf_image.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -15,6 +16,7 @@ void symbol_table_deinit(struct symbol_table *table)
 {
         free(table->entries);
         address_map_deinit(&table->ranges);
+        plt_table_deinit(&table->stubs);
         *table = (struct symbol_table){ .entries = NULL };
 }
 
@@ -177,6 +179,50 @@ static int load_section(struct symbol_table *table, const struct debug_files_sym
         return r;
 }
 
+/* Stubs for ifuncs of the module itself are named after the function that chooses. */
+static int name_resolved_stubs(struct symbol_table *table)
+{
+        bool is_built = false;
+        int r = 0;
+
+        for (size_t i = 0; i < table->stubs.n_entries && r == 0; i++) {
+                struct plt_entry *stub = &table->stubs.entries[i];
+                const struct symbol_table_entry *resolver;
+
+                if (stub->name_off != PLT_ENTRY_UNNAMED)
+                        continue;
+                if (!is_built)
+                        r = symbol_table_build(table);
+                is_built = true;
+                resolver = r == 0 ? symbol_table_find(table, stub->resolver_svma) : NULL;
+                if (resolver && resolver->svma == stub->resolver_svma &&
+                    plt_table_add_name(&table->stubs, stub, resolver->name) == -ENOMEM)
+                        r = -ENOMEM;
+        }
+        address_map_deinit(&table->ranges); /* more is added */
+        return r;
+}
+
+static int add_stubs(struct symbol_table *table)
+{
+        int r = name_resolved_stubs(table);
+
+        for (size_t i = 0; i < table->stubs.n_entries && r == 0; i++) {
+                const struct plt_entry *stub = &table->stubs.entries[i];
+                const char *name = plt_table_find_name(&table->stubs, stub);
+
+                if (name)
+                        r = symbol_table_add(table, &(struct symbol_table_entry){
+                                                            .svma = stub->svma,
+                                                            .size_bytes = stub->size_bytes,
+                                                            .section_end = stub->svma + stub->size_bytes,
+                                                            .name = name,
+                                                            .binding = SYMBOL_BINDING_LOCAL,
+                                                    });
+        }
+        return r;
+}
+
 int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct error *err)
 {
         struct debug_files_symbols sources[DEBUG_FILES_SYMBOL_SOURCES];
@@ -185,6 +231,10 @@ int symbol_table_load(struct symbol_table *table, struct debug_files *files, str
 
         for (size_t i = 0; i < n_sources && r == 0; i++)
                 r = load_section(table, &sources[i]);
+        if (r == 0)
+                r = plt_table_load(&table->stubs, debug_files_image(files)->elf);
+        if (r == 0)
+                r = add_stubs(table);
         if (r == 0)
                 r = symbol_table_build(table);
         return r < 0 ? error_set(err, r, "no memory for %zu symbols", table->n_entries) : 0;

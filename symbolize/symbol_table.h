@@ -8,12 +8,14 @@
  * with a size before one without, one that is not weak, a global one before a
  * local one, fewer leading underscores; then the first.  A symbol without a
  * size, as assembly has them, reaches to the next symbol or to the end of its
- * section, and counts only outside of symbols that have one.
+ * section, and counts only outside of symbols that have one.  Stubs of the PLT
+ * are functions too: "write@plt".
  */
 #ifndef SYMBOLIZE_SYMBOL_TABLE_H
 #define SYMBOLIZE_SYMBOL_TABLE_H
 
 #include "symbolize/address_map.h"
+#include "symbolize/plt_table.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +39,7 @@ struct symbol_table {
         struct symbol_table_entry *entries; /* heap; once built ascending, one an address */
         size_t n_entries, entries_capacity;
         struct address_map ranges; /* values are places in `entries` */
+        struct plt_table stubs;    /* owns the names of stubs */
 };
 
 void symbol_table_deinit(struct symbol_table *table);
