@@ -2,7 +2,7 @@
 /*
  * symbolize/address_map.h - nested ranges of addresses, each with a number
  *
- * Way of the data:  symbol_table, line_table, inline_table -> [address_map] -> their lookups
+ * Way of the data:  symbol_table, code_index -> [address_map] -> their lookups
  *
  * Ranges are collected, then built once into disjoint segments, so that a
  * lookup is one binary search however deep the ranges are nested.  Where ranges

@@ -2,7 +2,7 @@
 /*
  * symbolize/debug_files.h - where the symbols and the debug information of a module are
  *
- * Way of the data:  elf_image -> [debug_files] -> symbol_table, line_table, inline_table
+ * Way of the data:  elf_image -> [debug_files] -> symbol_table, code_index
  *
  * The file itself, the symbol table packed into its .gnu_debugdata, a separate
  * debug file by build-id or .gnu_debuglink, the supplementary file that dwz

@@ -2,7 +2,7 @@
 /*
  * symbolize/demangle.h - names of linkers -> names of people
  *
- * Way of the data:  symbol_table, inline_table -> [demangle] -> symbolizer
+ * Way of the data:  symbol_table, code_names -> [demangle] -> symbolizer
  *
  * C++ (Itanium ABI), Rust (both schemes) and D.  Mangled names refer back to
  * parts of themselves, so that a short hostile one stands for gigabytes: what

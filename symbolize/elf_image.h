@@ -2,7 +2,7 @@
 /*
  * symbolize/elf_image.h - one ELF file: its identity and its load segments
  *
- * Way of the data:  module of a trace -> [elf_image] -> debug_files -> symbol_table, line_table
+ * Way of the data:  module of a trace -> [elf_image] -> debug_files -> symbol_table, code_index
  *
  * Executables and shared objects of any class and byte order that libelf reads,
  * and objects that a JIT has loaded (symbolize/loaded_object.h), which are read as

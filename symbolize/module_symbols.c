@@ -3,57 +3,61 @@
 
 #include "base/error.h"
 #include "format/trace_rows.h"
+#include "symbolize/code_index.h"
 #include "symbolize/debug_files.h"
-#include "symbolize/demangle.h"
-#include "symbolize/inline_table.h"
-#include "symbolize/line_table.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/saved_index.h"
 #include "symbolize/symbol_table.h"
 #include "symbolize/symbolizer.h"
 
-#include <dwarf.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/*
- * Addresses come in order, so the function at one place of the chain is often that of the address before,
- * and so is its file: what was made of a text of the file's is kept for the next one.
- */
-struct known_text {
-        const char *source; /* borrowed from the files; told apart by its place in memory */
-        char *text;         /* heap; NULL = the source as it is */
-};
-
-struct unit_inlines {
-        struct inline_table table;
-        bool is_loaded;
-};
 
 struct module_symbols {
+        const struct elf_image *image;
+        /* What a saved index says; without one all of what follows. */
+        bool is_saved;
+        struct saved_index saved;
+
         struct debug_files *files;
         struct symbol_table functions;
-        struct line_table lines;      /* empty without debug information */
-        struct unit_inlines *inlines; /* heap; one a unit of `lines` */
-        struct known_text names[SYMBOLIZER_CHAIN_MAX];
-        struct known_text paths[SYMBOLIZER_CHAIN_MAX];
-        struct inline_call calls[SYMBOLIZER_CHAIN_MAX];
+        uint32_t *
+                function_names; /* heap; ids in symbol_names for entries of `functions`, 0 = not asked for yet */
+        struct code_names symbol_names; /* readable names of `functions` */
+        struct code_index *code;        /* NULL without debug information */
+
+        struct code_place places[SYMBOLIZER_CHAIN_MAX];
         struct symbol found[SYMBOLIZER_CHAIN_MAX];
 };
 
-/* Debug information is an extra: without it, or with broken one, there are names still. */
-static void load_lines(struct module_symbols *module)
+static int find_split(void *context, const char *name, const char *directory, uint64_t dwo_id,
+                      const struct debug_sections **ret_sections)
 {
-        uint64_t bias;
-        Dwarf *dwarf = debug_files_find_dwarf(module->files, &bias);
+        return debug_files_find_split(context, name, directory, dwo_id, ret_sections);
+}
 
-        if (!dwarf)
-                return;
-        if (line_table_load(&module->lines, dwarf, bias, NULL) == 0)
-                module->inlines = calloc(module->lines.n_units + 1, sizeof(*module->inlines));
-        if (!module->inlines)
-                line_table_deinit(&module->lines);
+/* Linkers leave entries of discarded functions in, at address 0: there is no code, but for images that begin there. */
+static uint64_t find_first_code(const struct elf_image *image)
+{
+        uint64_t first = UINT64_MAX;
+
+        for (size_t i = 0; i < image->n_segments; i++)
+                if (image->segments[i].executable && image->segments[i].svma < first)
+                        first = image->segments[i].svma;
+        return first == UINT64_MAX ? 1 : first;
+}
+
+/* Debug information is an extra: without it, or with broken one, there are names still. */
+static int load_code(struct module_symbols *module, struct error *err)
+{
+        struct code_index_source source = { .find_split = find_split, .context = module->files };
+
+        if (debug_files_find_sections(module->files, &source.sections, &source.bias, NULL) <= 0)
+                return 0;
+        source.supplement = debug_files_find_supplement(module->files);
+        source.first_svma = find_first_code(module->image);
+        return code_index_new(&source, &module->code, err);
 }
 
 int module_symbols_open(const struct elf_image *image, const struct module_symbols_options *options,
@@ -64,13 +68,23 @@ int module_symbols_open(const struct elf_image *image, const struct module_symbo
 
         if (!module)
                 return error_set(err, -ENOMEM, "no memory for the symbols of a module");
+        module->image = image;
+        code_names_init(&module->symbol_names);
+        if (options->index && saved_index_open(&module->saved, image, options->index, options->index_bytes)) {
+                module->is_saved = true;
+                *ret_module = module;
+                return 0;
+        }
         r = debug_files_open(image, options->path, options->search, &module->files, err);
+        if (r == 0)
+                r = symbol_table_load(&module->functions, module->files, err);
         if (r < 0)
                 goto fail;
-        r = symbol_table_load(&module->functions, module->files, err);
+        module->function_names = calloc(module->functions.n_entries + 1, sizeof(*module->function_names));
+        r = module->function_names ? load_code(module, err)
+                                   : error_set(err, -ENOMEM, "no memory for the names of functions");
         if (r < 0)
                 goto fail;
-        load_lines(module);
         *ret_module = module;
         return 0;
 
@@ -83,111 +97,100 @@ void module_symbols_close(struct module_symbols *module)
 {
         if (!module)
                 return;
-        for (size_t i = 0; i < SYMBOLIZER_CHAIN_MAX; i++) {
-                free(module->names[i].text);
-                free(module->paths[i].text);
-        }
-        for (size_t i = 0; module->inlines && i < module->lines.n_units; i++)
-                inline_table_deinit(&module->inlines[i].table);
-        free(module->inlines);
-        line_table_deinit(&module->lines);
+        code_index_free(module->code);
+        free(module->function_names);
+        code_names_deinit(&module->symbol_names);
         symbol_table_deinit(&module->functions);
         debug_files_close(module->files);
         free(module);
 }
 
-static const char *find_name(struct known_text *known, const char *mangled)
+/* The symbol at @svma and its readable name.  False if there is none. */
+static bool find_function(struct module_symbols *module, uint64_t svma, struct saved_function *ret_function)
 {
-        if (mangled && known->source != mangled) {
-                free(known->text);
-                known->text = demangle_symbol(mangled);
-                known->source = mangled;
-        }
-        return mangled && known->text ? known->text : mangled;
+        const struct symbol_table_entry *entry;
+        uint32_t *name;
+
+        if (module->is_saved)
+                return saved_index_find_function(&module->saved, svma, ret_function);
+        entry = symbol_table_find(&module->functions, svma);
+        if (!entry)
+                return false;
+        name = &module->function_names[entry - module->functions.entries];
+        if (*name == 0)
+                (void)code_names_add(&module->symbol_names, entry->name, name);
+        *ret_function = (struct saved_function){
+                .start_svma = entry->svma,
+                .end_svma = entry->size_bytes ? entry->svma + entry->size_bytes : entry->section_end,
+                .name = *name ? code_names_show(&module->symbol_names, *name) : entry->name,
+        };
+        return true;
 }
 
-/* A relative @file is one of the directory that the unit was compiled in. */
-static char *make_path(Dwarf_Die *unit, const char *file)
+static uint32_t find_places(struct module_symbols *module, uint64_t svma)
 {
-        Dwarf_Attribute attribute;
-        const char *directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-        char *path;
-
-        if (file[0] == '/' || !directory || asprintf(&path, "%s/%s", directory, file) < 0)
-                return NULL;
-        return path;
+        if (module->is_saved)
+                return saved_index_find(&module->saved, svma, module->places, SYMBOLIZER_CHAIN_MAX);
+        return module->code ? code_index_find(module->code, svma, module->places, SYMBOLIZER_CHAIN_MAX) : 0;
 }
 
-static const char *find_path(struct known_text *known, Dwarf_Die *unit, const char *file)
+static struct symbol make_symbol(struct module_symbols *module, const struct code_place *place)
 {
-        if (known->source != file) {
-                free(known->text);
-                known->text = make_path(unit, file);
-                known->source = file;
-        }
-        return known->text ? known->text : file;
-}
+        struct symbol symbol = { .line = place->line, .column = place->column };
 
-static size_t find_calls(struct module_symbols *module, uint32_t unit, uint64_t svma)
-{
-        struct unit_inlines *inlines = &module->inlines[unit];
-        Dwarf_Die *die = &module->lines.units[unit].die;
-
-        if (!inlines->is_loaded) {
-                inlines->is_loaded = true; /* also when it fails: it would fail again */
-                if (inline_table_load(&inlines->table, die, module->lines.bias, NULL) < 0)
-                        inline_table_deinit(&inlines->table);
+        if (module->is_saved) {
+                symbol.function = saved_index_name(&module->saved, place->name);
+                symbol.file = saved_index_path(&module->saved, place->path);
+        } else {
+                symbol.function = code_names_show(code_index_names(module->code), place->name);
+                symbol.file = code_names_path(code_index_names(module->code), place->path);
         }
-        return inline_table_find(&inlines->table, die, svma, module->calls, SYMBOLIZER_CHAIN_MAX);
+        return symbol;
 }
 
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols)
 {
-        const struct symbol_table_entry *function = symbol_table_find(&module->functions, svma);
-        uint32_t unit = line_table_find_unit(&module->lines, svma);
-        struct line_position position = { .file = NULL };
-        struct symbol *found = module->found;
-        Dwarf_Die *die = NULL;
-        size_t n = 0;
+        struct saved_function function = { .name = NULL };
+        bool is_function = find_function(module, svma, &function);
+        uint32_t n = find_places(module, svma);
 
-        if (unit != ADDRESS_MAP_NONE) {
-                die = &module->lines.units[unit].die;
-                position = line_table_find(&module->lines, unit, svma);
-                n = find_calls(module, unit, svma);
+        for (uint32_t i = 0; i < n; i++) {
+                module->found[i] = make_symbol(module, &module->places[i]);
+                module->found[i].flags = i + 1 < n ? TRACE_SYMBOL_INLINED : 0;
         }
         if (n == 0) {
-                if (!function && !position.file)
+                if (!is_function)
                         return 0;
-                module->calls[0] = (struct inline_call){ .function = NULL };
+                module->found[0] = (struct symbol){ .function = NULL };
                 n = 1;
         }
         /* The symbol table knows which copy of the function it is (".cold", ".isra.0"). */
-        if (function)
-                module->calls[n - 1].function = function->name;
-
-        for (size_t i = 0; i < n; i++) {
-                found[i] = (struct symbol){
-                        .function = find_name(&module->names[i], module->calls[i].function),
-                        .file = position.file ? find_path(&module->paths[i], die, position.file) : NULL,
-                        .line = position.line,
-                        .column = position.column,
-                        .flags = i + 1 < n ? TRACE_SYMBOL_INLINED : 0,
-                };
-                /* The next function out is at the place of this call. */
-                position = (struct line_position){ module->calls[i].call_file, module->calls[i].call_line,
-                                                   module->calls[i].call_column };
-        }
-        *ret_symbols = found;
-        return (uint32_t)n;
+        if (function.name)
+                module->found[n - 1].function = function.name;
+        *ret_symbols = module->found;
+        return n;
 }
 
 int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range)
 {
-        const struct symbol_table_entry *entry = symbol_table_find(&module->functions, svma);
+        struct saved_function function;
 
-        if (!entry)
+        if (!find_function(module, svma, &function))
                 return 0;
-        *ret_range = (struct function_range){ entry->svma, entry->size_bytes ? entry->svma + entry->size_bytes
-                                                                             : entry->section_end };
+        *ret_range = (struct function_range){ function.start_svma, function.end_svma };
         return 1;
+}
+
+int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, struct error *err)
+{
+        const struct saved_content content = { .image = module->image,
+                                               .functions = &module->functions,
+                                               .code = module->code,
+                                               .symbol_names = &module->symbol_names };
+        int r;
+
+        if (module->is_saved)
+                return error_set(err, -EALREADY, "the index of a module is saved already");
+        r = module->code ? code_index_complete(module->code, err) : 0;
+        return r < 0 ? r : saved_index_write(&content, out, err);
 }

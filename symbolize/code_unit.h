@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/code_unit.h - functions, inlined calls and lines of one unit, as flat arrays
+ *
+ * Way of the data:  code_unit_builder, saved_index -> [code_unit] -> code_index, module_symbols
+ *
+ * All of a unit is one block of bytes, little endian: nodes, places of lines,
+ * then the addresses where a segment (the innermost function from there on) and
+ * a row of lines begin, and the paths of files.  The same block lies in memory
+ * and in a saved index, so it is not trusted: what a number in it refers to is
+ * checked when it is followed.
+ */
+#ifndef SYMBOLIZE_CODE_UNIT_H
+#define SYMBOLIZE_CODE_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODE_UNIT_NONE UINT32_MAX /* no function; no node that it was inlined into */
+
+/* Line, column and file in 64 bits; 0 is nothing known. */
+#define CODE_LINE_BITS   28
+#define CODE_COLUMN_BITS 16
+#define CODE_FILE_BITS   20
+
+/* A function, or a call of one that was inlined. */
+struct code_node {
+        uint32_t name; /* id; 0 = unknown */
+        uint32_t
+                parent; /* node that it was inlined into, before this one; CODE_UNIT_NONE = it stands for itself */
+        uint64_t call; /* packed place of the call */
+};
+
+#define CODE_NODE_BYTES 16 /* of each in the block */
+
+struct code_unit {
+        const uint8_t *bytes; /* borrowed from the owner of the unit; NULL = empty */
+        uint64_t base_svma;   /* what addresses in the block are relative to */
+        uint32_t n_nodes, n_segments, n_rows, n_files;
+};
+
+/* One function of the chain at an address, with the place in it. */
+struct code_place {
+        uint32_t name; /* id; 0 = unknown */
+        uint32_t path; /* id; 0 = unknown */
+        uint32_t line, column;
+};
+
+/* Bytes of the block of a unit with these counts; 0 if that is more than 4 GB. */
+size_t code_unit_bytes(const struct code_unit *unit);
+
+/*
+ * code_unit_find() - the chain at an address
+ * @ret_places:  innermost first, room for @n_max
+ * Returns how many there are; 0 if neither a function nor a line is known.
+ */
+uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code_place *ret_places,
+                        uint32_t n_max);
+
+static inline uint64_t code_pack(uint64_t file, uint64_t line, uint64_t column)
+{
+        file = file >> CODE_FILE_BITS ? 0 : file;
+        line = line >> CODE_LINE_BITS ? 0 : line;
+        column = column >> CODE_COLUMN_BITS ? 0 : column;
+        return file << (CODE_LINE_BITS + CODE_COLUMN_BITS) | column << CODE_LINE_BITS | line;
+}
+
+#endif /* SYMBOLIZE_CODE_UNIT_H */
