@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "symbolize/byte_order.h"
 
+#include <dwarf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -44,9 +45,8 @@ static const char *const names[DEBUG_SECTION_COUNT] = {
 /* What is being read into a struct debug_sections. */
 struct load {
         struct debug_sections *sections;
-        bool in_group[DEBUG_SECTION_COUNT]; /* taken from a section group: a type, say */
-        uint64_t unpacked_bytes;            /* of all so far */
-        bool is_64bit;
+        uint64_t unpacked_bytes; /* of all so far */
+        bool is_64bit, is_split;
 };
 
 /* What a packed section says of itself. */
@@ -189,35 +189,41 @@ static int load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
         return 0;
 }
 
-/*
- * Of several sections of one name the one that is in no group counts: in a .dwo each type has a group with
- * an .debug_info.dwo of its own.
- */
-static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header, const char *name,
-                        bool split, struct error *err)
+/* True if the first unit in @section is a type of DWARF 5. */
+static bool holds_type(const struct debug_section_bytes *section, bool is_big_endian)
 {
-        bool is_grouped = header->sh_flags & SHF_GROUP;
+        size_t at = 4; /* behind the length */
+
+        if (section->n_bytes >= 4 && byte_order_read(section->bytes, 4, false) == UINT32_MAX)
+                at = 12;
+        return section->n_bytes > at + 2 && byte_order_read(section->bytes + at, 2, is_big_endian) >= 5 &&
+               (section->bytes[at + 2] == DW_UT_type || section->bytes[at + 2] == DW_UT_split_type);
+}
+
+/* Of several sections of one name the first counts, but for those of types: in a .dwo each type has its own. */
+static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header, const char *name,
+                        struct error *err)
+{
         struct debug_section_bytes *section;
         enum debug_section place;
         bool is_old = false;
 
-        place = find_place(name, split, &is_old);
+        place = find_place(name, load->is_split, &is_old);
         if (place == DEBUG_SECTION_COUNT || header->sh_type == SHT_NOBITS)
                 return 0;
         section = &load->sections->sections[place];
         if (section->bytes) {
-                if (is_grouped || !load->in_group[place])
+                if (place != DEBUG_SECTION_INFO || !holds_type(section, load->sections->is_big_endian))
                         return 0;
                 free(section->unpacked);
                 *section = (struct debug_section_bytes){ .bytes = NULL };
         }
-        load->in_group[place] = is_grouped;
         return load_section(load, source, header, is_old, section, err);
 }
 
 int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct error *err)
 {
-        struct load load = { .sections = s };
+        struct load load = { .sections = s, .is_split = split };
         Elf_Scn *source = NULL;
         size_t names_index;
         GElf_Ehdr file;
@@ -239,7 +245,7 @@ int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct e
                         continue;
                 name = elf_strptr(elf, names_index, header.sh_name);
                 if (name)
-                        r = take_section(&load, source, &header, name, split, err);
+                        r = take_section(&load, source, &header, name, err);
         }
         if (r < 0)
                 debug_sections_deinit(s);

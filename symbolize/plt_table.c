@@ -14,8 +14,8 @@
 #define SUFFIX         "@plt"
 #define NAME_BYTES_MAX 32768 /* a longer name would not be demangled either */
 
-#define X86_STUB_BYTES    16 /* where the section does not say; .plt.got has 8 */
-#define X86_SHORT_BYTES   8
+#define X86_STUB_BYTES    16
+#define X86_SHORT_BYTES   8 /* .plt.got without IBT */
 #define X86_JUMP_BYTES    6 /* ff 25 and a distance of 4 bytes */
 #define X86_PUSH          0x68
 #define ENDBR64_BYTES     4
@@ -26,6 +26,8 @@
 #define ARM_ADRP_MASK   UINT32_C(0x9f00001f)
 #define ARM_LDR_X17_X16 UINT32_C(0xf9400211)
 #define ARM_LDR_MASK    UINT32_C(0xffc003ff)
+#define ARM_BR_X17      UINT32_C(0xd61f0220)
+#define ARM_STUB_MAX    32 /* with authentication of the pointer and the gap behind it */
 #define ARM_STUB_BYTES  16
 
 #define RISCV_AUIPC_T3   UINT32_C(0x00000e17)
@@ -42,7 +44,7 @@ struct stubs {
         const uint8_t *bytes;
         size_t n_bytes;
         uint64_t svma;
-        size_t stub_bytes; /* as the section says; 0 = it does not */
+        bool is_short; /* stubs of 8 bytes */
 };
 
 void plt_table_deinit(struct plt_table *table)
@@ -146,7 +148,7 @@ static const struct plt_slot *find_x86_slot(const struct stubs *stubs, size_t of
 
 static int load_x86(const struct stubs *stubs)
 {
-        size_t stub_bytes = stubs->stub_bytes == X86_SHORT_BYTES ? X86_SHORT_BYTES : X86_STUB_BYTES;
+        size_t stub_bytes = stubs->is_short ? X86_SHORT_BYTES : X86_STUB_BYTES;
         int r = 0;
 
         for (size_t at = 0; stubs->n_bytes - at >= stub_bytes && r == 0; at += stub_bytes) {
@@ -184,26 +186,52 @@ static uint64_t find_riscv_slot(uint64_t svma, uint32_t auipc, uint32_t ld)
         return svma + (uint64_t)(int32_t)(auipc & 0xfffff000) + (uint64_t)((int32_t)ld >> 20);
 }
 
-typedef uint64_t find_slot(uint64_t svma, uint32_t first, uint32_t second);
+/* Behind the jump that ends the stub at @offset. */
+static size_t find_aarch64_end(const struct stubs *stubs, size_t offset)
+{
+        for (size_t at = offset; at - offset < ARM_STUB_MAX && stubs->n_bytes - at >= INSTRUCTION_BYTES;
+             at += INSTRUCTION_BYTES)
+                if (read_instruction(stubs, at) == ARM_BR_X17)
+                        return at + INSTRUCTION_BYTES;
+        return offset + ARM_STUB_BYTES;
+}
+
+static size_t find_riscv_end(const struct stubs *stubs, size_t offset)
+{
+        (void)stubs;
+        return offset + RISCV_STUB_BYTES;
+}
+
+/* How the stubs of a machine are told. */
+struct stub_shape {
+        uint64_t (*find_slot)(uint64_t svma, uint32_t first, uint32_t second);
+        size_t (*find_end)(const struct stubs *stubs, size_t offset);
+        size_t stub_bytes; /* at least */
+};
+
+static const struct stub_shape aarch64_shape = { find_aarch64_slot, find_aarch64_end, ARM_STUB_BYTES };
+static const struct stub_shape riscv_shape = { find_riscv_slot, find_riscv_end, RISCV_STUB_BYTES };
 
 /* Stubs of two known instructions, and more behind them. */
-static int load_pairs(const struct stubs *stubs, find_slot *find, size_t stub_bytes)
+static int load_pairs(const struct stubs *stubs, const struct stub_shape *shape)
 {
+        size_t at = 0;
         int r = 0;
 
-        for (size_t at = 0; stubs->n_bytes - at >= stub_bytes && r == 0; at += INSTRUCTION_BYTES) {
-                const struct plt_slot *slot;
-                uint64_t svma = find(stubs->svma + at, read_instruction(stubs, at),
-                                     read_instruction(stubs, at + INSTRUCTION_BYTES));
+        while (at < stubs->n_bytes && stubs->n_bytes - at >= shape->stub_bytes && r == 0) {
+                uint64_t svma = shape->find_slot(stubs->svma + at, read_instruction(stubs, at),
+                                                 read_instruction(stubs, at + INSTRUCTION_BYTES));
+                const struct plt_slot *slot = svma ? plt_slots_find(stubs->slots, svma) : NULL;
                 size_t start = at;
 
-                slot = svma ? plt_slots_find(stubs->slots, svma) : NULL;
-                if (!slot)
+                if (!slot) {
+                        at += INSTRUCTION_BYTES;
                         continue;
+                }
                 if (at >= INSTRUCTION_BYTES && read_instruction(stubs, at - INSTRUCTION_BYTES) == ARM_BTI_C)
                         start -= INSTRUCTION_BYTES;
-                r = add_stub(stubs, start, at + stub_bytes - start, slot);
-                at += stub_bytes - INSTRUCTION_BYTES;
+                at = shape->find_end(stubs, at);
+                r = add_stub(stubs, start, at - start, slot);
         }
         return r;
 }
@@ -214,9 +242,9 @@ static int load_stubs(const struct stubs *stubs, GElf_Half machine)
         case EM_X86_64:
                 return load_x86(stubs);
         case EM_AARCH64:
-                return load_pairs(stubs, find_aarch64_slot, ARM_STUB_BYTES);
+                return load_pairs(stubs, &aarch64_shape);
         default: /* EM_RISCV */
-                return load_pairs(stubs, find_riscv_slot, RISCV_STUB_BYTES);
+                return load_pairs(stubs, &riscv_shape);
         }
 }
 
@@ -232,6 +260,13 @@ static bool is_of_stubs(const GElf_Shdr *header, const char *name)
 {
         return header->sh_type == SHT_PROGBITS && header->sh_flags & SHF_EXECINSTR && name &&
                (strncmp(name, ".plt", 4) == 0 || strcmp(name, ".iplt") == 0);
+}
+
+/* The linker states it for .plt.got, but not for the .plt of a program that is linked statically. */
+static bool has_short_stubs(const GElf_Shdr *header)
+{
+        return header->sh_entsize == X86_SHORT_BYTES ||
+               (header->sh_entsize == 0 && header->sh_addralign < X86_STUB_BYTES);
 }
 
 int plt_table_load(struct plt_table *table, Elf *elf)
@@ -260,7 +295,7 @@ int plt_table_load(struct plt_table *table, Elf *elf)
                                                         .bytes = data->d_buf,
                                                         .n_bytes = data->d_size,
                                                         .svma = header.sh_addr,
-                                                        .stub_bytes = header.sh_entsize },
+                                                        .is_short = has_short_stubs(&header) },
                                        file.e_machine);
         }
         plt_slots_deinit(&slots);
