@@ -148,9 +148,10 @@ int code_names_add_path(struct code_names *names, const char *file, const char *
                 return 0;
         }
         if (*file != '/') {
-                if (!directory || *directory != '/')
+                /* Directory 0 is often that of the unit itself. */
+                if (!directory || (*directory != '/' && directory != comp_dir))
                         r = add_part(names, &n_bytes, comp_dir);
-                if (r == 0 && directory != comp_dir)
+                if (r == 0)
                         r = add_part(names, &n_bytes, directory);
         }
         if (r == 0)

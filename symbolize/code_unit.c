@@ -5,17 +5,17 @@
 
 /* Where the arrays of a block begin. */
 struct layout {
-        const uint8_t *nodes, *row_places, *segment_starts, *segment_nodes, *row_starts, *files;
+        const uint8_t *nodes, *row_places, *segment_starts, *segment_nodes, *row_starts, *files, *buckets;
 };
 
-static uint32_t load_u32(const uint8_t *array, size_t i)
+static inline uint32_t load_u32(const uint8_t *array, size_t i)
 {
         struct byte_reader r = byte_reader_of(array + 4 * i, 4);
 
         return bytes_u32(&r);
 }
 
-static uint64_t load_u64(const uint8_t *array, size_t i)
+static inline uint64_t load_u64(const uint8_t *array, size_t i)
 {
         struct byte_reader r = byte_reader_of(array + 8 * i, 8);
 
@@ -26,6 +26,9 @@ size_t code_unit_bytes(const struct code_unit *unit)
 {
         uint64_t n = (uint64_t)unit->n_nodes * CODE_NODE_BYTES + (uint64_t)unit->n_rows * 12 +
                      (uint64_t)unit->n_segments * 8 + (uint64_t)unit->n_files * 4;
+
+        if (n > 0)
+                n += ((uint64_t)code_unit_buckets(unit) + 1) * CODE_BUCKET_BYTES;
 
         return n > UINT32_MAX ? 0 : (size_t)n;
 }
@@ -39,21 +42,42 @@ static struct layout lay_out(const struct code_unit *unit)
         l.segment_nodes = l.segment_starts + (size_t)unit->n_segments * 4;
         l.row_starts = l.segment_nodes + (size_t)unit->n_segments * 4;
         l.files = l.row_starts + (size_t)unit->n_rows * 4;
+        l.buckets = l.files + (size_t)unit->n_files * 4;
         return l;
 }
 
-/* How many of @n ascending numbers are not above @wanted.  No branch depends on what is found: they are not guessed. */
-static size_t count_not_above(const uint8_t *array, size_t n, uint32_t wanted)
+/*
+ * How many of @n ascending numbers are not above @wanted, if that is known to be from @low to @high.  No branch
+ * depends on what is found: processors would guess it wrong half of the time.
+ */
+static uint32_t count_not_above(const uint8_t *array, uint32_t n, const uint32_t bounds[2], uint32_t wanted)
 {
-        size_t low = 0;
+        uint32_t low = bounds[0], left = n;
 
-        while (n > 1) {
-                size_t half = n / 2;
+        if (bounds[0] <= bounds[1] && bounds[1] <= n) /* else the block is damaged */
+                left = bounds[1] - low;
+        else
+                low = 0;
+        while (left > 1) {
+                uint32_t half = left / 2;
 
-                low = load_u32(array, low + half - 1) <= wanted ? low + half : low;
-                n -= half;
+                low += half & (0U - (uint32_t)(load_u32(array, (size_t)low + half - 1) <= wanted));
+                left -= half;
         }
-        return low + (n == 1 && load_u32(array, low) <= wanted);
+        return low + (left == 1 && load_u32(array, low) <= wanted);
+}
+
+/* Between which rows, and which segments, the last ones that begin at or before @relative are. */
+static void find_bounds(const struct code_unit *unit, const struct layout *l, uint32_t relative,
+                        uint32_t ret_rows[2], uint32_t ret_segments[2])
+{
+        uint32_t bucket = relative >> (unit->bucket_shift & 31), last = code_unit_buckets(unit) - 1;
+
+        bucket = bucket < last ? bucket : last;
+        for (uint32_t i = 0; i < 2; i++) {
+                ret_rows[i] = load_u32(l->buckets, 2 * ((size_t)bucket + i));
+                ret_segments[i] = load_u32(l->buckets, 2 * ((size_t)bucket + i) + 1);
+        }
 }
 
 static struct code_node load_node(const struct layout *l, uint32_t i)
@@ -82,16 +106,17 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
         uint64_t relative = svma - unit->base_svma;
         struct layout l;
         uint32_t node = CODE_UNIT_NONE, n = 0;
+        uint32_t rows[2], segments[2], at;
         uint64_t packed = 0;
-        size_t at;
 
         if (!unit->bytes || svma < unit->base_svma || relative > UINT32_MAX)
                 return 0;
         l = lay_out(unit);
-        at = count_not_above(l.row_starts, unit->n_rows, (uint32_t)relative);
+        find_bounds(unit, &l, (uint32_t)relative, rows, segments);
+        at = count_not_above(l.row_starts, unit->n_rows, rows, (uint32_t)relative);
         if (at > 0)
                 packed = load_u64(l.row_places, at - 1);
-        at = count_not_above(l.segment_starts, unit->n_segments, (uint32_t)relative);
+        at = count_not_above(l.segment_starts, unit->n_segments, segments, (uint32_t)relative);
         if (at > 0)
                 node = load_u32(l.segment_nodes, at - 1);
         if (node >= unit->n_nodes) {

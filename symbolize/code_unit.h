@@ -6,9 +6,10 @@
  *
  * All of a unit is one block of bytes, little endian: nodes, places of lines,
  * then the addresses where a segment (the innermost function from there on) and
- * a row of lines begin, and the paths of files.  The same block lies in memory
- * and in a saved index, so it is not trusted: what a number in it refers to is
- * checked when it is followed.
+ * a row of lines begin, the paths of files, and buckets, that say where in both
+ * to search for an address.  The same block lies in memory and in a saved index,
+ * so it is not trusted: what a number in it refers to is checked when it is
+ * followed.
  */
 #ifndef SYMBOLIZE_CODE_UNIT_H
 #define SYMBOLIZE_CODE_UNIT_H
@@ -32,12 +33,15 @@ struct code_node {
         uint64_t call; /* packed place of the call */
 };
 
-#define CODE_NODE_BYTES 16 /* of each in the block */
+#define CODE_NODE_BYTES   16 /* of each in the block */
+#define CODE_BUCKET_BYTES 8  /* rows and segments that begin before the bucket */
+#define CODE_BUCKET_ROWS  8  /* rows or segments in a bucket, about */
 
 struct code_unit {
         const uint8_t *bytes; /* borrowed from the owner of the unit; NULL = empty */
         uint64_t base_svma;   /* what addresses in the block are relative to */
         uint32_t n_nodes, n_segments, n_rows, n_files;
+        uint8_t bucket_shift; /* bits of an address within a bucket */
 };
 
 /* One function of the chain at an address, with the place in it. */
@@ -46,6 +50,12 @@ struct code_place {
         uint32_t path; /* id; 0 = unknown */
         uint32_t line, column;
 };
+
+/* Buckets of a unit with these counts; one more is in the block, for the end of the last. */
+static inline uint32_t code_unit_buckets(const struct code_unit *unit)
+{
+        return (unit->n_rows > unit->n_segments ? unit->n_rows : unit->n_segments) / CODE_BUCKET_ROWS + 1;
+}
 
 /* Bytes of the block of a unit with these counts; 0 if that is more than 4 GB. */
 size_t code_unit_bytes(const struct code_unit *unit);

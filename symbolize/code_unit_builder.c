@@ -2,7 +2,6 @@
 #include "symbolize/code_unit_builder.h"
 
 #include "base/array.h"
-#include "base/byte_buffer.h"
 #include "symbolize/code_names.h"
 
 #include <errno.h>
@@ -70,7 +69,7 @@ int code_unit_builder_add_range(struct code_unit_builder *b, uint64_t low_svma, 
 static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret_place)
 {
         const struct dwarf_line_file *file = dwarf_lines_find_file(&b->lines, number);
-        const char *directory = NULL, *comp_dir;
+        const char *directory = NULL;
         uint32_t *place, path;
         int r;
 
@@ -79,10 +78,9 @@ static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret
                 return 0;
         place = &b->file_places[file - b->lines.files];
         if (*place == 0) {
-                comp_dir = b->lines.n_directories ? b->lines.directories[0] : NULL;
                 if (file->directory < b->lines.n_directories)
                         directory = b->lines.directories[file->directory];
-                r = code_names_add_path(b->names, file->name, directory, comp_dir, &path);
+                r = code_names_add_path(b->names, file->name, directory, b->lines.comp_dir, &path);
                 if (r == -EOVERFLOW)
                         return 0;
                 if (r < 0 ||
@@ -321,31 +319,73 @@ static int order_rows(struct code_unit_builder *b, size_t *ret_n_rows)
         return 0;
 }
 
-static void write_block(const struct code_unit_builder *b, const struct code_unit *unit,
-                        struct byte_buffer *out)
+/* The block is written without asking for room again and again: its size is known. */
+static inline uint8_t *put_u32(uint8_t *at, uint32_t v)
 {
-        for (size_t i = 0; i < unit->n_nodes; i++) {
-                byte_buffer_add_u32(out, b->nodes[i].name);
-                byte_buffer_add_u32(out, b->nodes[i].parent);
-                byte_buffer_add_u64(out, b->nodes[i].call);
+        at[0] = (uint8_t)v;
+        at[1] = (uint8_t)(v >> 8);
+        at[2] = (uint8_t)(v >> 16);
+        at[3] = (uint8_t)(v >> 24);
+        return at + 4;
+}
+
+static inline uint8_t *put_u64(uint8_t *at, uint64_t v)
+{
+        return put_u32(put_u32(at, (uint32_t)v), (uint32_t)(v >> 32));
+}
+
+/* For each bucket, and the end of the last one, how many rows and segments begin before it. */
+static uint8_t *write_buckets(const struct code_unit_builder *b, const struct code_unit *unit, uint8_t *at)
+{
+        uint32_t n_buckets = code_unit_buckets(unit), row = 0, segment = 0;
+
+        for (uint64_t i = 0; i < n_buckets; i++) {
+                uint64_t start = i << unit->bucket_shift;
+
+                while (row < unit->n_rows && b->rows[b->open[row]].start < start)
+                        row++;
+                while (segment < unit->n_segments && b->segment_starts[segment] < start)
+                        segment++;
+                at = put_u32(put_u32(at, row), segment);
         }
+        return put_u32(put_u32(at, unit->n_rows), unit->n_segments);
+}
+
+static void write_block(const struct code_unit_builder *b, const struct code_unit *unit, uint8_t *at)
+{
+        for (size_t i = 0; i < unit->n_nodes; i++)
+                at = put_u64(put_u32(put_u32(at, b->nodes[i].name), b->nodes[i].parent), b->nodes[i].call);
         for (size_t i = 0; i < unit->n_rows; i++)
-                byte_buffer_add_u64(out, b->rows[b->open[i]].place);
+                at = put_u64(at, b->rows[b->open[i]].place);
         for (size_t i = 0; i < unit->n_segments; i++)
-                byte_buffer_add_u32(out, b->segment_starts[i]);
+                at = put_u32(at, b->segment_starts[i]);
         for (size_t i = 0; i < unit->n_segments; i++)
-                byte_buffer_add_u32(out, b->segment_nodes[i]);
+                at = put_u32(at, b->segment_nodes[i]);
         for (size_t i = 0; i < unit->n_rows; i++)
-                byte_buffer_add_u32(out, b->rows[b->open[i]].start);
+                at = put_u32(at, b->rows[b->open[i]].start);
         for (size_t i = 0; i < unit->n_files; i++)
-                byte_buffer_add_u32(out, b->files[i]);
+                at = put_u32(at, b->files[i]);
+        (void)write_buckets(b, unit, at);
+}
+
+/* So that the last row or segment is in the last bucket. */
+static uint8_t find_bucket_shift(const struct code_unit_builder *b, const struct code_unit *unit)
+{
+        uint32_t largest = unit->n_rows ? b->rows[b->open[unit->n_rows - 1]].start : 0;
+        uint8_t shift = 0;
+
+        if (unit->n_segments && b->segment_starts[unit->n_segments - 1] > largest)
+                largest = b->segment_starts[unit->n_segments - 1];
+        while (shift < 31 && largest >> shift >= code_unit_buckets(unit))
+                shift++;
+        return shift;
 }
 
 int code_unit_builder_finish(struct code_unit_builder *b, struct code_unit *ret_unit)
 {
         struct code_unit unit = { .base_svma = b->base_svma };
-        struct byte_buffer out = { .data = NULL };
         size_t n_rows, n_bytes;
+        uint8_t *bytes;
 
         if (make_segments(b) < 0 || order_rows(b, &n_rows) < 0)
                 return -ENOMEM;
@@ -360,12 +400,12 @@ int code_unit_builder_finish(struct code_unit_builder *b, struct code_unit *ret_
                 *ret_unit = unit;
                 return b->n_nodes + n_rows > 0 ? -EOVERFLOW : 0;
         }
-        out.data = malloc(n_bytes); /* to the byte: it stays */
-        if (!out.data)
+        bytes = malloc(n_bytes);
+        if (!bytes)
                 return -ENOMEM;
-        out.capacity_bytes = n_bytes;
-        write_block(b, &unit, &out);
-        unit.bytes = out.data;
+        unit.bucket_shift = find_bucket_shift(b, &unit);
+        write_block(b, &unit, bytes);
+        unit.bytes = bytes;
         *ret_unit = unit;
         return 0;
 }

@@ -166,6 +166,7 @@ int dwarf_lines_load(struct dwarf_lines *lines, const struct dwarf_unit *unit, u
         int r;
 
         lines->n_directories = lines->n_files = 0;
+        lines->comp_dir = unit->comp_dir;
         lines->program = (struct dwarf_cursor){ .r.left = 0 };
         start_sequence(lines);
         if (unit->stmt_list == DWARF_NO_OFFSET || !dwarf_cursor_enter(&c, &own.encoding.is_64) ||

@@ -25,6 +25,7 @@ struct dwarf_line_row {
 
 struct dwarf_lines {
         struct dwarf_cursor program;
+        const char *comp_dir;     /* of the unit; NULL = unknown */
         const char **directories; /* heap; [0] is that of the unit */
         size_t n_directories, directories_capacity;
         struct dwarf_line_file *files; /* heap; a place is the number in DWARF 5, one less than that before */

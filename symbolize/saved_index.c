@@ -19,7 +19,7 @@
 #define HASHED_BYTES (HEADER_BYTES - 8) /* of the header; the hash follows */
 
 /* Bytes of one item of each part. */
-static const uint8_t item_bytes[SAVED_PART_COUNT] = { 32, 8, 8, 24, 4, 4, 4, 4 };
+static const uint8_t item_bytes[SAVED_PART_COUNT] = { 36, 8, 8, 24, 4, 4, 4, 4 };
 
 static uint64_t hash_image(const struct elf_image *image)
 {
@@ -82,6 +82,7 @@ static void write_units(const struct saved_content *content, struct byte_buffer 
                 byte_buffer_add_u32(out, unit->bytes ? unit->n_segments : 0);
                 byte_buffer_add_u32(out, unit->bytes ? unit->n_rows : 0);
                 byte_buffer_add_u32(out, unit->bytes ? unit->n_files : 0);
+                byte_buffer_add_u32(out, unit->bucket_shift);
                 place += unit->bytes ? code_unit_bytes(unit) : 0;
         }
 }
@@ -248,12 +249,12 @@ bool saved_index_open(struct saved_index *index, const struct elf_image *image, 
         return true;
 }
 
-static struct byte_reader item_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+static inline struct byte_reader item_at(const struct saved_index *index, enum saved_part part, uint32_t i)
 {
         return byte_reader_of(index->parts[part] + (size_t)i * item_bytes[part], item_bytes[part]);
 }
 
-static uint64_t start_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+static inline uint64_t start_at(const struct saved_index *index, enum saved_part part, uint32_t i)
 {
         struct byte_reader r = item_at(index, part, i);
 
@@ -321,6 +322,7 @@ uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct
         unit.n_segments = bytes_u32(&r);
         unit.n_rows = bytes_u32(&r);
         unit.n_files = bytes_u32(&r);
+        unit.bucket_shift = (uint8_t)bytes_u32(&r);
         n_bytes = code_unit_bytes(&unit);
         if (n_bytes == 0 || place > index->blocks_bytes || n_bytes > index->blocks_bytes - place)
                 return 0;

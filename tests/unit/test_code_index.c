@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* symbolize/code_index.c: an address gives its chain of inlined calls in each version, format and byte order; hostile entries cost little */
+#include "symbolize/code_index.h"
+#include "tests/unit/dwarf_builder.h"
+
+#include <check.h>
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INFO   DEBUG_SECTION_INFO
+#define ABBREV DEBUG_SECTION_ABBREV
+
+enum { PLACES_MAX = 8 };
+
+static struct dwarf_builder b;
+static struct code_index *code;
+static struct code_place places[PLACES_MAX];
+
+static void setup(void)
+{
+        b = (struct dwarf_builder){ .version = 5, .address_bytes = 8 };
+}
+
+static void teardown(void)
+{
+        code_index_free(code);
+        code = NULL;
+        dwarf_builder_deinit(&b);
+}
+
+static void open_index(void)
+{
+        const struct code_index_source source = { .sections = dwarf_builder_sections(&b), .first_svma = 1 };
+
+        ck_assert_int_eq(code_index_new(&source, &code, NULL), 0);
+}
+
+static uint32_t find(uint64_t svma)
+{
+        return code_index_find(code, svma, places, PLACES_MAX);
+}
+
+static const char *name(uint32_t i)
+{
+        return code_names_show(code_index_names(code), places[i].name);
+}
+
+static void expect(uint32_t i, const char *function, uint32_t line, uint32_t column)
+{
+        ck_assert_pstr_eq(name(i), function);
+        ck_assert_uint_eq(places[i].line, line);
+        ck_assert_uint_eq(places[i].column, column);
+        ck_assert_str_eq(code_names_path(code_index_names(code), places[i].path), "/src/main.c");
+}
+
+static void add_abbrev(const int *list)
+{
+        dwarf_builder_add_list(&b, ABBREV, list);
+        dwarf_builder_add(&b, ABBREV, 0, 2);
+}
+
+static int offset_form(void)
+{
+        return b.version >= 4 ? DW_FORM_sec_offset : b.is_64 ? DW_FORM_data8 : DW_FORM_data4;
+}
+
+/* 1 unit, 2 function, 3 inlined call, 4 abstract function, 5 block with children. */
+static void add_abbrevs(void)
+{
+        const int high = b.version >= 4 ? DW_FORM_data4 : DW_FORM_addr;
+        const int linkage = b.version >= 4 ? DW_AT_linkage_name : 0x2007;
+
+        add_abbrev((const int[]){ 1, DW_TAG_compile_unit, 1, DW_AT_stmt_list, offset_form(), DW_AT_low_pc,
+                                  DW_FORM_addr, DW_AT_high_pc, high, DW_AT_comp_dir, DW_FORM_string, -1 });
+        add_abbrev((const int[]){ 2, DW_TAG_subprogram, 1, DW_AT_name, DW_FORM_string, DW_AT_low_pc,
+                                  DW_FORM_addr, DW_AT_high_pc, high, -1 });
+        add_abbrev((const int[]){ 3, DW_TAG_inlined_subroutine, 0, DW_AT_abstract_origin, DW_FORM_ref4,
+                                  DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, high, DW_AT_call_file,
+                                  DW_FORM_data1, DW_AT_call_line, DW_FORM_data2, DW_AT_call_column,
+                                  DW_FORM_udata, -1 });
+        add_abbrev((const int[]){ 4, DW_TAG_subprogram, 0, DW_AT_decl_line, DW_FORM_data1, linkage,
+                                  DW_FORM_string, -1 });
+        add_abbrev((const int[]){ 5, DW_TAG_lexical_block, 1, -1 });
+}
+
+static void add_range(uint64_t low, uint64_t high)
+{
+        dwarf_builder_add_address(&b, INFO, low);
+        if (b.version >= 4)
+                dwarf_builder_add(&b, INFO, high - low, 4);
+        else
+                dwarf_builder_add_address(&b, INFO, high);
+}
+
+static void begin_unit(uint64_t low, uint64_t high)
+{
+        dwarf_builder_begin_unit(&b, DW_UT_compile, 0);
+        dwarf_builder_add_uleb(&b, INFO, 1);
+        dwarf_builder_add_offset(&b, INFO, 0);
+        add_range(low, high);
+        dwarf_builder_add_text(&b, INFO, "/src");
+}
+
+static void add_function(const char *function, uint64_t low, uint64_t high)
+{
+        dwarf_builder_add_uleb(&b, INFO, 2);
+        dwarf_builder_add_text(&b, INFO, function);
+        add_range(low, high);
+}
+
+/* Returns where the entry is, in its unit. */
+static uint32_t add_abstract(const char *function, size_t unit_at)
+{
+        uint32_t at = (uint32_t)(b.sections[INFO].used_bytes - unit_at);
+
+        dwarf_builder_add_uleb(&b, INFO, 4);
+        dwarf_builder_add(&b, INFO, 1, 1);
+        dwarf_builder_add_text(&b, INFO, function);
+        return at;
+}
+
+static void add_inlined(uint32_t origin, uint64_t low, uint64_t high)
+{
+        dwarf_builder_add_uleb(&b, INFO, 3);
+        dwarf_builder_add(&b, INFO, origin, 4);
+        add_range(low, high);
+        dwarf_builder_add(&b, INFO, 1, 1);
+        dwarf_builder_add(&b, INFO, 700, 2);
+        dwarf_builder_add_uleb(&b, INFO, 3);
+}
+
+/* loop test: each version, address size, byte order and format */
+START_TEST(test_versions)
+{
+        uint32_t inner;
+
+        b.version = (uint8_t)(2 + _i % 4);
+        b.address_bytes = _i / 4 % 2 ? 4 : 8;
+        b.is_big_endian = _i / 8 % 2;
+        b.is_64 = b.version >= 3 && _i / 16 % 2;
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        inner = add_abstract("_Z5innerv", 0);
+        add_function("outer", 0x1000, 0x1100);
+        add_inlined(inner, 0x1010, 0x1020);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+
+        ck_assert_uint_eq(find(0xfff), 0);
+        ck_assert_uint_eq(find(0x1000), 1);
+        expect(0, "outer", 5, 0);
+        ck_assert_uint_eq(find(0x1010), 2);
+        expect(0, "inner()", 42, 0);
+        expect(1, "outer", 700, 3);
+        ck_assert_uint_eq(find(0x101f), 2);
+        ck_assert_uint_eq(find(0x1020), 1);
+        expect(0, "outer", 6, 0);
+        ck_assert_uint_eq(find(0x10ff), 1);
+        ck_assert_uint_eq(find(0x1100), 0);
+}
+END_TEST
+
+/* What linkers leave of discarded functions is at address 0, and covers nothing of the module. */
+START_TEST(test_discarded_function)
+{
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        add_function("kept", 0x1000, 0x1100);
+        dwarf_builder_add(&b, INFO, 0, 1);
+        add_function("discarded", 0, 0x2000);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+        ck_assert_uint_eq(find(0x1050), 1);
+        ck_assert_str_eq(name(0), "kept");
+}
+END_TEST
+
+/* A unit with ranges by a list, whose function is at indexed addresses and has an indexed name. */
+START_TEST(test_lists_and_indices)
+{
+        static const int list[] = { DW_RLE_base_addressx,
+                                    0,
+                                    DW_RLE_offset_pair,
+                                    0x10,
+                                    0x20,
+                                    DW_RLE_startx_endx,
+                                    1,
+                                    2,
+                                    DW_RLE_startx_length,
+                                    3,
+                                    0x10,
+                                    DW_RLE_end_of_list,
+                                    -1 };
+        uint64_t rnglists_base;
+
+        add_abbrev((const int[]){ 1, DW_TAG_compile_unit, 1, DW_AT_str_offsets_base, DW_FORM_sec_offset,
+                                  DW_AT_addr_base, DW_FORM_sec_offset, DW_AT_rnglists_base,
+                                  DW_FORM_sec_offset, DW_AT_ranges, DW_FORM_rnglistx, -1 });
+        add_abbrev((const int[]){ 2, DW_TAG_subprogram, 0, DW_AT_name, DW_FORM_strx1, DW_AT_ranges,
+                                  DW_FORM_rnglistx, -1 });
+        dwarf_builder_add(&b, DEBUG_SECTION_STR_OFFSETS, 0, 8);
+        dwarf_builder_add_offset(&b, DEBUG_SECTION_STR_OFFSETS, 0);
+        dwarf_builder_add_offset(&b, DEBUG_SECTION_STR_OFFSETS, 2);
+        dwarf_builder_add_text(&b, DEBUG_SECTION_STR, "a");
+        dwarf_builder_add_text(&b, DEBUG_SECTION_STR, "indexed");
+        dwarf_builder_add(&b, DEBUG_SECTION_ADDR, 0, 8);
+        for (uint64_t i = 1; i <= 4; i++)
+                dwarf_builder_add_address(&b, DEBUG_SECTION_ADDR, i << 12);
+        dwarf_builder_add(&b, DEBUG_SECTION_RNGLISTS, 0, 8);
+        dwarf_builder_add(&b, DEBUG_SECTION_RNGLISTS, 0, 4);
+        rnglists_base = b.sections[DEBUG_SECTION_RNGLISTS].used_bytes;
+        dwarf_builder_add_offset(&b, DEBUG_SECTION_RNGLISTS, 4);
+        dwarf_builder_add_list(&b, DEBUG_SECTION_RNGLISTS, list);
+        dwarf_builder_begin_unit(&b, DW_UT_compile, 0);
+        dwarf_builder_add_uleb(&b, INFO, 1);
+        dwarf_builder_add_offset(&b, INFO, 8);
+        dwarf_builder_add_offset(&b, INFO, 8);
+        dwarf_builder_add_offset(&b, INFO, rnglists_base);
+        dwarf_builder_add_uleb(&b, INFO, 0);
+        dwarf_builder_add_list(&b, INFO, (const int[]){ 2, 1, 0, 0, -1 });
+        dwarf_builder_end(&b, INFO);
+        open_index();
+
+        ck_assert_uint_eq(find(0x100f), 0);
+        ck_assert_uint_eq(find(0x1010), 1);
+        ck_assert_str_eq(name(0), "indexed");
+        ck_assert_uint_eq(find(0x1020), 0);
+        ck_assert_uint_eq(find(0x2000), 1);
+        ck_assert_uint_eq(find(0x2fff), 1);
+        ck_assert_uint_eq(find(0x3000), 0);
+        ck_assert_uint_eq(find(0x4000), 1);
+        ck_assert_uint_eq(find(0x4010), 0);
+}
+END_TEST
+
+/* The ranges of DWARF 4: relative to the unit's low_pc, until an entry sets another base. */
+START_TEST(test_old_ranges)
+{
+        static const uint64_t list[] = { 0x10, 0x20, UINT64_MAX, 0x3000, 0, 0x10, 0, 0 };
+
+        b.version = 4;
+        add_abbrev((const int[]){ 1, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_ranges,
+                                  DW_FORM_sec_offset, -1 });
+        add_abbrev((const int[]){ 2, DW_TAG_subprogram, 0, DW_AT_name, DW_FORM_string, DW_AT_ranges,
+                                  DW_FORM_sec_offset, -1 });
+        for (size_t i = 0; i < 8; i++)
+                dwarf_builder_add_address(&b, DEBUG_SECTION_RANGES, list[i]);
+        dwarf_builder_begin_unit(&b, DW_UT_compile, 0);
+        dwarf_builder_add_uleb(&b, INFO, 1);
+        dwarf_builder_add_address(&b, INFO, 0x1000);
+        dwarf_builder_add_offset(&b, INFO, 0);
+        dwarf_builder_add_uleb(&b, INFO, 2);
+        dwarf_builder_add_text(&b, INFO, "two parts");
+        dwarf_builder_add_offset(&b, INFO, 0);
+        dwarf_builder_add(&b, INFO, 0, 1);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+
+        ck_assert_uint_eq(find(0x1000), 0);
+        ck_assert_uint_eq(find(0x1010), 1);
+        ck_assert_uint_eq(find(0x1020), 0);
+        ck_assert_uint_eq(find(0x3000), 1);
+        ck_assert_str_eq(name(0), "two parts");
+        ck_assert_uint_eq(find(0x3010), 0);
+}
+END_TEST
+
+/* An origin that refers to itself ends; the call has no name then. */
+START_TEST(test_circle_of_origins)
+{
+        add_abbrevs();
+        add_abbrev((const int[]){ 6, DW_TAG_subprogram, 0, DW_AT_abstract_origin, DW_FORM_ref4, -1 });
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        add_function("outer", 0x1000, 0x1100);
+        add_inlined((uint32_t)b.sections[INFO].used_bytes + 4, 0x1010, 0x1020);
+        dwarf_builder_add(&b, INFO, 0, 1);
+        for (uint32_t i = 0; i < 64; i++) {
+                dwarf_builder_add_uleb(&b, INFO, 6);
+                dwarf_builder_add(&b, INFO, b.sections[INFO].used_bytes - 1, 4);
+        }
+        dwarf_builder_add(&b, INFO, 0, 1);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+        ck_assert_uint_eq(find(0x1010), 2);
+        ck_assert_ptr_null(name(0));
+        ck_assert_str_eq(name(1), "outer");
+}
+END_TEST
+
+/* Blocks in blocks, far deeper than any compiler goes: what is inside still has the function around it. */
+START_TEST(test_deep_nesting)
+{
+        uint32_t inner;
+
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        inner = add_abstract("inner", 0);
+        add_function("outer", 0x1000, 0x1100);
+        for (size_t i = 0; i < 300000; i++)
+                dwarf_builder_add_uleb(&b, INFO, 5);
+        add_inlined(inner, 0x1010, 0x1020);
+        for (size_t i = 0; i < 300002; i++)
+                dwarf_builder_add(&b, INFO, 0, 1);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+        ck_assert_uint_eq(find(0x1010), 2);
+        ck_assert_str_eq(name(0), "inner");
+        ck_assert_str_eq(name(1), "outer");
+}
+END_TEST
+
+/* Many functions that share one long list of ranges: their product is not gone through. */
+START_TEST(test_shared_list)
+{
+        const uint64_t n = 50000;
+
+        b.version = 4;
+        add_abbrev((const int[]){ 1, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+                                  DW_FORM_data4, -1 });
+        add_abbrev((const int[]){ 2, DW_TAG_subprogram, 0, DW_AT_ranges, DW_FORM_sec_offset, -1 });
+        for (uint64_t i = 0; i < n; i++) {
+                dwarf_builder_add_address(&b, DEBUG_SECTION_RANGES, 16 * i + 4);
+                dwarf_builder_add_address(&b, DEBUG_SECTION_RANGES, 16 * i + 8);
+        }
+        dwarf_builder_begin_unit(&b, DW_UT_compile, 0);
+        dwarf_builder_add_uleb(&b, INFO, 1);
+        dwarf_builder_add_address(&b, INFO, 0x1000);
+        dwarf_builder_add(&b, INFO, 16 * n, 4);
+        for (uint64_t i = 0; i < n; i++) {
+                dwarf_builder_add_uleb(&b, INFO, 2);
+                dwarf_builder_add_offset(&b, INFO, 0);
+        }
+        dwarf_builder_add(&b, INFO, 0, 1);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+        ck_assert_int_eq(code_index_complete(code, NULL), 0);
+        ck_assert_uint_eq(find(0x1004), 1);
+        ck_assert_uint_lt(code_index_memory(code), UINT64_C(256) << 20);
+}
+END_TEST
+
+/* Where units overlap, the one whose range begins last counts. */
+START_TEST(test_units_overlap)
+{
+        size_t second;
+
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        add_function("first", 0x1000, 0x1100);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        second = b.sections[INFO].used_bytes;
+        begin_unit(0x1080, 0x1180);
+        (void)add_abstract("unused", second);
+        add_function("second", 0x1080, 0x1180);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+        ck_assert_uint_eq(find(0x107f), 1);
+        ck_assert_str_eq(name(0), "first");
+        ck_assert_uint_eq(find(0x1080), 1);
+        ck_assert_str_eq(name(0), "second");
+}
+END_TEST
+
+/* Sections cut at any byte give less, and no crash. */
+START_TEST(test_cut_sections)
+{
+        static const enum debug_section cut[] = { INFO, ABBREV, DEBUG_SECTION_LINE };
+        uint32_t inner;
+
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        inner = add_abstract("inner", 0);
+        add_function("outer", 0x1000, 0x1100);
+        add_inlined(inner, 0x1010, 0x1020);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        for (size_t k = 0; k < 3; k++) {
+                struct byte_buffer *section = &b.sections[cut[k]];
+                size_t n_bytes = section->used_bytes;
+                uint8_t *whole = section->data;
+
+                for (size_t n = 0; n < n_bytes; n++) {
+                        uint8_t *part = malloc(n + 1);
+
+                        memcpy(part, whole, n);
+                        section->data = realloc(part, n ? n : 1); /* to the byte, for sanitizers */
+                        section->used_bytes = n;
+                        open_index();
+                        (void)find(0x1010);
+                        code_index_free(code);
+                        code = NULL;
+                        free(section->data);
+                }
+                section->data = whole;
+                section->used_bytes = n_bytes;
+        }
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("symbolize/code_index");
+        TCase *tc = tcase_create("index");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_set_timeout(tc, 60);
+        tcase_add_loop_test(tc, test_versions, 0, 32);
+        tcase_add_test(tc, test_discarded_function);
+        tcase_add_test(tc, test_lists_and_indices);
+        tcase_add_test(tc, test_old_ranges);
+        tcase_add_test(tc, test_circle_of_origins);
+        tcase_add_test(tc, test_deep_nesting);
+        tcase_add_test(tc, test_shared_list);
+        tcase_add_test(tc, test_units_overlap);
+        tcase_add_test(tc, test_cut_sections);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
