@@ -2,6 +2,7 @@
 #include "symbolize/debug_file.h"
 
 #include "base/io.h"
+#include "symbolize/byte_order.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/regular_file.h"
 
@@ -12,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
+
+#define NOTE_HEAD_BYTES 16 /* with the name, which is "GNU" */
 
 /* A .dwo has sections only.  As for every file, their table must lie within it before libelf looks at it. */
 static bool is_readable_object(Elf *elf, uint64_t file_bytes)
@@ -105,9 +108,29 @@ void debug_file_close(struct debug_file *file)
         *file = (struct debug_file){ .path = NULL };
 }
 
+/* The note in a file of sections alone: sizes of name and description, type, "GNU", and the build-id. */
+static bool has_note(Elf *elf, const uint8_t *build_id, size_t build_id_bytes)
+{
+        size_t n_bytes;
+        const uint8_t *note = debug_file_find_bytes(elf, ".note.gnu.build-id", &n_bytes);
+        GElf_Ehdr header;
+        bool is_big;
+
+        if (!note || !gelf_getehdr(elf, &header) || n_bytes != NOTE_HEAD_BYTES + build_id_bytes)
+                return false;
+        is_big = header.e_ident[EI_DATA] == ELFDATA2MSB;
+        return byte_order_read(note + 4, 4, is_big) == build_id_bytes &&
+               byte_order_read(note + 8, 4, is_big) == NT_GNU_BUILD_ID &&
+               memcmp(note + NOTE_HEAD_BYTES, build_id, build_id_bytes) == 0;
+}
+
 bool debug_file_has_build_id(const struct debug_file *file, const uint8_t *build_id, size_t build_id_bytes)
 {
-        return file->image && build_id_bytes > 0 && file->image->build_id_bytes == build_id_bytes &&
+        if (build_id_bytes == 0)
+                return false;
+        if (!file->image)
+                return has_note(file->elf, build_id, build_id_bytes);
+        return file->image->build_id_bytes == build_id_bytes &&
                memcmp(file->image->build_id, build_id, build_id_bytes) == 0;
 }
 

@@ -23,7 +23,7 @@ struct elf_image;
 struct debug_file {
         char *path;              /* heap */
         Elf *elf;                /* of `image`, or owned where that is NULL */
-        struct elf_image *image; /* owned; NULL for a relocatable file, as a .dwo or .dwp is */
+        struct elf_image *image; /* owned; NULL after debug_file_open_split() */
 };
 
 /*
@@ -33,7 +33,7 @@ struct debug_file {
  */
 int debug_file_open(char *path, struct debug_file *ret_file);
 
-/* The same for a relocatable file, and those that say they are none. */
+/* The same for a file of sections alone, whatever it says that it is: a .dwo, a .dwp, what dwz made. */
 int debug_file_open_split(char *path, struct debug_file *ret_file);
 
 /* All zero is fine. */

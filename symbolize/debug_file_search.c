@@ -186,7 +186,7 @@ static int try_supplement(const struct debug_file_reference *reference, char *pa
         struct debug_file file;
         bool is_equal;
 
-        if (!debug_file_open(path, &file))
+        if (!debug_file_open_split(path, &file))
                 return 0;
         is_equal = debug_file_has_build_id(&file, reference->id, reference->id_bytes);
         if (!is_equal && reference->is_checksum)

@@ -111,7 +111,7 @@ static int read_sections(struct lazy_sections *lazy, Elf *elf, struct error *err
         if (elf) {
                 lazy->outcome = debug_sections_load(&lazy->sections, elf, false, err);
                 if (lazy->outcome == 0)
-                        lazy->outcome = lazy->sections.sections[DEBUG_SECTION_INFO].n_bytes > 0;
+                        lazy->outcome = 1;
         }
         return lazy->outcome;
 }
@@ -125,6 +125,8 @@ int debug_files_find_sections(struct debug_files *files, const struct debug_sect
 
         if (r <= 0)
                 return r;
+        if (files->main_sections.sections.sections[DEBUG_SECTION_INFO].n_bytes == 0)
+                return 0;
         *ret_sections = &files->main_sections.sections;
         *ret_bias = bias;
         return 1;

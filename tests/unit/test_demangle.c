@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* symbolize/demangle.c: names of C++, Rust and D become readable, anything else stays, hostile ones end soon */
 #include "symbolize/demangle.h"
+#include "tests/unit/built_files.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -19,7 +20,15 @@ static const struct {
           "<alloc::string::String as core::fmt::Display>::fmt" },
         { "_RNvC6_123foo3bar", "123foo::bar" },
         { "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar" },
+        { "_RINvCs6GmmlP4bgsG_1r4showShEB2_", "r::show::<[u8]>" },
+        { "_RINvMs_NtCs6GmmlP4bgsG_1r6shapesINtB5_6CircledE3mapdNCNvB7_4main0EB7_",
+          "<r::shapes::Circle<f64>>::map::<f64, r::main::{closure#0}>" },
+        { "_RINvNtCs6GmmlP4bgsG_1r6shapes5sizedKj7_EB4_", "r::shapes::sized::<7>" },
+        { "_RNvXNtCs6GmmlP4bgsG_1r6shapesINtB2_6CircledENtB2_4Area4area",
+          "<r::shapes::Circle<f64> as r::shapes::Area>::area" },
         { "_D3foo3barFiZi", "foo.bar(int)" },
+        { "_D3std5stdio4File5closeMFNeZv", "std.stdio.File.close()" },
+        { "_D1fFHiiHQeQgZv", "f(int[int], int[int][int[int]])" },
         { "_Dmain", "D main" },
         { "main", NULL },
         { "", NULL },
@@ -99,6 +108,109 @@ START_TEST(test_explosion_is_stopped)
 }
 END_TEST
 
+/*
+ * D: a function of @n_levels arguments, each a table of the one before by the one before.  "Q" and a number of the base
+ * 26 refer so many bytes back.
+ */
+static char *demangle_tables(unsigned n_levels)
+{
+        char mangled[1024] = "_D1fFHii";
+        size_t previous = 5, used = strlen(mangled);
+
+        for (unsigned i = 0; i < n_levels; i++) {
+                size_t here = used;
+
+                mangled[used++] = 'H';
+                for (unsigned k = 0; k < 2; k++) {
+                        char distance = (char)('a' + (used - previous));
+
+                        mangled[used++] = 'Q';
+                        mangled[used++] = distance;
+                }
+                previous = here;
+        }
+        memcpy(mangled + used, "Zv", 3);
+        return demangle_name(mangled);
+}
+
+START_TEST(test_explosion_of_d_is_stopped)
+{
+        char *two = demangle_tables(1);
+
+        ck_assert_str_eq(two, "f(int[int], int[int][int[int]])");
+        free(two);
+        ck_assert_ptr_null(demangle_tables(12));
+        ck_assert_ptr_null(demangle_tables(40));
+}
+END_TEST
+
+START_TEST(test_symbols_of_tables)
+{
+        static const struct {
+                const char *symbol;
+                const char *name;
+        } symbols[] = {
+                { "write", NULL },
+                { "write@GLIBC_2.2.5", "write" },
+                { "write@@GLIBC_2.2.5", "write" },
+                { "_ZN1n4workEv@@V1", "n::work()" },
+                { "write@plt", NULL },
+                { "_ZN1n4workEv@plt", "n::work()@plt" },
+                { "@plt", NULL },
+                { "@", NULL },
+                { "", NULL },
+        };
+
+        for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+                char *name = demangle_symbol(symbols[i].symbol);
+
+                ck_assert_pstr_eq(name, symbols[i].name);
+                free(name);
+        }
+}
+END_TEST
+
+/* What the compiler that is here makes of a program, in its own scheme. */
+START_TEST(test_rust_of_today)
+{
+        static const char *const wanted[] = { "shapes::doubled", "as ", "::area", "main::{" };
+        static char line[4096], all[65536];
+        struct built_files files;
+        FILE *list;
+
+        if (!built_files_has("rustc") || !built_files_has("nm"))
+                return;
+        built_files_init(&files);
+        built_files_write(
+                &files, "shapes.rs",
+                "pub struct Circle<T> { pub r: T }\n"
+                "pub trait Area { fn area(&self) -> f64; }\n"
+                "impl Area for Circle<f64> { #[inline(never)] fn area(&self) -> f64 { 3.0 * self.r } }\n"
+                "#[inline(never)] fn doubled<T: std::ops::Add<Output = T> + Copy>(x: T) -> T { x + x }\n"
+                "#[inline(never)] fn call<F: Fn(f64) -> f64>(f: F) -> f64 { f(doubled(1.5)) }\n"
+                "fn main() { let c = Circle { r: std::env::args().count() as f64 };\n"
+                "std::process::exit((call(|x| x + c.r) + c.area()) as i32); }\n");
+        if (built_files_run(&files, "rustc -C opt-level=0 shapes.rs -o shapes && nm shapes | sed 's/.* //' | "
+                                    "grep shapes >list")) {
+                list = fopen(built_files_path(&files, "list"), "re");
+                ck_assert_ptr_nonnull(list);
+                while (fgets(line, sizeof(line), list)) {
+                        char *name;
+
+                        line[strcspn(line, "\n")] = '\0';
+                        name = demangle_name(line);
+                        if (name && strlen(all) + strlen(name) + 2 < sizeof(all))
+                                (void)strcat(strcat(all, name), "\n");
+                        free(name);
+                }
+                (void)fclose(list);
+                for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+                        ck_assert_msg(strstr(all, wanted[i]) != NULL, "%s in:\n%s", wanted[i], all);
+        }
+        built_files_deinit(&files);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("symbolize/demangle");
@@ -110,6 +222,9 @@ int main(void)
         tcase_add_loop_test(tc, test_cut_anywhere, 0, 90);
         tcase_add_test(tc, test_too_long_is_left_alone);
         tcase_add_test(tc, test_explosion_is_stopped);
+        tcase_add_test(tc, test_explosion_of_d_is_stopped);
+        tcase_add_test(tc, test_symbols_of_tables);
+        tcase_add_test(tc, test_rust_of_today);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
