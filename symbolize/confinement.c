@@ -142,7 +142,7 @@ static uint64_t count_data_bytes(void)
         return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static int lower_limits(struct error *err)
+static int lower_limits(uint64_t file_bytes_max, struct error *err)
 {
         int r = lower_limit(RLIMIT_DATA, count_data_bytes() + CONFINEMENT_DATA_MAX, err);
 
@@ -151,20 +151,21 @@ static int lower_limits(struct error *err)
         if (r == 0)
                 r = lower_limit(RLIMIT_NOFILE, CONFINEMENT_FILES_MAX, err);
         if (r == 0)
-                r = lower_limit(RLIMIT_FSIZE, 0, err);
+                r = lower_limit(RLIMIT_FSIZE, file_bytes_max, err);
         if (r == 0)
                 r = lower_limit(RLIMIT_CORE, 0, err);
         return r;
 }
 
-int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err)
+int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
+                              struct error *err)
 {
         int r;
 
         reset_signals();
         r = keep_files(fds, n_fds, err);
         if (r == 0)
-                r = lower_limits(err);
+                r = lower_limits(file_bytes_max, err);
         if (r == 0)
                 r = drop_rights(user, err);
         if (r < 0)
@@ -173,4 +174,9 @@ int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, stru
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
                 return error_errno(err, "prctl");
         return 0;
+}
+
+int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err)
+{
+        return confinement_enter_writing(user, fds, n_fds, 0, err);
 }

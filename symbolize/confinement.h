@@ -36,4 +36,8 @@ struct confinement_user {
  */
 int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err);
 
+/* The same for a child that writes files of at most so many bytes; confinement_enter() allows none. */
+int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
+                              struct error *err);
+
 #endif /* SYMBOLIZE_CONFINEMENT_H */
