@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,8 +74,26 @@ static int add_ending(struct report *report)
         return add_gap(&report->gaps, &gap);
 }
 
+/* `hyprof symbolize` has made up for what was left out while recording. */
+static bool was_symbolized(const struct trace_dictionary *d)
+{
+        static const char key[] = "symbolized_by";
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
+                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
+                size_t n_bytes;
+                const char *name = trace_dictionary_string(d, row->key, &n_bytes);
+
+                if (n_bytes == strlen(key) && memcmp(name, key, n_bytes) == 0)
+                        return true;
+        }
+        return false;
+}
+
 static int add_notices(struct report_gaps *g, const struct trace_dictionary *d)
 {
+        bool is_symbolized = was_symbolized(d);
+
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
                 const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
                 struct report_gap gap = {
@@ -85,6 +104,8 @@ static int add_notices(struct report_gaps *g, const struct trace_dictionary *d)
                 };
                 int r;
 
+                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED && is_symbolized)
+                        continue;
                 if (row->notice < TRACE_NOTICE_COUNT && notice_texts[row->notice].code) {
                         gap.code = notice_texts[row->notice].code;
                         gap.words = notice_texts[row->notice].words;
@@ -153,7 +174,7 @@ static int add_unnamed_modules(struct report *report)
                         break;
                 case FUNCTION_STALE_FILE:
                         gap.code = "STALE_FILE";
-                        gap.words = "is another file now than was recorded: its symbols were not used";
+                        gap.words = "is another file now, of another build-id or content: its symbols were not used";
                         break;
                 case FUNCTION_NO_MODULE:
                         gap.code = "NO_MODULE";
@@ -181,14 +202,14 @@ static int add_samples(struct report *report, const struct trace_dictionary *d)
                 gap.words = "there are no samples: nothing is known about functions";
                 return add_gap(&report->gaps, &gap);
         }
-        if (trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
-                return add_unnamed_modules(report);
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES) && !was_symbolized(d); i++) {
                 const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
 
                 if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
                         return 0; /* was said already */
         }
+        if (trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
+                return add_unnamed_modules(report);
         gap.code = "NO_SYMBOLS_AT_ALL";
         gap.words = "the trace holds no symbols: functions have no names";
         return add_gap(&report->gaps, &gap);

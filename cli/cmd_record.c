@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/cache_folder.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
@@ -19,6 +20,7 @@
 #include "sampler/privileges.h"
 #include "sampler/recorder.h"
 #include "sampler/recording_facts.h"
+#include "symbolize/index_cache.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/symbol_process.h"
 
@@ -40,12 +42,20 @@
 
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
 static void symbolize(struct trace_dictionary *dictionary, const struct recorder_result *result,
-                      int kallsyms_fd)
+                      int kallsyms_fd, bool only_kernel)
 {
-        struct symbol_process_options options = { .stop_fd = result->stop_fd, .kallsyms_fd = kallsyms_fd };
+        struct index_cache cache;
+        bool has_cache = !only_kernel && cache_folder_open(&cache);
+        struct symbol_process_options options = { .stop_fd = result->stop_fd,
+                                                  .kallsyms_fd = kallsyms_fd,
+                                                  .cache = has_cache ? &cache : NULL,
+                                                  .only_kernel = only_kernel };
         struct error err = ERROR_NONE;
+        int r = symbol_process_run(dictionary, &options, &err);
 
-        if (symbol_process_run(dictionary, &options, &err) == 0)
+        if (has_cache)
+                index_cache_close(&cache);
+        if (r == 0)
                 return;
         complain("warning: symbols are incomplete: %s", err.text);
         (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_SYMBOLIZER_FAILED, err.text);
@@ -61,8 +71,8 @@ static int complete(struct trace_writer *writer, struct trace_dictionary *dictio
                 return error_set(err, r, "no memory to describe the recording");
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
-        else
-                symbolize(dictionary, result, kallsyms_fd);
+        /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
+        symbolize(dictionary, result, kallsyms_fd, options->no_symbolize);
         r = trace_writer_put_tables(writer, dictionary, err);
         return r < 0 ? r : trace_writer_finish(writer, err);
 }

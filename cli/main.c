@@ -2,9 +2,12 @@
 #include "cli/cmd_check.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
+#include "cli/cmd_extract.h"
 #include "cli/cmd_list.h"
+#include "cli/cmd_modules.h"
 #include "cli/cmd_record.h"
 #include "cli/cmd_report.h"
+#include "cli/cmd_symbolize.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/standard_output.h"
@@ -27,6 +30,9 @@ struct command_row {
 static const struct command_row command_rows[] = {
         { "record", cmd_record, true, "run a program and record its callstacks and zones" },
         { "report", cmd_report, false, "show where the time went: functions, zones, functions inside zones" },
+        { "symbolize", cmd_symbolize, false, "find names for the addresses of a trace, on any machine" },
+        { "modules", cmd_modules, false, "show the code of a trace: kept, found or missing" },
+        { "extract", cmd_extract, false, "write code that a trace keeps into a file" },
         { "dump", cmd_dump, false, "print a trace as text, a line a record" },
         { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
         { "list", cmd_list, false, "show the events that can be recorded" },
@@ -46,7 +52,7 @@ static void print_help(FILE *out)
                 "\n",
                 out);
         for (size_t i = 0; i < N_COMMANDS; i++)
-                (void)fprintf(out, "  %-8s %s\n", command_rows[i].name, command_rows[i].help);
+                (void)fprintf(out, "  %-9s %s\n", command_rows[i].name, command_rows[i].help);
         (void)fputs("\n"
                     "hyprof COMMAND --help explains a command; hyprof --version prints the version.\n"
                     "First steps:  hyprof record ./program    then    hyprof report\n",

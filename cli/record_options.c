@@ -91,7 +91,8 @@ static const struct option_row option_rows[] = {
           "... and work on devices: each that is named; default: all, without\n                          callstacks" },
         { LETTER_CLIENT_RING, "client-ring", "SIZE",
           "memory for the events of each thread of COMMAND: 512K, 4M; a power of\n                          two from 4K to 256M; default: 1M" },
-        { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL, "record addresses only, without looking up names" },
+        { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL,
+          "record addresses only, and names of the kernel's; 'hyprof symbolize' adds the rest" },
         { 'q', "quiet", NULL, "say nothing but errors" },
         { 'h', "help", NULL, "print this help" },
 };

@@ -17,7 +17,7 @@ struct report_string report_names_function(struct report_string name, enum funct
         case FUNCTION_NO_SYMBOL:
                 return report_names_words("[no symbol]");
         case FUNCTION_STALE_FILE:
-                return report_names_words("[no symbol: file changed]");
+                return report_names_words("[build-id differs]");
         case FUNCTION_NO_MODULE:
                 return report_names_words("[outside of every module]");
         case FUNCTION_NO_CALLSTACK:

@@ -177,6 +177,12 @@ int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, 
         return 0;
 }
 
+void trace_dictionary_mark_encoded(struct trace_dictionary *d)
+{
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                d->n_encoded[i] = d->tables[i].n_items;
+}
+
 /* ---- decoding ------------------------------------------------------------------------------------------ */
 
 /* What one body brings, while it is taken in. */

@@ -75,6 +75,9 @@ const char *trace_dictionary_string(const struct trace_dictionary *d, uint32_t i
 int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, struct byte_buffer *body,
                             uint32_t *ret_n_rows);
 
+/* All rows that are there count as encoded: they came from the file that new ones are written behind. */
+void trace_dictionary_mark_encoded(struct trace_dictionary *d);
+
 /*
  * trace_dictionary_decode() - take in the body of a table chunk
  * @ret_rows:  the rows it brought

@@ -25,6 +25,7 @@ struct trace_reader {
         struct error why;          /* words of the ending */
         struct byte_buffer stored; /* body of one chunk as it is in the file */
         struct byte_buffer raw;    /* unpacked */
+        uint8_t header_bytes[TRACE_CHUNK_HEADER_BYTES];
         struct trace_chunk_header first_header;
         struct trace_dictionary dictionary;
 };
@@ -76,9 +77,9 @@ static int end_damaged(struct trace_reader *r, const struct error *cause)
 }
 
 /* Reads header and body of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
-static int read_chunk(struct trace_reader *r, uint8_t *header_bytes, struct trace_chunk_header *ret_header,
-                      struct error *err)
+static int read_chunk(struct trace_reader *r, struct trace_chunk_header *ret_header, struct error *err)
 {
+        uint8_t *header_bytes = r->header_bytes;
         struct error cause = ERROR_NONE;
         size_t got, body_got;
         uint8_t *body;
@@ -125,18 +126,17 @@ static int check_version(const struct trace_reader *r, struct error *err)
 
 int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struct error *err)
 {
-        uint8_t header_bytes[TRACE_CHUNK_HEADER_BYTES];
         struct trace_item item = { .file_offset_bytes = r->at_bytes };
         struct error cause = ERROR_NONE;
         int result;
 
         if (r->ending != TRACE_ENDING_OPEN)
                 return 0;
-        result = read_chunk(r, header_bytes, &item.header, err);
+        result = read_chunk(r, &item.header, err);
         if (result <= 0)
                 return result;
 
-        result = trace_chunk_decode_body(&item.header, header_bytes, r->stored.data, &r->raw, &cause);
+        result = trace_chunk_decode_body(&item.header, r->header_bytes, r->stored.data, &r->raw, &cause);
         if (result == 0 && trace_schema_find(item.header.kind))
                 result = trace_dictionary_decode(&r->dictionary, (enum trace_table)item.header.kind,
                                                  r->raw.data, r->raw.used_bytes, &item.rows, &cause);
@@ -149,6 +149,8 @@ int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struc
                 r->index_at_bytes = r->at_bytes;
         item.body = r->raw.data;
         item.body_bytes = r->raw.used_bytes;
+        item.header_bytes = r->header_bytes;
+        item.stored = r->stored.data;
         r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)item.header.stored_bytes;
         *ret_item = item;
         return 1;
@@ -221,6 +223,12 @@ const struct trace_chunk_header *trace_reader_first_header(const struct trace_re
 
 const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *r)
 {
+        return &r->dictionary;
+}
+
+struct trace_dictionary *trace_reader_edit(struct trace_reader *r)
+{
+        trace_dictionary_mark_encoded(&r->dictionary);
         return &r->dictionary;
 }
 

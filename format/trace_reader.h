@@ -26,6 +26,8 @@ struct trace_item {
         uint64_t file_offset_bytes; /* of the header */
         const uint8_t *body;        /* unpacked */
         size_t body_bytes;
+        /* As it is in the file: TRACE_CHUNK_HEADER_BYTES, and header.stored_bytes. */
+        const uint8_t *header_bytes, *stored;
         struct trace_row_range rows; /* of a table chunk: what it added to the dictionary */
 };
 
@@ -57,6 +59,13 @@ const struct trace_chunk_header *trace_reader_first_header(const struct trace_re
 
 /* All rows of the chunks so far; borrowed, lives as long as the reader. */
 const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *reader);
+
+/*
+ * trace_reader_edit() - the same, to add rows that are to be written behind the trace
+ * When the trace was read to its end.  What was read counts as written, so that trace_writer_put_tables() writes
+ * what is new.
+ */
+struct trace_dictionary *trace_reader_edit(struct trace_reader *reader);
 
 /*
  * trace_reader_ending() - how the trace ended

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
 #include "format/trace_schema.h"
 
 #include <errno.h>
@@ -67,6 +68,24 @@ int trace_writer_put(struct trace_writer *w, struct trace_chunk_header header, c
         if (r < 0)
                 return error_set(err, r, "%s", w->failure.text);
         add_to_index(w, &header);
+        w->n_bytes += w->out.used_bytes;
+        return 0;
+}
+
+int trace_writer_copy(struct trace_writer *w, const struct trace_item *item, struct error *err)
+{
+        int r;
+
+        if (w->failure.code < 0)
+                return error_set(err, w->failure.code, "%s", w->failure.text);
+        byte_buffer_clear(&w->out);
+        byte_buffer_add(&w->out, item->header_bytes, TRACE_CHUNK_HEADER_BYTES);
+        byte_buffer_add(&w->out, item->stored, item->header.stored_bytes);
+        r = w->out.failed ? error_set(&w->failure, -ENOMEM, "no memory for a chunk")
+                          : write_out(w, &w->failure);
+        if (r < 0)
+                return error_set(err, r, "%s", w->failure.text);
+        add_to_index(w, &item->header);
         w->n_bytes += w->out.used_bytes;
         return 0;
 }

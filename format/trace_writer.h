@@ -16,6 +16,7 @@
 
 struct error;
 struct trace_dictionary;
+struct trace_item;
 struct trace_writer;
 
 /*
@@ -45,6 +46,9 @@ void trace_writer_free(struct trace_writer *writer);
  */
 int trace_writer_put(struct trace_writer *writer, struct trace_chunk_header header, const uint8_t *raw,
                      size_t raw_bytes, struct error *err);
+
+/* A chunk of another trace, byte for byte.  Returns as trace_writer_put() does. */
+int trace_writer_copy(struct trace_writer *writer, const struct trace_item *item, struct error *err);
 
 /* Writes all rows of @dictionary that are not written yet, table by table.  Returns 0 or -errno. */
 int trace_writer_put_tables(struct trace_writer *writer, struct trace_dictionary *dictionary,

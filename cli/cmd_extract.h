@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_extract.h - `hyprof extract`: the code that a trace keeps, as a file again
+ *
+ * Way of the data:  trace -> trace_code -> [cmd_extract] -> file
+ */
+#ifndef CLI_CMD_EXTRACT_H
+#define CLI_CMD_EXTRACT_H
+
+/* @argv: from the command's name on.  Returns an exit status, which its --help lists. */
+int cmd_extract(int argc, char **argv);
+
+#endif /* CLI_CMD_EXTRACT_H */

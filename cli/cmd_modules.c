@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_modules.h"
+
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/module_words.h"
+#include "cli/modules_json.h"
+#include "cli/option_table.h"
+#include "cli/search_options.h"
+#include "cli/standard_output.h"
+#include "cli/text_number.h"
+#include "cli/text_table.h"
+#include "cli/trace_code.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "symbolize/image_finder.h"
+#include "symbolize/symbol_findings.h"
+#include "symbolize/symbol_process.h"
+#include "symbolize/symbol_search.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ID_DIGITS 12 /* of a build-id, in the table */
+
+enum { LETTER_JSON = OPTION_LONG_ONLY };
+
+struct arguments {
+        struct symbol_search search;
+        bool json;
+        bool help;
+};
+
+static const struct option_row option_rows[] = {
+        SEARCH_OPTION_ROWS,
+        { LETTER_JSON, "json", NULL, "as JSON, with whole paths and build-ids" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof modules",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Shows the modules that samples or their callers fell into: whether the trace keeps their code,\n"
+                "whether it is found on this machine, and how many of their frames get names and lines.\n"
+                "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = "exit status: 0 = shown; 1 = the trace cannot be read; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case SEARCH_OPTION_DEBUG_DIR:
+        case SEARCH_OPTION_SYSROOT:
+                return search_options_take(&args->search, letter, value);
+        case LETTER_JSON:
+                args->json = true;
+                return 0;
+        default:
+                args->help = true;
+                return 0;
+        }
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+static const struct text_column columns[] = {
+        { .title = "id", .right = true },
+        { .title = "samples", .right = true },
+        { .title = "frames", .right = true },
+        { .title = "named", .right = true },
+        { .title = "lines", .right = true },
+        { .title = "kind" },
+        { .title = "build-id" },
+        { .title = "code" },
+        { .title = "module" },
+};
+
+/* "kept 12.1 KB", "found", "missing: too late" */
+static void describe_code(const struct trace_code *t, const struct module_finding *finding, char *out,
+                          size_t out_bytes)
+{
+        const struct trace_module_image *row = module_images_find(&t->images, t->dictionary, finding->module);
+        const char *words = module_words_source(finding->source);
+
+        if (row && row->attachment != 0) {
+                const struct trace_attachment *a = trace_dictionary_row(
+                        t->dictionary, TRACE_TABLE_ATTACHMENTS, row->attachment);
+
+                (void)snprintf(out, out_bytes, "%s%s (%s)",
+                               finding->source < IMAGE_SOURCE_PARTS ? "kept, damaged" : words,
+                               finding->source == IMAGE_SOURCE_FILE ? ", kept" : "",
+                               text_number_bytes(a->size_bytes).text);
+        } else if (row && row->state != TRACE_IMAGE_KEPT && finding->source < IMAGE_SOURCE_DEBUG) {
+                (void)snprintf(out, out_bytes, "%s: %s", words, module_words_state(row));
+        } else {
+                (void)snprintf(out, out_bytes, "%s", words);
+        }
+}
+
+static void add_row(struct text_table *out, const struct trace_code *t, const struct module_finding *finding)
+{
+        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
+                                                              finding->module);
+        struct module_words words = module_words_of(t->dictionary, finding->module);
+        char text[64];
+
+        (void)snprintf(text, sizeof(text), "%" PRIu32, finding->module);
+        text_table_add_text(out, text);
+        text_table_add_text(out, text_number_count(t->n_samples ? t->n_samples[finding->module] : 0).text);
+        text_table_add_text(out, text_number_count(finding->n_frames).text);
+        text_table_add_text(out, text_number_count(finding->n_named).text);
+        text_table_add_text(out, text_number_count(finding->n_lines).text);
+        text_table_add_text(out, module_words_kind(row->kind));
+        text_table_add(out, words.build_id[0] ? words.build_id : "-",
+                       words.build_id[0] ? strnlen(words.build_id, ID_DIGITS) : 1);
+        describe_code(t, finding, text, sizeof(text));
+        text_table_add_text(out, text);
+        text_table_add_text(out, words.name[0] ? words.name : "-");
+}
+
+/* With what is needed to find them: the whole path and build-id. */
+static void print_missing(const struct trace_code *t, const struct symbol_findings *findings)
+{
+        bool is_first = true;
+
+        for (uint32_t i = 1; i <= findings->n_modules; i++) {
+                const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, i);
+                const struct module_finding *finding = &findings->items[i];
+                struct byte_buffer path = { .data = NULL };
+                size_t path_bytes;
+                const char *text = trace_dictionary_string(t->dictionary, row->path, &path_bytes);
+
+                if (finding->n_frames == 0 || finding->source >= IMAGE_SOURCE_DEBUG ||
+                    row->kind == TRACE_MODULE_ANONYMOUS)
+                        continue;
+                if (is_first)
+                        (void)fputs("\nmissing:\n", stdout);
+                is_first = false;
+                (void)text_escape(&path, text, path_bytes);
+                byte_buffer_add_u8(&path, '\0');
+                if (!path.failed)
+                        (void)printf("  %s %s\n",
+                                     row->build_id ? module_words_of(t->dictionary, i).build_id
+                                                   : "(no build-id)",
+                                     (const char *)path.data);
+                byte_buffer_deinit(&path);
+        }
+}
+
+static int print_table(const struct trace_code *t, const struct symbol_findings *findings)
+{
+        struct text_table out;
+        int r;
+
+        text_table_init(&out, columns, sizeof(columns) / sizeof(columns[0]));
+        for (uint32_t i = 1; i <= findings->n_modules; i++)
+                if (findings->items[i].n_frames > 0)
+                        add_row(&out, t, &findings->items[i]);
+        r = text_table_print(&out, 0, stdout);
+        text_table_deinit(&out);
+        if (r == 0)
+                print_missing(t, findings);
+        return r;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+/* The children need no cache: nothing is written. */
+static int look(struct trace_code *t, const struct arguments *args, struct symbol_findings *findings,
+                struct error *err)
+{
+        struct symbol_search search = args->search;
+        struct error why = ERROR_NONE;
+        struct symbol_process_options options = {
+                .stop_fd = -1, .search = &search, .spool = &t->spool, .findings = findings, .only_look = true
+        };
+        struct trace_dictionary *d = trace_reader_edit(t->reader);
+        int r = symbol_findings_init(findings, trace_dictionary_count(d, TRACE_TABLE_MODULES), err);
+
+        if (r < 0)
+                return r;
+        search_options_complete(&search, d);
+        r = symbol_process_run(d, &options, &why);
+        if (r == -ENOMEM)
+                return error_set(err, r, "%s", why.text);
+        if (r < 0)
+                complain("warning: %s", why.text);
+        return 0;
+}
+
+static int run(const struct arguments *args, const char *path)
+{
+        struct symbol_findings findings = { .items = NULL };
+        struct error err = ERROR_NONE;
+        struct trace_code code;
+        const char *words;
+        int r = trace_code_read(&code, path, &(struct trace_code_options){ .counts_samples = true }, &err);
+
+        if (r < 0) {
+                complain("error: %s", err.text);
+                return EXIT_STATUS_FAILED;
+        }
+        if (trace_reader_ending(code.reader, &words, NULL) != TRACE_ENDING_WHOLE)
+                complain("warning: %s: %s", path, words);
+        r = look(&code, args, &findings, &err);
+        if (r == 0)
+                r = args->json ? modules_json_print(&code, &findings) : print_table(&code, &findings);
+        if (r < 0)
+                complain("error: %s", err.code != 0 ? err.text : "no memory for the list");
+        symbol_findings_deinit(&findings);
+        trace_code_deinit(&code);
+        return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the modules");
+}
+
+int cmd_modules(int argc, char **argv)
+{
+        struct arguments args = { .help = false };
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        return run(&args, first < argc ? argv[first] : OPTION_DEFAULT_TRACE);
+}

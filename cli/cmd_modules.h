@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_modules.h - `hyprof modules`: the code of a trace: kept, found, or missing
+ *
+ * Way of the data:  trace -> trace_code -> symbol_process (looks only) -> [cmd_modules] -> terminal, JSON
+ */
+#ifndef CLI_CMD_MODULES_H
+#define CLI_CMD_MODULES_H
+
+/* @argv: from the command's name on.  Returns an exit status, which its --help lists. */
+int cmd_modules(int argc, char **argv);
+
+#endif /* CLI_CMD_MODULES_H */

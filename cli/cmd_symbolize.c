@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_symbolize.h"
+
+#include "base/error.h"
+#include "cli/cache_folder.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/module_words.h"
+#include "cli/option_table.h"
+#include "cli/replaced_file.h"
+#include "cli/search_options.h"
+#include "cli/standard_output.h"
+#include "cli/text_number.h"
+#include "cli/trace_code.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+#include "symbolize/image_finder.h"
+#include "symbolize/index_cache.h"
+#include "symbolize/known_symbols.h"
+#include "symbolize/symbol_findings.h"
+#include "symbolize/symbol_process.h"
+#include "symbolize/symbol_search.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LETTER_NO_CACHE = OPTION_LONG_ONLY };
+
+struct arguments {
+        struct symbol_search search;
+        const char *output; /* NULL = the trace itself */
+        bool no_cache;
+        bool quiet;
+        bool help;
+};
+
+/* One run. */
+struct work {
+        const struct arguments *args;
+        const char *path;
+        bool is_in_place; /* and there is nothing to write if nothing is new */
+        struct symbol_search search;
+        struct trace_code code;
+        struct trace_writer *writer;
+        struct replaced_file file;
+        struct symbol_findings findings;
+        struct known_symbols_totals totals;
+        uint64_t n_news;
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE", "write the trace here, - for a pipe; default: in the place of TRACE" },
+        SEARCH_OPTION_ROWS,
+        { LETTER_NO_CACHE, "no-cache", NULL,
+          "neither use nor keep what was made of large debug information" },
+        { 'q', "quiet", NULL, "say nothing but errors" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof symbolize",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Finds names, files and lines for the addresses of a trace, and adds them to it: with what the trace\n"
+                "keeps of the code, and with files of this machine that are certainly the same, by build-id or\n"
+                "content.  TRACE may be of another machine of any architecture; - is standard input;\n"
+                "default: " OPTION_DEFAULT_TRACE
+                ".  What was found before stays; run it again with more files.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = done, whatever is missing still; 1 = the trace cannot be read or written, and is\n"
+                "as it was; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case SEARCH_OPTION_DEBUG_DIR:
+        case SEARCH_OPTION_SYSROOT:
+                return search_options_take(&args->search, letter, value);
+        case 'o':
+                args->output = value;
+                return 0;
+        case LETTER_NO_CACHE:
+                args->no_cache = true;
+                return 0;
+        case 'q':
+                args->quiet = true;
+                return 0;
+        default:
+                args->help = true;
+                return 0;
+        }
+}
+
+/* ---- the work ------------------------------------------------------------------------------------------ */
+
+/* A trace that is not whole would be cut in its own place; `hyprof check --repair` is for that. */
+static int judge_ending(const struct work *w, struct error *err)
+{
+        const char *words;
+        enum trace_ending ending = trace_reader_ending(w->code.reader, &words, NULL);
+
+        if (ending == TRACE_ENDING_WHOLE)
+                return 0;
+        if (w->is_in_place)
+                return error_set(err, -ENODATA, "%s: %s", w->path, words);
+        if (!w->args->quiet)
+                complain("warning: %s: %s; what follows is left out", w->path, words);
+        return 0;
+}
+
+static int add_meta(struct trace_dictionary *d, const char *key, const char *value, struct error *err)
+{
+        struct trace_meta row;
+        uint32_t id;
+        int r = trace_dictionary_add_string(d, key, strlen(key), &row.key);
+
+        if (r == 0)
+                r = trace_dictionary_add_string(d, value, strlen(value), &row.value);
+        if (r == 0)
+                r = trace_dictionary_add(d, TRACE_TABLE_META, &row, &id);
+        return r < 0 ? error_set(err, r, "no memory to describe the trace") : 0;
+}
+
+/* Names that could not be found are no failure: the trace says what it said before. */
+static int find_names(struct work *w, struct trace_dictionary *d, struct error *err)
+{
+        struct error why = ERROR_NONE;
+        struct index_cache cache;
+        bool has_cache = !w->args->no_cache && cache_folder_open(&cache);
+        struct symbol_process_options options = {
+                .stop_fd = -1,
+                .search = &w->search,
+                .spool = &w->code.spool,
+                .cache = has_cache ? &cache : NULL,
+                .findings = &w->findings,
+                .ret_n_news = &w->n_news,
+        };
+        int r = symbol_process_run(d, &options, &why);
+
+        if (has_cache)
+                index_cache_close(&cache);
+        if (r == -ENOMEM || r == -EOVERFLOW)
+                return error_set(err, r, "%s", why.text);
+        if (r < 0)
+                complain("warning: symbols are incomplete: %s", why.text);
+        return 0;
+}
+
+static int symbolize(struct work *w, struct error *err)
+{
+        struct trace_dictionary *d;
+        int r = judge_ending(w, err);
+
+        if (r < 0)
+                return r;
+        d = trace_reader_edit(w->code.reader);
+        w->search = w->args->search;
+        search_options_complete(&w->search, d);
+        r = symbol_findings_init(&w->findings, trace_dictionary_count(d, TRACE_TABLE_MODULES), err);
+        if (r == 0)
+                r = find_names(w, d, err);
+        if (r == 0)
+                r = known_symbols_count(d, &w->totals, err);
+        if (r == 0 && w->n_news > 0)
+                r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
+        if (r == 0)
+                r = trace_writer_put_tables(w->writer, d, err);
+        return r < 0 ? r : trace_writer_finish(w->writer, err);
+}
+
+/* ---- what is said of it -------------------------------------------------------------------------------- */
+
+static bool is_missing(const struct module_finding *finding)
+{
+        return finding->n_frames > 0 && finding->n_named == 0 && finding->source <= IMAGE_SOURCE_DIFFERS;
+}
+
+static uint32_t count_missing(const struct work *w, uint32_t *ret_largest)
+{
+        const struct trace_dictionary *d = w->code.dictionary;
+        uint32_t n = 0;
+
+        *ret_largest = 0;
+        for (uint32_t i = 1; i <= w->findings.n_modules; i++) {
+                const struct module_finding *finding = &w->findings.items[i];
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
+
+                if (!is_missing(finding) || row->kind == TRACE_MODULE_ANONYMOUS)
+                        continue;
+                n++;
+                if (*ret_largest == 0 || finding->n_frames > w->findings.items[*ret_largest].n_frames)
+                        *ret_largest = i;
+        }
+        return n;
+}
+
+static void print_summary(const struct work *w)
+{
+        const struct known_symbols_totals *t = &w->totals;
+        uint32_t largest;
+        uint32_t n_missing = count_missing(w, &largest);
+
+        complain("%s of %s frames are named, %s with a line; %s are new; %u of %u modules are missing",
+                 text_number_count(t->n_named).text, text_number_count(t->n_frames).text,
+                 text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_missing,
+                 w->findings.n_modules);
+        if (n_missing > 0) {
+                struct module_words words = module_words_of(w->code.dictionary, largest);
+
+                complain_try("hyprof symbolize --debug-dir DIR %s, with %s%s%s in DIR%s", w->path, words.name,
+                             words.build_id[0] ? " of build-id " : "", words.build_id,
+                             n_missing > 1 ? "; hyprof modules shows the others" : "");
+        }
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static int run_work(struct work *w, struct error *err)
+{
+        const char *output = w->args->output ? w->args->output : w->path;
+        int r = replaced_file_open(&w->file, output, false, err);
+
+        if (r == 0)
+                r = trace_writer_new(w->file.fd, &w->writer, err);
+        if (r == 0)
+                r = trace_code_read(&w->code, w->path, &(struct trace_code_options){ .copy = w->writer },
+                                    err);
+        if (r < 0)
+                return r;
+        r = symbolize(w, err);
+        if (r == 0 && (w->n_news > 0 || !w->is_in_place))
+                r = replaced_file_commit(&w->file, err);
+        return r;
+}
+
+static int run(const struct arguments *args, const char *path)
+{
+        struct work w = { .args = args, .path = path, .file = { .fd = -1, .folder_fd = -1 } };
+        struct error err = ERROR_NONE;
+        int r;
+
+        w.is_in_place = !args->output && strcmp(path, "-") != 0;
+        r = run_work(&w, &err);
+        if (r < 0)
+                complain("error: %s", err.text);
+        if (r == -ENODATA)
+                complain_try("hyprof check --repair %s, or -o FILE for another trace", path);
+        else if (r < 0 && w.is_in_place && (r == -EACCES || r == -EPERM || r == -EROFS))
+                complain_try("hyprof symbolize -o FILE %s", path);
+        else if (r == 0 && !args->quiet)
+                print_summary(&w);
+        symbol_findings_deinit(&w.findings);
+        if (w.code.reader)
+                trace_code_deinit(&w.code);
+        trace_writer_free(w.writer);
+        replaced_file_close(&w.file);
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}
+
+int cmd_symbolize(int argc, char **argv)
+{
+        struct arguments args = { .help = false };
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        return run(&args, first < argc ? argv[first] : OPTION_DEFAULT_TRACE);
+}

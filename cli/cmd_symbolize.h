@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_symbolize.h - `hyprof symbolize`: names for the addresses of a trace, on any machine, at any time
+ *
+ * Way of the data:  trace -> trace_code -> symbol_process -> [cmd_symbolize] -> trace
+ */
+#ifndef CLI_CMD_SYMBOLIZE_H
+#define CLI_CMD_SYMBOLIZE_H
+
+/* @argv: from the command's name on.  Returns an exit status, which its --help lists. */
+int cmd_symbolize(int argc, char **argv);
+
+#endif /* CLI_CMD_SYMBOLIZE_H */

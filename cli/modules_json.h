@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/modules_json.h - `hyprof modules --json`
+ *
+ * Way of the data:  trace_code, symbol_findings -> [modules_json] -> standard output
+ * Specification:    docs/symbolization.md, "Offline"
+ */
+#ifndef CLI_MODULES_JSON_H
+#define CLI_MODULES_JSON_H
+
+struct symbol_findings;
+struct trace_code;
+
+/* Returns 0, -ENOMEM, or -EIO if not all could be written. */
+int modules_json_print(const struct trace_code *code, const struct symbol_findings *findings);
+
+#endif /* CLI_MODULES_JSON_H */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/replaced_file.h"
+
+#include "base/error.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MODE_BITS 0777
+
+/* The last part of the path; the folder is open. */
+static const char *name_of(const struct replaced_file *f)
+{
+        const char *slash = strrchr(f->path, '/');
+
+        return slash ? slash + 1 : f->path;
+}
+
+static int open_folder(struct replaced_file *f, struct error *err)
+{
+        char *slash = strrchr(f->path, '/');
+
+        if (!slash) {
+                f->folder_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        } else {
+                *slash = '\0';
+                f->folder_fd = open(slash == f->path ? "/" : f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                *slash = '/';
+        }
+        return f->folder_fd < 0 ? error_errno(err, "the folder of %s", f->path) : 0;
+}
+
+/* Not all file systems have files without a name. */
+static int open_part(struct replaced_file *f, struct error *err)
+{
+        f->fd = openat(f->folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+        if (asprintf(&f->part, "%s.part-%ld", name_of(f), (long)getpid()) < 0) {
+                f->part = NULL;
+                return error_set(err, -ENOMEM, "no memory for a path");
+        }
+        if (f->fd >= 0)
+                return 0;
+        (void)unlinkat(f->folder_fd, f->part, 0);
+        f->fd = openat(f->folder_fd, f->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        return f->fd < 0 ? error_errno(err, "writing beside %s", f->path) : 0;
+}
+
+/* An earlier file, or none: sets `path`.  A device or pipe: opens it. */
+static int find_target(struct replaced_file *f, const char *path, bool only_new, struct error *err)
+{
+        struct stat status;
+
+        if (strcmp(path, "-") == 0) {
+                f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+                return f->fd < 0 ? error_errno(err, "standard output") : 0;
+        }
+        if (stat(path, &status) < 0) {
+                if (errno != ENOENT)
+                        return error_errno(err, "%s", path);
+                f->path = strdup(path);
+        } else if (S_ISDIR(status.st_mode)) {
+                return error_set(err, -EISDIR, "%s: is a folder", path);
+        } else if (!S_ISREG(status.st_mode)) {
+                f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+                return f->fd < 0 ? error_errno(err, "%s", path) : 0;
+        } else if (only_new) {
+                return error_set(err, -EEXIST, "%s: there is a file already", path);
+        } else {
+                f->mode = status.st_mode & MODE_BITS;
+                f->path = realpath(path, NULL);
+        }
+        return f->path ? 0 : error_set(err, -ENOMEM, "no memory for a path");
+}
+
+int replaced_file_open(struct replaced_file *f, const char *path, bool only_new, struct error *err)
+{
+        int r;
+
+        *f = (struct replaced_file){ .folder_fd = -1, .fd = -1 };
+        r = find_target(f, path, only_new, err);
+        if (r == 0 && f->path)
+                r = open_folder(f, err);
+        if (r == 0 && f->path)
+                r = open_part(f, err);
+        if (r < 0)
+                replaced_file_close(f);
+        return r;
+}
+
+int replaced_file_commit(struct replaced_file *f, struct error *err)
+{
+        char fd_path[32];
+
+        if (!f->path)
+                return 0;
+        if (fsync(f->fd) < 0 || (f->mode != 0 && fchmod(f->fd, f->mode) < 0))
+                return error_errno(err, "%s", f->path);
+        (void)snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", f->fd);
+        /* Fails where the file has this name already. */
+        if (linkat(AT_FDCWD, fd_path, f->folder_fd, f->part, AT_SYMLINK_FOLLOW) < 0 && errno != EEXIST)
+                return error_errno(err, "a name beside %s", f->path);
+        if (renameat(f->folder_fd, f->part, f->folder_fd, name_of(f)) < 0)
+                return error_errno(err, "%s", f->path);
+        free(f->part);
+        f->part = NULL;
+        return 0;
+}
+
+void replaced_file_close(struct replaced_file *f)
+{
+        if (f->part && f->folder_fd >= 0)
+                (void)unlinkat(f->folder_fd, f->part, 0);
+        io_close(&f->fd);
+        io_close(&f->folder_fd);
+        free(f->path);
+        free(f->part);
+        *f = (struct replaced_file){ .folder_fd = -1, .fd = -1 };
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/replaced_file.h - a file that is there whole or not at all, in the place of an earlier one
+ *
+ * Way of the data:  command line -> [replaced_file] -> trace_writer, `hyprof extract`
+ *
+ * What is written has no name until it is whole; then it takes the place of the
+ * earlier file in one step.  So whatever ends the process, the earlier one is as
+ * it was, who reads it meanwhile reads it to its end, and nothing is left behind.
+ * A device or a pipe, and "-", standard output, are written to as they are.
+ */
+#ifndef CLI_REPLACED_FILE_H
+#define CLI_REPLACED_FILE_H
+
+#include <stdbool.h>
+
+struct error;
+
+struct replaced_file {
+        char *path;    /* heap: of the target, links followed; NULL = it is written to as it is */
+        char *part;    /* heap: name meanwhile, where the file system has no files without one */
+        int folder_fd; /* the target's */
+        int fd;        /* to write to; -1 = closed */
+        unsigned mode; /* of the earlier file; 0 = there is none */
+};
+
+/*
+ * replaced_file_open() - begin
+ * @only_new:  -EEXIST if there is a file already
+ * Returns 0 or -errno.
+ */
+int replaced_file_open(struct replaced_file *f, const char *path, bool only_new, struct error *err);
+
+/* It is whole: it gets its name, after it has reached the disk.  Returns 0 or -errno. */
+int replaced_file_commit(struct replaced_file *f, struct error *err);
+
+/* Frees all; without a commit there was nothing. */
+void replaced_file_close(struct replaced_file *f);
+
+#endif /* CLI_REPLACED_FILE_H */
