@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process's rows are ranked: by generation, within one those that say "gone" behind the others, and then in the order
- * of the trace.  A frame of generation G is of the highest-ranked row at its address that is not behind G's regions: what
- * is gone in G itself may have been there when the frame was made.
+ * A process's rows are ranked: by generation, and within one in the order of the trace.  A frame of generation G is of
+ * the highest-ranked region at its address that is not behind G, unless a row of an earlier generation that says "gone"
+ * ranks higher.  What is gone in G itself may have been there when the frame was made.
  *
  * Each row lies in some nodes of a segment tree over all addresses at which a row begins or ends; in a node the rows
- * ascend.  An address is looked up in the nodes from its leaf to the root.  So rows that lie over each other
+ * ascend.  Those that say "gone" have a tree of their own.  An address is looked up in the nodes from its leaf to the root.  So rows that lie over each other
  * in any number cost a logarithm each, and no more.
  */
 #include "symbolize/region_symbols.h"
@@ -27,13 +27,18 @@ struct ranked_row {
         uint32_t gone;
 };
 
+/* Which rows lie in which nodes. */
+struct region_nodes {
+        size_t *ends; /* heap: where the ranks of node i end in `ranks`; they begin where those of i - 1 end */
+        uint32_t *ranks; /* heap: rows of the process, counted from its first one on */
+};
+
 /* The rows of one process. */
 struct region_tree {
         uint32_t first_row, n_rows; /* in `rows` of struct region_symbols */
         uint64_t *bounds;           /* heap: every start and end, ascending; leaf i is from bounds[i] on */
         size_t n_bounds;
-        size_t *node_ends; /* heap: where the ranks of node i end in `ranks`; they begin where those of i - 1 end */
-        uint32_t *ranks; /* heap: rows counted from first_row on */
+        struct region_nodes regions, gone;
 };
 
 struct region_symbols {
@@ -56,8 +61,6 @@ static int compare_rows(const void *a, const void *b)
                 return x->process < y->process ? -1 : 1;
         if (x->generation != y->generation)
                 return x->generation < y->generation ? -1 : 1;
-        if (x->gone != y->gone)
-                return x->gone < y->gone ? -1 : 1;
         return x->region < y->region ? -1 : x->region > y->region;
 }
 
@@ -142,7 +145,8 @@ static size_t count_bounds_to(const struct region_tree *t, uint64_t avma)
  * Goes through the nodes that together are a row's addresses: leaf i of n is node n + i, and node k has the children
  * 2 k and 2 k + 1.  Counts the row in each, or puts it where the node's next one belongs.
  */
-static void visit_nodes(struct region_tree *t, const struct ranked_row *row, const uint32_t *rank)
+static void visit_nodes(const struct region_tree *t, struct region_nodes *to, const struct ranked_row *row,
+                        const uint32_t *rank)
 {
         size_t low = count_bounds_to(t, row->start_avma) - 1 + t->n_bounds;
         size_t high = count_bounds_to(t, row->end_avma) - 1 + t->n_bounds;
@@ -156,40 +160,48 @@ static void visit_nodes(struct region_tree *t, const struct ranked_row *row, con
                 if (high % 2 != 0)
                         nodes[n_nodes++] = --high;
                 while (n_nodes-- > 0) {
-                        size_t *end = &t->node_ends[nodes[n_nodes]];
+                        size_t *end = &to->ends[nodes[n_nodes]];
 
                         if (rank)
-                                t->ranks[*end] = *rank;
+                                to->ranks[*end] = *rank;
                         ++*end;
                 }
         }
 }
 
-static int build_tree(struct region_tree *t, const struct ranked_row *rows)
+static int fill_nodes(const struct region_tree *t, struct region_nodes *to, const struct ranked_row *rows,
+                      uint32_t gone)
 {
-        size_t n_nodes, n_ranks = 0;
-        int r = collect_bounds(t, rows);
+        size_t n_nodes = t->n_bounds * 2, n_ranks = 0;
 
-        if (r < 0)
-                return r;
-        n_nodes = t->n_bounds * 2;
-        t->node_ends = calloc(n_nodes, sizeof(*t->node_ends));
-        if (!t->node_ends)
+        to->ends = calloc(n_nodes, sizeof(*to->ends));
+        if (!to->ends)
                 return -ENOMEM;
         for (uint32_t i = 0; i < t->n_rows; i++)
-                visit_nodes(t, &rows[i], NULL);
+                if (rows[i].gone == gone)
+                        visit_nodes(t, to, &rows[i], NULL);
         for (size_t i = 0; i < n_nodes; i++) {
-                size_t n = t->node_ends[i];
+                size_t n = to->ends[i];
 
-                t->node_ends[i] = n_ranks; /* its end, once its ranks are put there */
+                to->ends[i] = n_ranks; /* its end, once its ranks are put there */
                 n_ranks += n;
         }
-        t->ranks = calloc(n_ranks, sizeof(*t->ranks));
-        if (!t->ranks)
+        to->ranks = calloc(n_ranks + 1, sizeof(*to->ranks));
+        if (!to->ranks)
                 return -ENOMEM;
         for (uint32_t i = 0; i < t->n_rows; i++)
-                visit_nodes(t, &rows[i], &i);
+                if (rows[i].gone == gone)
+                        visit_nodes(t, to, &rows[i], &i);
         return 0;
+}
+
+static int build_tree(struct region_tree *t, const struct ranked_row *rows)
+{
+        int r = collect_bounds(t, rows);
+
+        if (r == 0)
+                r = fill_nodes(t, &t->regions, rows, 0);
+        return r < 0 ? r : fill_nodes(t, &t->gone, rows, 1);
 }
 
 static int build_trees(struct region_symbols *s)
@@ -311,8 +323,10 @@ void region_symbols_free(struct region_symbols *s)
                 return;
         for (size_t i = 0; i < s->n_trees; i++) {
                 free(s->trees[i].bounds);
-                free(s->trees[i].node_ends);
-                free(s->trees[i].ranks);
+                free(s->trees[i].regions.ends);
+                free(s->trees[i].regions.ranks);
+                free(s->trees[i].gone.ends);
+                free(s->trees[i].gone.ranks);
         }
         free(s->trees);
         free(s->rows);
@@ -338,16 +352,16 @@ static const struct region_tree *find_tree(const struct region_symbols *s, uint3
         return NULL;
 }
 
-/* How many rows come up to the regions of @generation. */
-static uint32_t count_rows_to(const struct region_tree *t, const struct ranked_row *rows, uint32_t generation)
+/* How many rows come before those of @generation. */
+static uint32_t count_rows_before(const struct region_tree *t, const struct ranked_row *rows,
+                                  uint64_t generation)
 {
         uint32_t low = 0, high = t->n_rows;
 
         while (low < high) {
                 uint32_t middle = low + (high - low) / 2;
 
-                if (rows[middle].generation < generation ||
-                    (rows[middle].generation == generation && !rows[middle].gone))
+                if (rows[middle].generation < generation)
                         low = middle + 1;
                 else
                         high = middle;
@@ -356,20 +370,34 @@ static uint32_t count_rows_to(const struct region_tree *t, const struct ranked_r
 }
 
 /* The highest rank below @n_rows in a node, plus one; 0 if there is none. */
-static uint32_t find_rank(const struct region_tree *t, size_t node, uint32_t n_rows)
+static uint32_t find_rank(const struct region_nodes *nodes, size_t node, uint32_t n_rows)
 {
-        size_t first = node == 0 ? 0 : t->node_ends[node - 1];
-        size_t low = first, high = t->node_ends[node];
+        size_t first = nodes->ends[node - 1];
+        size_t low = first, high = nodes->ends[node];
 
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 
-                if (t->ranks[middle] < n_rows)
+                if (nodes->ranks[middle] < n_rows)
                         low = middle + 1;
                 else
                         high = middle;
         }
-        return low > first ? t->ranks[low - 1] + 1 : 0;
+        return low > first ? nodes->ranks[low - 1] + 1 : 0;
+}
+
+/* The same of all nodes from a leaf, which is none of the first, to the root. */
+static uint32_t find_highest(const struct region_nodes *nodes, size_t leaf, uint32_t n_rows)
+{
+        uint32_t best = 0;
+
+        for (size_t node = leaf; node > 0; node /= 2) {
+                uint32_t rank = find_rank(nodes, node, n_rows);
+
+                if (rank > best)
+                        best = rank;
+        }
+        return best;
 }
 
 int region_symbols_find(const struct region_symbols *s, uint32_t module, uint64_t avma,
@@ -378,25 +406,20 @@ int region_symbols_find(const struct region_symbols *s, uint32_t module, uint64_
         const struct trace_module *row =
                 module ? trace_dictionary_row(s->dictionary, TRACE_TABLE_MODULES, module) : NULL;
         const struct region_tree *t = row ? find_tree(s, row->process) : NULL;
-        const struct ranked_row *rows, *found;
-        uint32_t n_rows, best = 0;
+        const struct ranked_row *rows;
+        uint32_t found;
         size_t leaf;
 
         leaf = t ? count_bounds_to(t, avma) : 0;
         if (leaf == 0)
                 return 0;
+        leaf += t->n_bounds - 1;
         rows = s->rows + t->first_row;
-        n_rows = count_rows_to(t, rows, row->generation);
-        for (size_t node = leaf - 1 + t->n_bounds; node > 0; node /= 2) {
-                uint32_t rank = find_rank(t, node, n_rows);
-
-                if (rank > best)
-                        best = rank;
-        }
-        found = best > 0 ? &rows[best - 1] : NULL;
-        if (!found || found->gone)
+        found = find_highest(&t->regions, leaf, count_rows_before(t, rows, (uint64_t)row->generation + 1));
+        if (found == 0 || find_highest(&t->gone, leaf, count_rows_before(t, rows, row->generation)) > found)
                 return 0;
-        *ret_symbol = (struct region_symbol){ .region = found->region };
-        find_line(s, avma - found->start_avma, ret_symbol);
+        rows += found - 1;
+        *ret_symbol = (struct region_symbol){ .region = rows->region };
+        find_line(s, avma - rows->start_avma, ret_symbol);
         return 1;
 }

@@ -121,6 +121,24 @@ START_TEST(test_generations)
 }
 END_TEST
 
+/* What comes after the end of something at its place is there. */
+START_TEST(test_again)
+{
+        struct fixture f = { .symbols = NULL };
+        uint32_t again;
+
+        set_up(&f, 1);
+        (void)add(&f, 100, 100, 0, 0);
+        (void)add(&f, 100, 100, 0, 1);
+        again = add(&f, 100, 50, 0, 0);
+        finish(&f);
+        ck_assert_uint_eq(find(&f, 0, 120), again);
+        ck_assert_uint_eq(find(&f, 1, 120), again);
+        ck_assert_uint_eq(find(&f, 1, 160), 0);
+        tear_down(&f);
+}
+END_TEST
+
 START_TEST(test_gone)
 {
         struct fixture f = { .symbols = NULL };
@@ -239,20 +257,18 @@ START_TEST(test_any_overlap)
         finish(&f);
         for (uint32_t g = 0; g < N_GENERATIONS; g++) {
                 for (uint64_t avma = 0; avma < 270; avma++) {
-                        uint32_t best = 0;
-                        uint64_t best_key = 0;
+                        uint64_t best = 0, gone = 0;
 
                         for (uint32_t i = 0; i < 64; i++) {
-                                uint64_t key = ((uint64_t)generations[i] << 33) +
-                                               ((uint64_t)rows[i].gone << 32) + i + 1;
+                                uint64_t key = ((uint64_t)generations[i] << 32) + i + 1;
+                                uint64_t *highest = rows[i].gone ? &gone : &best;
 
-                                if (avma < rows[i].start_avma ||
-                                    avma >= rows[i].start_avma + rows[i].length_bytes || generations[i] > g ||
-                                    (generations[i] == g && rows[i].gone) || key < best_key)
-                                        continue;
-                                best_key = key;
-                                best = rows[i].gone ? 0 : i + 1;
+                                if (avma >= rows[i].start_avma &&
+                                    avma < rows[i].start_avma + rows[i].length_bytes &&
+                                    generations[i] + rows[i].gone <= g && key > *highest)
+                                        *highest = key;
                         }
+                        best = best > gone ? best & UINT32_MAX : 0;
                         ck_assert_uint_eq(find(&f, g, avma), best);
                 }
         }
@@ -287,6 +303,7 @@ int main(void)
         tcase_add_test(tc, test_nothing);
         tcase_add_test(tc, test_generations);
         tcase_add_test(tc, test_gone);
+        tcase_add_test(tc, test_again);
         tcase_add_test(tc, test_same_generation);
         tcase_add_test(tc, test_processes);
         tcase_add_test(tc, test_lines);
