@@ -7,6 +7,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
 #include "instrument/client_stream.h"
+#include "sampler/code_regions.h"
 #include "sampler/loss_counter.h"
 #include "sampler/zone_region.h"
 
@@ -341,10 +342,15 @@ static int take_source_text(struct event_translator *t, struct zone_region *regi
         return r < 0 ? r : attach(t, &in, TRACE_ATTACHMENT_SOURCE_TEXT, name_id, &id);
 }
 
-static int add_code_region(struct event_translator *t, const struct trace_code_region *row)
+static int add_code_region(struct event_translator *t, struct trace_code_region *row)
 {
         uint32_t id;
+        int r;
 
+        if (t->regions) {
+                r = code_regions_add(t->regions, row, &id);
+                return r < 0 ? r : 0;
+        }
         return full_is_fine(trace_dictionary_add(t->dictionary, TRACE_TABLE_CODE_REGIONS, row, &id));
 }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct client_event;
+struct code_regions;
 struct loss_counter;
 struct trace_dictionary;
 struct trace_event;
@@ -27,6 +28,7 @@ struct zone_region;
 struct event_translator {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
         struct loss_counter *losses;
+        struct code_regions *regions; /* or NULL: code that is announced is only put down */
         struct attachment_store attachments;
         struct latest_rows plots, program_info;
         uint32_t

@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
+#include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
 #include "sampler/event_set.h"
+#include "sampler/jit_files.h"
 #include "sampler/switch_source.h"
 #include "sampler/writer_thread.h"
 
@@ -26,6 +28,25 @@
 #define ANNOUNCED_AT_LAST 65536
 
 static int flush_if_full(void *context);
+
+/* What knows the code that processes make. */
+static int init_code(struct merge *m, struct error *err)
+{
+        struct code_regions_parts regions = { .dictionary = m->dictionary,
+                                              .losses = &m->losses,
+                                              .processes = &m->processes,
+                                              .before_change = sample_source_before_change,
+                                              .context = &m->samples };
+        struct jit_files_parts files = { .dictionary = m->dictionary,
+                                         .losses = &m->losses,
+                                         .processes = &m->processes,
+                                         .attachments = &m->zones.translator.attachments };
+        int r = code_regions_new(&regions, &m->regions, err);
+
+        files.regions = m->regions;
+        m->zones.translator.regions = m->regions;
+        return r < 0 ? r : jit_files_new(&files, &m->jit, err);
+}
 
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
 {
@@ -72,6 +93,10 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
         if (r == 0)
                 r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
+        if (r == 0)
+                r = init_code(m, err);
+        sample_parts.regions = m->regions;
+        sample_parts.jit = m->jit;
         sample_parts.tables = m->tables;
         sample_parts.unwinder = m->unwinder;
         zone_merge_parts.unwinder = m->unwinder;
@@ -86,6 +111,8 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
 void merge_deinit(struct merge *m)
 {
         sample_source_deinit(&m->samples);
+        jit_files_free(m->jit);
+        code_regions_free(m->regions);
         code_tables_free(m->tables);
         zone_merge_deinit(&m->zone_merge);
         zone_source_deinit(&m->zones);
@@ -289,8 +316,12 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         int r = open_regions(m, final ? ANNOUNCED_AT_LAST : ANNOUNCED_AT_ONCE, err);
 
         m->cycled_ns = now_ns;
+        if (r == 0 && jit_files_read(m->jit, now_ns, final) < 0)
+                r = error_set(err, -ENOMEM, "no memory for files about code");
         if (r == 0)
                 r = sample_source_run(&m->samples, until_ns, err);
+        if (r == 0 && final && jit_files_read(m->jit, clock_raw_ns(), true) < 0) /* of who was met just now */
+                r = error_set(err, -ENOMEM, "no memory for files about code");
         if (r < 0)
                 return r;
 

@@ -25,8 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_regions;
 struct code_tables;
 struct error;
+struct jit_files;
 struct process_filter;
 struct region_inbox;
 struct switch_source;
@@ -41,6 +43,8 @@ struct merge {
         struct loss_counter losses;
         struct code_tables *tables;      /* heap, owned; NULL = the unwinder needs none */
         struct stack_unwinder *unwinder; /* owned */
+        struct code_regions *regions;    /* heap, owned, like the next */
+        struct jit_files *jit;
         struct sample_source samples;
         struct zone_source zones;
         struct event_encoder encoder;

@@ -12,6 +12,10 @@
 
 #define SAMPLE_ID_BYTES 32 /* TID, TIME, CPU, IDENTIFIER at the end of every record that is no sample */
 
+/* What every tracepoint's record begins with: its number, in 2 bytes, and a byte of TRACE_FLAG_HARDIRQ, _SOFTIRQ, ... */
+#define TRACEPOINT_FLAGS_BYTES     2
+#define TRACEPOINT_FLAGS_INTERRUPT 0x18
+
 /* The counters of a sample, without looking into them. */
 static void decode_counts(struct byte_reader *r, uint64_t read_format, struct perf_sample *sample)
 {
@@ -264,5 +268,21 @@ int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_r
                 return error_set(err, -EBADMSG, "kernel record of type %u: %zu bytes are too few", type,
                                  n_bytes);
         *ret_record = rec;
+        return 0;
+}
+
+int perf_record_decode_waking(const struct perf_sample *sample, size_t tid_offset_bytes, uint32_t *ret_tid,
+                              bool *ret_in_interrupt)
+{
+        struct byte_reader flags = byte_reader_of(sample->raw, sample->raw_bytes), field = flags;
+        uint32_t tid;
+
+        (void)bytes_take(&flags, TRACEPOINT_FLAGS_BYTES);
+        (void)bytes_take(&field, tid_offset_bytes);
+        tid = bytes_u32(&field);
+        if (field.short_read)
+                return -EBADMSG;
+        *ret_tid = tid;
+        *ret_in_interrupt = (bytes_u8(&flags) & TRACEPOINT_FLAGS_INTERRUPT) != 0;
         return 0;
 }

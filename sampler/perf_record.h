@@ -109,4 +109,13 @@ struct perf_record {
 int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_record_layout *layout,
                        struct perf_record *ret_record, struct error *err);
 
+/*
+ * perf_record_decode_waking() - who is woken, of a sample of sched:sched_waking
+ * @tid_offset_bytes:   where in its record the field lies
+ * @ret_in_interrupt:   by an interrupt, not by the thread that was sampled
+ * Returns 0 or -EBADMSG.
+ */
+int perf_record_decode_waking(const struct perf_sample *sample, size_t tid_offset_bytes, uint32_t *ret_tid,
+                              bool *ret_in_interrupt);
+
 #endif /* SAMPLER_PERF_RECORD_H */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/sample_source.h"
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
+#include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
 #include "sampler/event_set.h"
+#include "sampler/jit_files.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
 #include "sampler/process_filter.h"
@@ -23,10 +24,6 @@
 #define ANCESTORS_MAX     64
 #define RECORDS_UNHURRIED 64
 
-/* What every tracepoint's record begins with: its number, in 2 bytes, and a byte of TRACE_FLAG_HARDIRQ, _SOFTIRQ, ... */
-#define TRACEPOINT_FLAGS_BYTES     2
-#define TRACEPOINT_FLAGS_INTERRUPT 0x18
-
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
         bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
@@ -38,6 +35,8 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .losses = parts->losses,
                 .unwinder = parts->unwinder,
                 .tables = parts->tables,
+                .regions = parts->regions,
+                .jit = parts->jit,
                 .switches = parts->switches,
                 .sample_events = parts->sample_events,
                 .filter = parts->filter,
@@ -281,15 +280,19 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
 
         if (r == 0 && m->build_id_bytes > 0)
                 r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
-        if (row.kind == TRACE_MODULE_ANONYMOUS)
+        if (row.kind == TRACE_MODULE_ANONYMOUS) {
                 row.process = process;
+                row.generation = s->regions ? code_regions_generation(s->regions, process) : 0;
+        }
         if (row.kind == TRACE_MODULE_FILE && m->inode != 0) {
                 row.device = makedev(m->device_major, m->device_minor);
                 row.inode = m->inode;
         }
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
-        if (r == 0 && s->tables)
+        if (r == 0 && s->jit)
+                r = jit_files_note_mapping(s->jit, rec->pid, process, m);
+        if (r == 0 && s->tables && !jit_files_is_dump_name(m->path, m->path_bytes))
                 r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
         return r;
 }
@@ -307,6 +310,11 @@ static int process_of(struct sample_source *s, const struct perf_record *rec,
         if (thread)
                 *ret_process = thread->process;
         return r;
+}
+
+int sample_source_before_change(void *source, struct process_track *process)
+{
+        return close_all_cuts(source, process);
 }
 
 static int take_mmap(struct sample_source *s, const struct perf_record *rec)
@@ -367,6 +375,8 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
         if (rec->comm.exec) {
                 r = close_all_cuts(s, thread->process);
                 address_space_clear(&thread->process->space);
+                if (r == 0 && s->jit)
+                        r = jit_files_note_exec(s->jit, rec->pid, rec->time_ns);
                 if (r < 0)
                         return r;
         }
@@ -511,19 +521,14 @@ static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
 static int take_waker_sample(struct sample_source *s, const struct event_spec *spec,
                              const struct perf_record *rec)
 {
-        struct byte_reader raw = byte_reader_of(rec->sample.raw, rec->sample.raw_bytes);
         struct perf_record wakeup = { .kind = PERF_RECORD_KIND_WAKEUP,
                                       .cpu = rec->cpu,
                                       .time_ns = rec->time_ns };
         const struct thread_track *woken;
-        uint8_t flags;
+        bool in_interrupt;
 
-        (void)bytes_take(&raw, TRACEPOINT_FLAGS_BYTES);
-        flags = bytes_u8(&raw);
-        raw = byte_reader_of(rec->sample.raw, rec->sample.raw_bytes);
-        (void)bytes_take(&raw, spec->woken_offset_bytes);
-        wakeup.tid = bytes_u32(&raw);
-        if (raw.short_read) {
+        if (perf_record_decode_waking(&rec->sample, spec->woken_offset_bytes, &wakeup.tid, &in_interrupt) <
+            0) {
                 loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
@@ -531,7 +536,7 @@ static int take_waker_sample(struct sample_source *s, const struct event_spec *s
         if (!woken || wakeup.tid == rec->tid)
                 return 0; /* not recorded */
         wakeup.pid = woken->process->pid;
-        if (!(flags & TRACEPOINT_FLAGS_INTERRUPT)) {
+        if (!in_interrupt) {
                 wakeup.wakeup.waker_pid = rec->pid;
                 wakeup.wakeup.waker_tid = rec->tid;
                 wakeup.wakeup.stack = rec->sample.stack;
@@ -670,6 +675,17 @@ static void look_at_rings(struct sample_source *s)
         stack_unwinder_set_hurried(s->unwinder, is_hurried);
 }
 
+/* Code that was there before the next record, as jitdumps tell. */
+static int run_jit(struct sample_source *s, const struct perf_record *of_bpf,
+                   const struct perf_record *of_ring, uint64_t until_ns)
+{
+        if (of_bpf && of_bpf->time_ns < until_ns)
+                until_ns = of_bpf->time_ns;
+        if (of_ring && of_ring->time_ns < until_ns)
+                until_ns = of_ring->time_ns;
+        return s->jit && jit_files_next_ns(s->jit) <= until_ns ? jit_files_run(s->jit, until_ns) : 0;
+}
+
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
 {
         const struct perf_record *of_bpf = NULL;
@@ -689,7 +705,10 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 if (r < 0)
                         break;
                 of_ring = i < s->events->n_rings && s->heads[i].record.time_ns <= until_ns;
-                if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
+                r = run_jit(s, of_bpf, of_ring ? &s->heads[i].record : NULL, until_ns);
+                if (r < 0) {
+                        (void)error_set(err, r, "no memory for regions of code");
+                } else if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
                         r = takes(s, of_bpf) ? sample_source_take(s, of_bpf) : 0;
                         switch_source_consume(s->switches);
                         of_bpf = NULL;
@@ -741,6 +760,8 @@ static int want_table(struct sample_source *s, const struct perf_record *rec)
         uint32_t module;
         int r;
 
+        if (rec->mmap.executable && s->jit && module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return jit_files_note_mapping(s->jit, rec->pid, 0, &rec->mmap);
         if (!s->tables || !rec->mmap.executable || module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
         r = add_module(s, 0, rec, &module);

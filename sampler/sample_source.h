@@ -22,12 +22,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_regions;
 struct code_tables;
 struct error;
 struct event_set;
+struct jit_files;
 struct loss_counter;
 struct process_filter;
 struct process_table;
+struct process_track;
 struct stack_unwinder;
 struct switch_source;
 struct trace_dictionary;
@@ -47,6 +50,8 @@ struct sample_source {
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
         struct code_tables *tables;     /* NULL = none are needed */
+        struct code_regions *regions;   /* NULL = code in anonymous memory is always the same */
+        struct jit_files *jit;          /* NULL = nobody tells of it in files */
         struct switch_source *switches; /* NULL = switches come through the rings */
         uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
@@ -72,6 +77,8 @@ struct sample_source_parts {
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
         struct code_tables *tables;     /* or NULL */
+        struct code_regions *regions;   /* or NULL */
+        struct jit_files *jit;          /* or NULL */
         struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
         struct process_filter *filter;
@@ -82,6 +89,9 @@ struct sample_source_parts {
 /* Returns 0 or -ENOMEM. */
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts);
 void sample_source_deinit(struct sample_source *s);
+
+/* As code_regions_parts.before_change; @source: a struct sample_source. */
+int sample_source_before_change(void *source, struct process_track *process);
 
 /* Applies one record that is in no ring: what was true before the first.  Returns 0 or -ENOMEM. */
 int sample_source_take(struct sample_source *s, const struct perf_record *rec);

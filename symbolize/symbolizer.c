@@ -5,9 +5,11 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/module_symbols.h"
+#include "symbolize/region_symbols.h"
 #include "symbolize/regular_file.h"
 
 #include <errno.h>
@@ -32,6 +34,7 @@ struct symbolizer {
         size_t n_places;
         struct kernel_symbols kernel; /* loaded when the first kernel frame comes */
         bool kernel_is_loaded;
+        struct region_symbols *regions; /* heap; made when the first frame in anonymous memory comes */
 };
 
 /* The frames of one module. */
@@ -225,6 +228,50 @@ static int resolve_kernel(struct symbolizer *s, const struct group *group, struc
         return r;
 }
 
+/* NUL-terminated; NULL for the empty string, and without memory. */
+static char *copy_string(const struct symbolizer *s, uint32_t id)
+{
+        size_t n_bytes;
+        const char *text = trace_dictionary_string(s->dictionary, id, &n_bytes);
+
+        return n_bytes > 0 ? strndup(text, n_bytes) : NULL;
+}
+
+static int resolve_region(const struct symbolizer *s, const struct place *place, struct error *err)
+{
+        const struct trace_code_region *row;
+        struct symbol symbol = { .function = NULL };
+        struct region_symbol found;
+        char *name, *function, *file;
+        int r = 0;
+
+        if (region_symbols_find(s->regions, place->module, place->address, &found) != 1)
+                return 0;
+        row = trace_dictionary_row(s->dictionary, TRACE_TABLE_CODE_REGIONS, found.region);
+        name = copy_string(s, row->name);
+        function = name ? demangle_name(name) : NULL;
+        file = copy_string(s, found.file);
+        symbol.function = function ? function : name;
+        symbol.file = file;
+        symbol.line = found.line;
+        if (symbol.function || symbol.file)
+                r = add_symbols(s, place->frame, &symbol, 1, err);
+        free(name);
+        free(function);
+        free(file);
+        return r;
+}
+
+/* Memory of no file: what the program said that it put there. */
+static int resolve_anonymous(struct symbolizer *s, const struct group *group, struct error *err)
+{
+        int r = s->regions ? 0 : region_symbols_new(s->dictionary, &s->regions, err);
+
+        for (size_t i = 0; i < group->n_places && r == 0; i++)
+                r = resolve_region(s, &group->places[i], err);
+        return r;
+}
+
 static int resolve_group(struct symbolizer *s, const struct group *group, struct error *err)
 {
         switch (group->module->kind) {
@@ -234,8 +281,10 @@ static int resolve_group(struct symbolizer *s, const struct group *group, struct
                 return resolve_vdso(s, group, err);
         case TRACE_MODULE_KERNEL:
                 return resolve_kernel(s, group, err);
+        case TRACE_MODULE_ANONYMOUS:
+                return resolve_anonymous(s, group, err);
         default:
-                return 0; /* anonymous memory has no file to ask */
+                return 0; /* marks have no code */
         }
 }
 
@@ -260,6 +309,7 @@ int symbolizer_run(const struct trace_dictionary *dictionary, const struct symbo
                         r = resolve_group(&s, &group, err);
         }
         kernel_symbols_deinit(&s.kernel);
+        region_symbols_free(s.regions);
         free(s.places);
         return r;
 }
