@@ -10,8 +10,6 @@
 #include "sampler/process_memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +27,7 @@ struct stretch {
 };
 
 struct image_search {
-        uint32_t pid;
+        const struct process_memory *memory;
         struct image_search_limits limits;
         struct stretch *stretches; /* heap */
         size_t n_stretches, capacity;
@@ -40,7 +38,6 @@ struct image_search {
         size_t chunk_bytes, chunk_at;
         uint64_t n_bytes;
         uint64_t page_bytes;
-        int pagemap_fd; /* -1 = cannot be asked */
         uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES];
         uint64_t entries[CHUNK_BYTES / 4096];
         uint8_t chunk[CHUNK_BYTES];
@@ -76,20 +73,21 @@ static int list_memory(struct image_search *s, struct process_maps *maps)
         return 0;
 }
 
-int image_search_new(uint32_t pid, const struct image_search_limits *limits, struct image_search **ret_search)
+int image_search_new(struct process_memory *memory, const struct image_search_limits *limits,
+                     struct image_search **ret_search)
 {
         struct image_search *s = calloc(1, sizeof(*s));
         struct process_maps maps;
-        char path[40];
         int r;
 
         if (!s)
                 return -ENOMEM;
-        s->pid = pid;
+        s->memory = memory;
         s->limits = *limits;
         s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-        s->pagemap_fd = -1;
-        r = process_maps_open(&maps, pid, NULL);
+        r = memory->maps_fd >= 0 ? process_maps_open_fd(&maps, memory->maps_fd, NULL)
+                                 : process_maps_open(&maps, memory->pid, NULL);
+        memory->maps_fd = -1;
         if (r < 0) {
                 image_search_free(s);
                 return r == -ENOMEM ? r : -ENOENT;
@@ -100,8 +98,6 @@ int image_search_new(uint32_t pid, const struct image_search_limits *limits, str
                 image_search_free(s);
                 return r;
         }
-        (void)snprintf(path, sizeof(path), "/proc/%u/pagemap", pid);
-        s->pagemap_fd = open(path, O_RDONLY | O_CLOEXEC);
         *ret_search = s;
         return 0;
 }
@@ -110,7 +106,6 @@ void image_search_free(struct image_search *s)
 {
         if (!s)
                 return;
-        io_close(&s->pagemap_fd);
         free(s->stretches);
         free(s);
 }
@@ -123,8 +118,8 @@ static bool is_empty(struct image_search *s, uint64_t start_avma, uint64_t n_byt
         size_t n_pages = (n_bytes + s->page_bytes - 1) / s->page_bytes;
         size_t got;
 
-        if (s->pagemap_fd < 0 || n_pages > sizeof(s->entries) / sizeof(s->entries[0]) ||
-            io_pread_full(s->pagemap_fd, s->entries, n_pages * sizeof(s->entries[0]),
+        if (s->memory->pagemap_fd < 0 || n_pages > sizeof(s->entries) / sizeof(s->entries[0]) ||
+            io_pread_full(s->memory->pagemap_fd, s->entries, n_pages * sizeof(s->entries[0]),
                           start_avma / s->page_bytes * sizeof(s->entries[0]), &got, NULL) < 0 ||
             got < n_pages * sizeof(s->entries[0]))
                 return false;
@@ -174,7 +169,7 @@ static bool read_chunk(struct image_search *s)
                 }
                 s->chunk_avma = s->at_avma;
                 s->chunk_at = 0;
-                s->chunk_bytes = process_memory_read(s->pid, s->at_avma, s->chunk, n);
+                s->chunk_bytes = process_memory_read(s->memory, s->at_avma, s->chunk, n);
                 s->n_bytes += s->chunk_bytes;
                 s->at_avma += n;
                 if (s->chunk_bytes < n) /* what cannot be read here cannot be read behind it */
@@ -201,7 +196,8 @@ int image_search_next(struct image_search *s, struct image_search_hit *ret_hit)
                 s->chunk_at = (size_t)(found - s->chunk) + 1;
                 *ret_hit = (struct image_search_hit){ .avma = s->chunk_avma + (uint64_t)(found - s->chunk),
                                                       .begin = s->begin };
-                ret_hit->begin_bytes = process_memory_read(s->pid, ret_hit->avma, s->begin, sizeof(s->begin));
+                ret_hit->begin_bytes = process_memory_read(s->memory, ret_hit->avma, s->begin,
+                                                           sizeof(s->begin));
                 if (elf_header_read(s->begin, ret_hit->begin_bytes, &ret_hit->header) == 0)
                         return 1;
         }

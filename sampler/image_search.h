@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct image_search;
+struct process_memory;
 
 struct image_search_limits {
         uint64_t bytes_max; /* that are looked through */
@@ -31,8 +32,8 @@ struct image_search_hit {
         size_t begin_bytes;
 };
 
-/* Returns 0, -ENOENT if the process is gone or cannot be looked into, -ENOMEM. */
-int image_search_new(uint32_t pid, const struct image_search_limits *limits,
+/* @memory: borrowed; its maps_fd is used up.  Returns 0, -ENOENT if the process is gone or cannot be looked into, -ENOMEM. */
+int image_search_new(struct process_memory *memory, const struct image_search_limits *limits,
                      struct image_search **ret_search);
 
 /* NULL is fine. */

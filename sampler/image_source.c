@@ -8,7 +8,6 @@
 #include "sampler/code_keeper.h"
 #include "sampler/image_search.h"
 #include "sampler/memory_image.h"
-#include "sampler/process_memory.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -65,12 +64,12 @@ static int read_copy(const struct memory_image *image, uint64_t avma, uint64_t b
 
         if (n_bytes > bytes_max)
                 return -EFBIG;
-        r = process_memory_append(image->pid, avma, n_bytes, out);
+        r = process_memory_append(&image->memory, avma, n_bytes, out);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
         more_bytes = count_with_sections(&image->header, out->data + before, n_bytes) - n_bytes;
         r = more_bytes <= bytes_max - n_bytes
-                    ? process_memory_append(image->pid, avma + n_bytes, more_bytes, out)
+                    ? process_memory_append(&image->memory, avma + n_bytes, more_bytes, out)
                     : -EFAULT;
         n_bytes = out->used_bytes - before;
         bytes = out->data + before;
@@ -82,7 +81,7 @@ static int read_copy(const struct memory_image *image, uint64_t avma, uint64_t b
 }
 
 /* Returns 1 with all of the image, 0, -EFBIG, -ENOMEM. */
-static int find_copy(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
+static int find_copy(struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
 {
         const struct image_search_limits limits = { .bytes_max = IMAGE_SOURCE_SEARCH_BYTES,
                                                     .until_ns = clock_raw_ns() + IMAGE_SOURCE_SEARCH_NS };
@@ -91,7 +90,7 @@ static int find_copy(const struct memory_image *image, uint64_t bytes_max, struc
         int r = image->copy_avma ? read_copy(image, image->copy_avma, bytes_max, out) : 0;
 
         if (r == 0)
-                r = image_search_new(image->pid, &limits, &search);
+                r = image_search_new(&image->memory, &limits, &search);
         while (r == 0 && image_search_next(search, &hit) == 1)
                 if (hit.avma != image->header_avma && hit.header.n_bytes == image->header.n_bytes &&
                     memcmp(hit.begin, image->begin, image->header.n_bytes) == 0)
@@ -103,7 +102,7 @@ static int find_copy(const struct memory_image *image, uint64_t bytes_max, struc
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
                       struct error *err)
 {
-        const struct memory_image *image = source;
+        struct memory_image *image = source;
         int r;
 
         if (bytes_max > IMAGE_SOURCE_BYTES_MAX)
@@ -123,6 +122,14 @@ int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out,
         return r < 0 ? error_set(err, r, "image in memory") : 0;
 }
 
+static void free_source(void *source)
+{
+        struct memory_image *image = source;
+
+        process_memory_close(&image->memory);
+        free(image);
+}
+
 int image_source_new(const struct memory_image *image, struct code_source *ret_source)
 {
         struct memory_image *copy = malloc(sizeof(*copy));
@@ -130,6 +137,7 @@ int image_source_new(const struct memory_image *image, struct code_source *ret_s
         if (!copy)
                 return -ENOMEM;
         *copy = *image;
-        *ret_source = (struct code_source){ .source = copy, .read = image_source_read, .free = free };
+        process_memory_open(&copy->memory, image->memory.pid); /* the keeper's thread has no right to */
+        *ret_source = (struct code_source){ .source = copy, .read = image_source_read, .free = free_source };
         return 0;
 }

@@ -19,6 +19,7 @@
 #define MARK_BEGIN_BYTES \
         1024 /* of an object that tell it from another at the same place: its header, and ... */
 #define MARK_END_BYTES     4096 /* ... the headers of its sections with their addresses */
+#define MARKED             64   /* objects from the list's begin on that are told by their marks each time */
 #define SECTION_ADDRESS_AT 16   /* in a section header */
 
 struct entry {
@@ -43,10 +44,11 @@ void jit_objects_deinit(struct jit_objects *list)
 
 static bool read_entry(uint32_t pid, uint64_t avma, struct entry *ret_entry)
 {
+        const struct process_memory memory = process_memory_of(pid);
         uint8_t bytes[ENTRY_BYTES];
         struct byte_reader in = byte_reader_of(bytes, sizeof(bytes));
 
-        if (avma == 0 || !process_memory_read_all(pid, avma, bytes, sizeof(bytes)))
+        if (avma == 0 || !process_memory_read_all(&memory, avma, bytes, sizeof(bytes)))
                 return false;
         ret_entry->avma = avma;
         ret_entry->next_avma = bytes_u64(&in);
@@ -59,13 +61,14 @@ static bool read_entry(uint32_t pid, uint64_t avma, struct entry *ret_entry)
 /* Of the object's begin and end: two objects of one length at one place differ there, or are the same. */
 static uint64_t mark_of(uint32_t pid, const struct entry *entry)
 {
+        const struct process_memory memory = process_memory_of(pid);
         uint8_t bytes[MARK_BEGIN_BYTES + MARK_END_BYTES] = { 0 };
         size_t n_begin = entry->n_bytes < MARK_BEGIN_BYTES ? entry->n_bytes : MARK_BEGIN_BYTES;
         size_t n_end = entry->n_bytes < MARK_END_BYTES ? entry->n_bytes : MARK_END_BYTES;
         uint64_t end_avma = entry->bytes_avma + entry->n_bytes - n_end;
 
-        (void)process_memory_read(pid, entry->bytes_avma, bytes, n_begin);
-        (void)process_memory_read(pid, end_avma, bytes + n_begin, n_end);
+        (void)process_memory_read(&memory, entry->bytes_avma, bytes, n_begin);
+        (void)process_memory_read(&memory, end_avma, bytes + n_begin, n_end);
         return content_hash(bytes, n_begin + n_end);
 }
 
@@ -80,10 +83,10 @@ static bool read_descriptor(const struct jit_objects *list, uint64_t *ret_first_
                 struct entry first;
                 uint64_t first_mark;
         } all = { .first_mark = 0 };
+        const struct process_memory memory = process_memory_of(list->pid);
         struct byte_reader in = byte_reader_of(all.descriptor, sizeof(all.descriptor));
 
-        if (!process_memory_read_all(list->pid, list->descriptor_avma, all.descriptor,
-                                     sizeof(all.descriptor)))
+        if (!process_memory_read_all(&memory, list->descriptor_avma, all.descriptor, sizeof(all.descriptor)))
                 return false;
         if (bytes_u32(&in) != INTERFACE_VERSION)
                 return false;
@@ -159,13 +162,14 @@ static int read_segments(struct jit_object *object, const struct elf_header *hea
 /* Reads what the entry leads to.  Returns 1, 0 if it is no object with code, -ENOMEM. */
 static int read_object(uint32_t pid, struct jit_object *object, struct byte_buffer *bytes)
 {
+        const struct process_memory memory = process_memory_of(pid);
         struct elf_header header;
         uint64_t sections_end;
         int r;
 
         if (object->n_bytes < ELF_HEADER_BYTES || object->n_bytes > JIT_OBJECTS_BYTES_MAX)
                 return 0;
-        r = process_memory_append(pid, object->bytes_avma, object->n_bytes, bytes);
+        r = process_memory_append(&memory, object->bytes_avma, object->n_bytes, bytes);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
         if (elf_header_read(bytes->data, bytes->used_bytes, &header) < 0)
@@ -225,10 +229,11 @@ static int add_object(struct jit_objects *list, const struct entry *entry,
         return r;
 }
 
-static bool is_same(uint32_t pid, const struct jit_object *object, const struct entry *entry)
+/* New objects are put at the list's begin, so that is where memory which is used again may look like an old one. */
+static bool is_same(uint32_t pid, const struct jit_object *object, const struct entry *entry, size_t place)
 {
         return object->bytes_avma == entry->bytes_avma && object->n_bytes == entry->n_bytes &&
-               object->mark == mark_of(pid, entry);
+               (place >= MARKED || object->mark == mark_of(pid, entry));
 }
 
 /* Goes along the list.  Returns 1 at its end, 2 where it is too long, 0 if it was not read so far, -ENOMEM. */
@@ -248,11 +253,12 @@ static int follow(struct jit_objects *list, uint64_t first_avma, const struct ji
                 known = find_object(list, &entry);
                 if (known && known->is_seen)
                         return 1; /* a circle */
-                if (known && is_same(list->pid, known, &entry)) {
+                if (known && is_same(list->pid, known, &entry, i)) {
                         known->is_seen = true;
-                } else if (n_new++ == JIT_OBJECTS_AT_ONCE || clock_raw_ns() > until_ns) {
+                } else if (n_new == JIT_OBJECTS_AT_ONCE || (n_new > 0 && clock_raw_ns() > until_ns)) {
                         return 0;
                 } else {
+                        n_new++;
                         if (known)
                                 r = remove_object(list, known, sink);
                         if (r == 0)

@@ -7,7 +7,6 @@
 #include "sampler/image_search.h"
 #include "sampler/perf_record.h"
 #include "sampler/process_maps.h"
-#include "sampler/process_memory.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -63,7 +62,7 @@ static void read_build_id(struct memory_image *image)
                 size_t n = s->file_bytes < sizeof(notes) ? s->file_bytes : sizeof(notes);
 
                 if (s->type == PT_NOTE &&
-                    process_memory_read_all(image->pid, image->base_avma + s->svma, notes, n))
+                    process_memory_read_all(&image->memory, image->base_avma + s->svma, notes, n))
                         image->build_id_bytes = elf_header_find_build_id(notes, n, image->build_id);
         }
 }
@@ -79,7 +78,7 @@ static int hash_code(struct memory_image *image)
                 const struct memory_image_part *p = &image->parts[i];
                 uint64_t n = p->end_avma - p->start_avma, room = MEMORY_IMAGE_CONTENT_BYTES - code.used_bytes;
 
-                r = process_memory_append(image->pid, p->start_avma, n < room ? n : room, &code);
+                r = process_memory_append(&image->memory, p->start_avma, n < room ? n : room, &code);
         }
         if (r == 0)
                 image->content = content_hash(code.data, code.used_bytes);
@@ -90,7 +89,7 @@ static int hash_code(struct memory_image *image)
 /* Takes the header that begins at @avma, if it is one and the memory in question is its code. */
 static bool take_header(struct memory_image *image, const struct memory_image_place *place, uint64_t avma)
 {
-        size_t n = process_memory_read(place->pid, avma, image->begin, sizeof(image->begin));
+        size_t n = process_memory_read(&image->memory, avma, image->begin, sizeof(image->begin));
         uint64_t svma;
 
         if (elf_header_read(image->begin, n, &image->header) < 0 || image->header.type == ET_REL ||
@@ -206,8 +205,8 @@ static bool is_copy(const struct memory_image *image, uint64_t copy_avma, uint8_
                 while (left > 0) {
                         size_t n = left < COMPARE_BYTES ? left : COMPARE_BYTES;
 
-                        if (!process_memory_read_all(image->pid, p->start_avma + done, scratch, n) ||
-                            !process_memory_read_all(image->pid, copy_avma + p->file_off + done,
+                        if (!process_memory_read_all(&image->memory, p->start_avma + done, scratch, n) ||
+                            !process_memory_read_all(&image->memory, copy_avma + p->file_off + done,
                                                      scratch + COMPARE_BYTES, n) ||
                             memcmp(scratch, scratch + COMPARE_BYTES, n) != 0)
                                 return false;
@@ -253,7 +252,7 @@ static int find_elsewhere(struct memory_image *image, const struct memory_image_
         struct image_search *search = NULL;
         struct image_search_hit hit;
         bool found = false;
-        int r = scratch ? image_search_new(place->pid, &limits, &search) : -ENOMEM;
+        int r = scratch ? image_search_new(&image->memory, &limits, &search) : -ENOMEM;
 
         while (r == 0 && !found && image_search_next(search, &hit) == 1)
                 found = take_hit(image, place, &hit, scratch);
@@ -267,7 +266,7 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
         struct memory_image *image = ret_image;
         int r;
 
-        *image = (struct memory_image){ .pid = place->pid };
+        *image = (struct memory_image){ .memory = process_memory_of(place->pid) };
         r = find_below(image, place);
         if (r == 0 && place->searches)
                 r = find_elsewhere(image, place);
@@ -307,7 +306,7 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
                 const struct elf_header_segment *s = &image->header.segments[i];
 
                 if (s->type == PT_LOAD &&
-                    process_memory_read(image->pid, image->base_avma + s->svma, bytes + s->file_off,
+                    process_memory_read(&image->memory, image->base_avma + s->svma, bytes + s->file_off,
                                         s->file_bytes) < s->file_bytes &&
                     s->flags & PF_X)
                         return -EFAULT;
@@ -332,7 +331,7 @@ bool memory_image_has_code(const struct memory_image *image, const uint8_t *byte
                 while (is_same && left > 0) {
                         size_t n = left < COMPARE_BYTES ? left : COMPARE_BYTES;
 
-                        is_same = process_memory_read_all(image->pid, p->start_avma + done, scratch, n) &&
+                        is_same = process_memory_read_all(&image->memory, p->start_avma + done, scratch, n) &&
                                   memcmp(scratch, bytes + p->file_off + done, n) == 0;
                         done += n;
                         left -= n;

@@ -13,6 +13,7 @@
 #define SAMPLER_MEMORY_IMAGE_H
 
 #include "sampler/elf_header.h"
+#include "sampler/process_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,10 +38,10 @@ struct memory_image_part {
 };
 
 struct memory_image {
-        uint32_t pid;
-        uint64_t base_avma;   /* where the file's address 0 is mapped */
-        uint64_t header_avma; /* 0 = it is not mapped with the code */
-        uint64_t copy_avma;   /* where else the image begins; 0 = not known */
+        struct process_memory memory; /* by number */
+        uint64_t base_avma;           /* where the file's address 0 is mapped */
+        uint64_t header_avma;         /* 0 = it is not mapped with the code */
+        uint64_t copy_avma;           /* where else the image begins; 0 = not known */
         struct elf_header header;
         uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES]; /* the first header.n_bytes of the image */
         uint8_t build_id[ELF_HEADER_BUILD_ID_MAX];

@@ -241,14 +241,15 @@ START_TEST(a_search_keeps_its_limits)
 {
         const struct image_search_limits none = { .bytes_max = 0, .until_ns = UINT64_MAX };
         const struct image_search_limits over = { .bytes_max = UINT64_MAX, .until_ns = 1 };
+        struct process_memory memory = process_memory_of((uint32_t)getpid());
         struct image_search *search;
         struct image_search_hit hit;
 
         keep_copy();
-        ck_assert_int_eq(image_search_new((uint32_t)getpid(), &none, &search), 0);
+        ck_assert_int_eq(image_search_new(&memory, &none, &search), 0);
         ck_assert_int_eq(image_search_next(search, &hit), 0);
         image_search_free(search);
-        ck_assert_int_eq(image_search_new((uint32_t)getpid(), &over, &search), 0);
+        ck_assert_int_eq(image_search_new(&memory, &over, &search), 0);
         ck_assert_int_eq(image_search_next(search, &hit), 0);
         image_search_free(search);
 }
