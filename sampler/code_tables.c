@@ -48,6 +48,7 @@ struct file {
         uint32_t pid; /* where it was looked for last */
         uint8_t n_tries;
         bool is_counted; /* as a loss */
+        uint64_t jit_svma; /* of its __jit_debug_descriptor; 0 = it has none */
 };
 
 /* A file that waits for its turn. */
@@ -384,6 +385,35 @@ int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_
         return r == -EOVERFLOW ? 0 : r;
 }
 
+int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
+{
+        const struct perf_mmap nowhere = { .path = "" };
+        struct unwind_cache_key key = unwind_cache_key_of_file(UINT64_MAX, module, 0, 0);
+        uint32_t id;
+        int r = image_fd < 0 ? -EINVAL : reserve_module(t, module);
+
+        if (r == 0 && t->file_of[module] == 0)
+                r = add_module(t, module, &key, &id);
+        else
+                r = r < 0 ? r : -EINVAL; /* known, or not to be had */
+        if (r == 0)
+                return fetch(t, id, 0, &nowhere, image_fd);
+        io_close(&image_fd);
+        return r == -ENOMEM ? r : 0;
+}
+
+int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma)
+{
+        const struct file *file = find_file(t, module);
+
+        if (file && file->state == FILE_COMING)
+                return -EAGAIN;
+        if (!file || file->jit_svma == 0)
+                return 0;
+        *ret_svma = file->jit_svma;
+        return 1;
+}
+
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
 static int take_answer(struct code_tables *t, const struct table_answer *answer)
@@ -396,6 +426,7 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
                 return 0; /* nobody waits for it */
         switch (answer->status) {
         case TABLE_STATUS_BUILT:
+                file_of_id(t, answer->id)->jit_svma = answer->jit_svma;
                 r = unwind_module_decode(answer->bytes, answer->n_bytes, &module, NULL);
                 if (r == 0 && unwind_cache_put(&t->cache, answer->id, module) == 0)
                         set_state(t, answer->id, FILE_READY);

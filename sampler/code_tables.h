@@ -45,6 +45,19 @@ void code_tables_free(struct code_tables *t);
 int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
                      const struct perf_mmap *mmap);
 
+/*
+ * code_tables_want_image() - the same for a module that is no file
+ * @image_fd:  its bytes, in memory without a name; taken, -1 = they are not at hand
+ * Returns 0 or -ENOMEM.
+ */
+int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd);
+
+/*
+ * code_tables_find_jit() - where the module's __jit_debug_descriptor is
+ * Returns 1 with its address in the file, 0 if it has none, -EAGAIN if that is not known yet.
+ */
+int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma);
+
 enum code_tables_answer { CODE_TABLES_NONE, CODE_TABLES_READY, CODE_TABLES_COMING };
 
 /* What is known of a module now.  @ret_module: if READY; borrowed, lives as long as @t and never changes. */

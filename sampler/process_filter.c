@@ -9,8 +9,11 @@
 
 #include "base/array.h"
 #include "sampler/perf_record.h"
+#include "sampler/running_process.h"
 
 #include <stdlib.h>
+
+#define ANCESTORS_MAX 64
 
 /* ---- sets ---------------------------------------------------------------------------------------------- */
 
@@ -168,4 +171,21 @@ bool process_filter_takes(struct process_filter *f, const struct perf_record *re
         }
         return !is_nobody(rec->tid) && rec->pid != f->unborn_pid &&
                process_filter_has_thread(f, rec->pid, rec->tid);
+}
+
+bool process_filter_may_take(const struct process_filter *f, uint32_t pid)
+{
+        struct running_process p = { .parent_pid = pid };
+
+        if (f->everything)
+                return process_filter_has_process(f, pid);
+        for (int i = 0; i < ANCESTORS_MAX && p.parent_pid > 1; i++) {
+                uint32_t above = p.parent_pid;
+
+                if (process_filter_has_process(f, above))
+                        return i == 0 || !f->no_children;
+                if (running_process_read(above, &p, NULL) < 0)
+                        return false;
+        }
+        return false;
 }

@@ -56,4 +56,11 @@ bool process_filter_has_thread(const struct process_filter *f, uint32_t pid, uin
 /* Is this record about something that is recorded?  Learns from forks.  Without memory a child is left out. */
 bool process_filter_takes(struct process_filter *f, const struct perf_record *rec);
 
+/*
+ * process_filter_may_take() - is, or soon will be, this process recorded?
+ * For records that are looked at ahead of their turn, when the fork that makes a process one of ours may still wait for
+ * its own: whoever has one of ours above him is ours then, or soon is.  Reads /proc for those.
+ */
+bool process_filter_may_take(const struct process_filter *f, uint32_t pid);
+
 #endif /* SAMPLER_PROCESS_FILTER_H */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define MAPS_BYTES_MAX (UINT32_C(1) << 26) /* of text: 65,530 mappings, the kernel's limit, take 10 MB */
+#define READ_BYTES     32768
 
 /* linux/fs.h of 6.11; older headers lack it. */
 struct mapping_query {
@@ -34,21 +35,37 @@ _Static_assert(sizeof(struct mapping_query) == 104, "the kernel's layout");
 /* The name that the kernel's records give to memory of no file. */
 static const char anonymous[] = "//anon";
 
+int process_maps_open_fd(struct process_maps *maps, int fd, struct error *err)
+{
+        size_t got = READ_BYTES;
+        int r = 0;
+
+        *maps = (struct process_maps){ .fd = fd };
+        while (r == 0 && got == READ_BYTES) {
+                uint8_t *to = byte_buffer_reserve(&maps->text, READ_BYTES);
+
+                r = !to                                      ? -ENOMEM
+                    : maps->text.used_bytes > MAPS_BYTES_MAX ? -EFBIG
+                                                             : io_read_full(fd, to, READ_BYTES, &got, err);
+                maps->text.used_bytes += r == 0 ? got : 0;
+        }
+        if (r < 0)
+                process_maps_close(maps);
+        return r < 0 ? error_set(err, r, "cannot read the mappings of a process") : 0;
+}
+
 int process_maps_open(struct process_maps *maps, uint32_t tid, struct error *err)
 {
         char path[32];
-        int r;
+        int fd;
 
         *maps = (struct process_maps){ .fd = -1 };
         (void)snprintf(path, sizeof(path), "/proc/%u/maps", tid);
-        maps->fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (maps->fd < 0)
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
                 return errno == ENOENT ? error_set(err, -ESRCH, "thread %u has ended", tid)
                                        : error_errno(err, "%s", path);
-        r = io_read_file(AT_FDCWD, path, MAPS_BYTES_MAX, &maps->text, err);
-        if (r < 0)
-                process_maps_close(maps);
-        return r;
+        return process_maps_open_fd(maps, fd, err);
 }
 
 void process_maps_close(struct process_maps *maps)

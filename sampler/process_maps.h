@@ -29,6 +29,10 @@ struct process_maps {
  * Returns 0; -EACCES, -ESRCH if the thread is gone, -ENOMEM, -errno.
  */
 int process_maps_open(struct process_maps *maps, uint32_t tid, struct error *err);
+
+/* The same by a descriptor of /proc/PID/maps, which was opened by who had the right to.  Taken in any case. */
+int process_maps_open_fd(struct process_maps *maps, int fd, struct error *err);
+
 void process_maps_close(struct process_maps *maps);
 
 /*

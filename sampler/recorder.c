@@ -8,6 +8,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
 #include "instrument/region_inbox.h"
+#include "sampler/code_images.h"
 #include "sampler/code_tables.h"
 #include "sampler/command.h"
 #include "sampler/event_set.h"
@@ -557,6 +558,8 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
         else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
                 ms = SLEEP_QUIET_MS;
         if (r->merge.samples.has_cuts && r->request.rate_hz <= CUT_RATE_HZ_MAX && ms > SLEEP_CUT_MS)
+                ms = SLEEP_CUT_MS;
+        if (code_images_is_expecting(r->merge.samples.images) && ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
+#include "sampler/code_images.h"
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
 #include "sampler/event_set.h"
@@ -15,18 +16,22 @@
 #include "sampler/running_process.h"
 #include "sampler/stack_unwinder.h"
 #include "sampler/switch_source.h"
+#include "sampler/wait_records.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#define ANCESTORS_MAX     64
 #define RECORDS_UNHURRIED 64
 
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
         bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
+        const struct code_images_parts images = { .dictionary = parts->dictionary,
+                                                  .keeper = parts->keeper,
+                                                  .regions = parts->regions,
+                                                  .tables = parts->tables };
 
         *s = (struct sample_source){
                 .events = parts->events,
@@ -45,6 +50,8 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .stacks = { .dictionary = parts->dictionary },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
+        if (code_images_new(&images, &s->images) < 0)
+                return -ENOMEM;
         /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
         group_counts_init(&s->counts, parts->events->layout.read_format, of_threads, !of_threads);
         return s->heads ? 0 : -ENOMEM;
@@ -54,6 +61,7 @@ void sample_source_deinit(struct sample_source *s)
 {
         group_counts_deinit(&s->counts);
         stack_builder_deinit(&s->stacks);
+        code_images_free(s->images);
         free(s->heads);
         s->heads = NULL;
 }
@@ -105,8 +113,8 @@ static int meet(struct sample_source *s, const struct perf_record *rec)
  * The thread of a sample or a switch.  Events of a CPU or a cgroup go on behind a thread's end, for as long as it takes
  * it to leave the CPU for good: then it is known, but not among the living.
  */
-static int living_thread_of(struct sample_source *s, const struct perf_record *rec,
-                            struct thread_track **ret_thread)
+int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
+                              struct thread_track **ret_thread)
 {
         int r = 0;
 
@@ -134,22 +142,30 @@ static int queue_copy(struct sample_source *s, struct thread_track *thread, cons
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
-/* Puts the callstack in `chain` into the event of its sample. */
-static int add_stack(struct sample_source *s, const struct thread_track *thread, struct trace_event *event)
+/* The callstack in `chain` as a row, and how whole it is. */
+int sample_source_build_stack(struct sample_source *s, const struct thread_track *thread,
+                              struct thread_stack *ret_stack)
 {
-        uint32_t stack;
-        int r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &stack);
+        int r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &ret_stack->stack);
 
-        if (r < 0)
-                return r;
-        event->sample.stack = stack;
-        event->sample.state = s->chain.state;
+        ret_stack->state = s->chain.state;
         if (s->stacks.n_cut > 0) {
                 loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
                 s->stacks.n_cut = 0;
-                event->sample.state = TRACE_STACK_TABLE_FULL;
+                ret_stack->state = TRACE_STACK_TABLE_FULL;
         }
-        return 0;
+        return r;
+}
+
+/* Puts it into the event of its sample. */
+static int add_stack(struct sample_source *s, const struct thread_track *thread, struct trace_event *event)
+{
+        struct thread_stack at = { .stack = 0 };
+        int r = sample_source_build_stack(s, thread, &at);
+
+        event->sample.stack = at.stack;
+        event->sample.state = at.state;
+        return r;
 }
 
 /* A sample that waited for its callstack, and those of its group that follow it. */
@@ -219,6 +235,8 @@ static int queue_counts(struct sample_source *s, struct thread_track *thread,
         return r;
 }
 
+static int take_images(struct sample_source *s, uint64_t until_ns);
+
 static int take_sample(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
@@ -232,8 +250,14 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        r = living_thread_of(s, rec, &thread);
+        r = sample_source_find_thread(s, rec, &thread);
         if (r < 0 || !thread)
+                return r;
+        if (!rec->sample.stack.in_kernel)
+                r = code_images_meet(s->images, thread->process, rec->sample.stack.ip_avma, rec->time_ns);
+        if (r == 0)
+                r = take_images(s, rec->time_ns);
+        if (r < 0)
                 return r;
         event.sample.event = s->sample_events[spec];
         event.sample.cpu = rec->cpu;
@@ -350,7 +374,27 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         }
         if (r == 0)
                 r = close_all_cuts(s, process);
-        return r < 0 ? r : address_space_add(&process->space, &range);
+        if (r == 0)
+                r = address_space_add(&process->space, &range);
+        return r == 0 && module_kind(m) == TRACE_MODULE_FILE
+                       ? code_images_note_file(s->images, process->pid, &range)
+                       : r;
+}
+
+/* Images in memory of no file that are there by then, or are gone.  Of a process that is not known any more: nothing. */
+static int take_images(struct sample_source *s, uint64_t until_ns)
+{
+        struct code_image_change change;
+        int r = 0;
+
+        while (r == 0 && code_images_next(s->images, until_ns, &change)) {
+                struct process_track *process = process_table_find_process(s->processes, change.pid);
+
+                r = process ? close_all_cuts(s, process) : 0;
+                if (r == 0 && process)
+                        r = code_images_put(s->images, process, &change);
+        }
+        return r;
 }
 
 static int name_thread(struct sample_source *s, struct thread_track *thread, uint32_t name, uint64_t now_ns,
@@ -375,6 +419,7 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
         if (rec->comm.exec) {
                 r = close_all_cuts(s, thread->process);
                 address_space_clear(&thread->process->space);
+                code_images_forget(s->images, rec->pid);
                 if (r == 0 && s->jit)
                         r = jit_files_note_exec(s->jit, rec->pid, rec->time_ns);
                 if (r < 0)
@@ -417,131 +462,9 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
         r = close_cuts(s, thread);
         stack_unwinder_forget(s->unwinder, thread);
         thread->exits = true;
+        if (rec->tid == rec->pid)
+                code_images_forget(s->images, rec->pid);
         return r < 0 ? r : queue(s, thread, event);
-}
-
-/* ---- waiting ------------------------------------------------------------------------------------------- */
-
-/* What was copied -> a callstack, and @last; nothing for nothing. */
-static int make_stack(struct sample_source *s, struct thread_track *thread, const struct raw_stack *raw,
-                      uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
-{
-        int r;
-
-        *ret_stack = (struct thread_stack){ .stack = 0 };
-        if (!raw->chain && !raw->registers)
-                return 0;
-        stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
-        r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &ret_stack->stack);
-        ret_stack->state = s->chain.state;
-        if (s->stacks.n_cut > 0) {
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
-                s->stacks.n_cut = 0;
-                ret_stack->state = TRACE_STACK_TABLE_FULL;
-        }
-        *last = *ret_stack;
-        return r;
-}
-
-/* A sample of perf's context-switches: the switch itself comes next. */
-static int take_wait_sample(struct sample_source *s, const struct perf_record *rec)
-{
-        struct thread_track *thread;
-        struct thread_stack at;
-        int r = living_thread_of(s, rec, &thread);
-
-        if (r < 0 || !thread)
-                return r;
-        thread->waits_by_sample = true;
-        return make_stack(s, thread, &rec->sample.stack, rec->time_ns, &thread->waited_at, &at);
-}
-
-static int take_switch(struct sample_source *s, const struct perf_record *rec)
-{
-        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
-        const struct thread_stack nowhere = { .stack = 0 };
-        struct thread_stack at = nowhere;
-        struct thread_track *thread;
-        int r = living_thread_of(s, rec, &thread);
-
-        if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
-                return r;
-        if (rec->context_switch.out && thread->waits_by_sample) {
-                at = rec->context_switch.preempted ? nowhere : thread->waited_at;
-                thread->waits_by_sample = false;
-        } else if (rec->context_switch.out) {
-                r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
-                if (rec->context_switch.same_stack)
-                        at = thread->waited_at;
-        }
-        if (rec->context_switch.out) {
-                event.op = TRACE_OP_SWITCH_OUT;
-                event.switch_out.cpu = rec->cpu;
-                event.switch_out.preempted = rec->context_switch.preempted;
-                event.switch_out.wait = rec->context_switch.wait;
-                event.switch_out.stack = at.stack;
-                event.switch_out.stack_state = at.state;
-        } else {
-                event.switch_in.cpu = rec->cpu;
-        }
-        s->n_switches++;
-        return r < 0 ? r : queue(s, thread, event);
-}
-
-/* It becomes an event of who was woken. */
-static int take_wakeup(struct sample_source *s, const struct perf_record *rec)
-{
-        struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };
-        const char *name = rec->wakeup.waker_name;
-        struct thread_track *thread, *waker;
-        struct thread_stack at;
-        uint32_t name_id = 0;
-        int r = living_thread_of(s, rec, &thread);
-
-        if (r < 0 || !thread || thread->exits)
-                return r;
-        event.wakeup.cpu = rec->cpu;
-        waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
-        if (waker) {
-                r = make_stack(s, waker, &rec->wakeup.stack, rec->time_ns, &waker->woke_at, &at);
-                if (rec->wakeup.same_stack)
-                        at = waker->woke_at;
-                event.wakeup.waker = waker->thread;
-                event.wakeup.stack = at.stack;
-                event.wakeup.stack_state = at.state;
-        }
-        if (r == 0 && name[0] != '\0')
-                r = trace_dictionary_add_string(s->dictionary, name,
-                                                strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
-        event.wakeup.name = name_id ? name_id : waker ? waker->name : 0;
-        return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
-}
-
-/* A sample of sched:sched_waking is the waker's.  What comes from an interrupt tells only who was interrupted. */
-static int take_waker_sample(struct sample_source *s, const struct event_spec *spec,
-                             const struct perf_record *rec)
-{
-        struct perf_record wakeup = { .kind = PERF_RECORD_KIND_WAKEUP,
-                                      .cpu = rec->cpu,
-                                      .time_ns = rec->time_ns };
-        const struct thread_track *woken;
-        bool in_interrupt;
-
-        if (perf_record_decode_waking(&rec->sample, spec->woken_offset_bytes, &wakeup.tid, &in_interrupt) <
-            0) {
-                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
-                return 0;
-        }
-        woken = process_table_find_thread(s->processes, wakeup.tid);
-        if (!woken || wakeup.tid == rec->tid)
-                return 0; /* not recorded */
-        wakeup.pid = woken->process->pid;
-        if (!in_interrupt) {
-                wakeup.wakeup.waker_pid = rec->pid;
-                wakeup.wakeup.waker_tid = rec->tid;
-                wakeup.wakeup.stack = rec->sample.stack;
-        }
-        return take_wakeup(s, &wakeup);
 }
 
 /* What a sample is for.  Of an event that nobody knows: NULL. */
@@ -564,9 +487,9 @@ static int take_any_sample(struct sample_source *s, const struct perf_record *re
         const struct event_spec *spec = spec_of(s, rec);
 
         if (spec && spec->role == EVENT_ROLE_WAITS)
-                return take_wait_sample(s, rec);
+                return wait_records_take_sample(s, rec);
         if (spec && spec->role == EVENT_ROLE_WAKERS)
-                return take_waker_sample(s, spec, rec);
+                return wait_records_take_waker(s, spec, rec);
         return take_sample(s, rec);
 }
 
@@ -579,7 +502,7 @@ static bool takes(struct sample_source *s, const struct perf_record *rec)
         return (!s->filter || process_filter_takes(s->filter, rec) || is_waker(s, rec)) && !is_double;
 }
 
-int sample_source_take(struct sample_source *s, const struct perf_record *rec)
+static int take(struct sample_source *s, const struct perf_record *rec)
 {
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
@@ -593,7 +516,7 @@ int sample_source_take(struct sample_source *s, const struct perf_record *rec)
         case PERF_RECORD_KIND_EXIT:
                 return take_exit(s, rec);
         case PERF_RECORD_KIND_SWITCH:
-                return take_switch(s, rec);
+                return wait_records_take_switch(s, rec);
         case PERF_RECORD_KIND_LOST:
                 s->n_lost_records += rec->n_lost;
                 return 0;
@@ -601,7 +524,7 @@ int sample_source_take(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->losses, TRACE_LOSS_SAMPLES_LOST, rec->n_lost);
                 return 0;
         case PERF_RECORD_KIND_WAKEUP:
-                return take_wakeup(s, rec);
+                return wait_records_take_wakeup(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
                 loss_counter_add(s->losses, TRACE_LOSS_THROTTLED, 1);
                 return 0;
@@ -609,6 +532,24 @@ int sample_source_take(struct sample_source *s, const struct perf_record *rec)
                 return 0;
         }
         return 0;
+}
+
+/* What a mapping brings with it comes behind it, else what was before a record comes before it. */
+static int take_in_turn(struct sample_source *s, const struct perf_record *rec)
+{
+        bool is_mapping = rec->kind == PERF_RECORD_KIND_MMAP;
+        int r = rec->time_ns > 0 ? take_images(s, rec->time_ns - is_mapping) : 0;
+
+        if (r == 0)
+                r = take(s, rec);
+        return r == 0 && is_mapping ? take_images(s, rec->time_ns) : r;
+}
+
+int sample_source_take(struct sample_source *s, const struct perf_record *rec)
+{
+        int r = rec->kind == PERF_RECORD_KIND_MMAP ? code_images_look(s->images, rec) : 0;
+
+        return r < 0 ? r : take_in_turn(s, rec);
 }
 
 /* Decodes the oldest record of a ring into its head, if it is not there yet. */
@@ -658,7 +599,7 @@ static int take_from_ring(struct sample_source *s, size_t ring)
         int r = group_counts_take(&s->counts, s->events, &head->record); /* also of what is left out */
 
         if (r == 0 && takes(s, &head->record))
-                r = sample_source_take(s, &head->record);
+                r = take_in_turn(s, &head->record);
         head->ready = false;
         perf_ring_consume(&s->events->rings[ring], head->record_bytes);
         return r;
@@ -709,7 +650,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 if (r < 0) {
                         (void)error_set(err, r, "no memory for regions of code");
                 } else if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
-                        r = takes(s, of_bpf) ? sample_source_take(s, of_bpf) : 0;
+                        r = takes(s, of_bpf) ? take_in_turn(s, of_bpf) : 0;
                         switch_source_consume(s->switches);
                         of_bpf = NULL;
                 } else if (of_ring) {
@@ -725,27 +666,6 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         if (r == 0)
                 r = close_all_cuts(s, NULL);
         return r;
-}
-
-/*
- * Records are looked at ahead of their turn here, and the fork that makes a process one of ours may still wait for
- * its own: whoever has one of ours above him is ours then, or soon is.
- */
-static bool may_want(const struct sample_source *s, uint32_t pid)
-{
-        struct running_process p = { .parent_pid = pid };
-
-        if (!s->filter || s->filter->everything)
-                return !s->filter || process_filter_has_process(s->filter, pid);
-        for (int i = 0; i < ANCESTORS_MAX && p.parent_pid > 1; i++) {
-                uint32_t above = p.parent_pid;
-
-                if (process_filter_has_process(s->filter, above))
-                        return i == 0 || !s->filter->no_children;
-                if (running_process_read(above, &p, NULL) < 0)
-                        return false;
-        }
-        return false;
 }
 
 /* Mappings of data are many; of interest are only clients' regions among them. */
@@ -770,6 +690,8 @@ static int want_table(struct sample_source *s, const struct perf_record *rec)
 
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
 {
+        if (code_images_update(s->images) < 0)
+                return error_set(err, -ENOMEM, "no memory for objects of JITs");
         for (size_t i = 0; i < s->events->n_rings; i++) {
                 const uint8_t *bytes;
                 size_t n_bytes;
@@ -784,9 +706,9 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                                 false; /* it may have borrowed the ring's copy of a wrapped record */
                         if (perf_record_decode(bytes, n_bytes, &s->events->layout, &rec, NULL) < 0 ||
                             rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
-                            !may_want(s, rec.pid))
+                            (s->filter && !process_filter_may_take(s->filter, rec.pid)))
                                 continue;
-                        if (want_table(s, &rec) < 0)
+                        if (want_table(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
                                 return error_set(err, -ENOMEM, "no memory for unwind tables");
                         if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
                                 continue;

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_images;
+struct code_keeper;
 struct code_regions;
 struct code_tables;
 struct error;
@@ -33,6 +35,8 @@ struct process_table;
 struct process_track;
 struct stack_unwinder;
 struct switch_source;
+struct thread_stack;
+struct thread_track;
 struct trace_dictionary;
 
 /* The oldest record of one ring, decoded while it waits for its turn. */
@@ -57,6 +61,7 @@ struct sample_source {
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
         struct process_filter *filter;  /* whose records are taken; NULL = all */
         bool cpu_wide;                  /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
+        struct code_images *images;     /* heap, owned */
         struct stack_builder stacks;
         struct group_counts counts;
         struct ring_head *heads; /* heap, owned: one a ring */
@@ -76,6 +81,7 @@ struct sample_source_parts {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
+        struct code_keeper *keeper;     /* or NULL */
         struct code_tables *tables;     /* or NULL */
         struct code_regions *regions;   /* or NULL */
         struct jit_files *jit;          /* or NULL */
@@ -109,5 +115,17 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
  * Returns 1 with its PID, 0 if there is none, -EBADMSG, -ENOMEM.
  */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
+
+/* ---- for wait_records.c ---- */
+
+/*
+ * The thread of a sample or a switch; NULL if it has ended.  Returns 0 or -ENOMEM.
+ */
+int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
+                              struct thread_track **ret_thread);
+
+/* The callstack in `chain` as a row, and how whole it is.  Returns 0 or -ENOMEM. */
+int sample_source_build_stack(struct sample_source *s, const struct thread_track *thread,
+                              struct thread_stack *ret_stack);
 
 #endif /* SAMPLER_SAMPLE_SOURCE_H */

@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "symbolize/confinement.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/jit_descriptor.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 
@@ -45,6 +46,7 @@ struct packet {
         uint32_t id;      /* of the request; 0 = the child's word after its start */
         int32_t status;   /* enum table_status; after the start: 0 or -errno */
         uint64_t n_bytes; /* of the whole answer; what follows here is a part of it */
+        uint64_t jit_svma;
 };
 
 /* -------------------------------------------------------------- the grandchild */
@@ -66,7 +68,8 @@ static bool is_elf(int file_fd)
                memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
-static enum table_status build(const struct table_request *request, int file_fd, struct byte_buffer *out)
+static enum table_status build(const struct table_request *request, int file_fd, struct byte_buffer *out,
+                               uint64_t *ret_jit_svma)
 {
         enum table_status status = TABLE_STATUS_FAILED;
         struct unwind_module *module = NULL;
@@ -83,6 +86,7 @@ static enum table_status build(const struct table_request *request, int file_fd,
                 status = module->table ? TABLE_STATUS_BUILT : TABLE_STATUS_NOTHING;
                 if (module->table)
                         unwind_module_encode(module, out);
+                (void)jit_descriptor_find(image, ret_jit_svma);
         }
         unwind_module_free(module);
         elf_image_close(image);
@@ -103,9 +107,10 @@ static int send_packet(int fd, const struct packet *packet, void *bytes, size_t 
         return sent < 0 ? -errno : 0;
 }
 
-static int send_answer(int fd, uint32_t id, enum table_status status, const struct byte_buffer *bytes)
+static int send_answer(int fd, uint32_t id, enum table_status status, const struct byte_buffer *bytes,
+                       uint64_t jit_svma)
 {
-        struct packet packet = { .id = id, .status = (int32_t)status };
+        struct packet packet = { .id = id, .status = (int32_t)status, .jit_svma = jit_svma };
         int r = 0;
 
         if (status != TABLE_STATUS_BUILT)
@@ -133,15 +138,16 @@ static _Noreturn void run_grandchild(int fd, const struct table_request *request
 {
         struct byte_buffer bytes = { .data = NULL };
         enum table_status status;
+        uint64_t jit_svma = 0;
 
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
                 _exit(EXIT_FAILURE);
         limit_time();
-        status = task(request, file_fd, &bytes);
+        status = task(request, file_fd, &bytes, &jit_svma);
         if (status == TABLE_STATUS_BUILT && (bytes.failed || bytes.used_bytes == 0))
                 status = TABLE_STATUS_FAILED;
         (void)alarm(0); /* the reader takes its time */
-        _exit(send_answer(fd, request->id, status, &bytes) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+        _exit(send_answer(fd, request->id, status, &bytes, jit_svma) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 /* ------------------------------------------------------------------- the child */
@@ -209,7 +215,7 @@ static int answer_requests(int fd, table_process_task *task)
                 io_close(&file_fd);
                 if (pid > 0 && wait_for_grandchild(fd, pid))
                         continue;
-                r = send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL);
+                r = send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL, 0);
                 if (r < 0)
                         return r;
         }
@@ -370,6 +376,7 @@ static int hand_out(struct table_process *p, enum table_status status, struct ta
         if (status == TABLE_STATUS_BUILT) {
                 ret_answer->bytes = p->received.data;
                 ret_answer->n_bytes = p->received.used_bytes;
+                ret_answer->jit_svma = p->jit_svma;
         }
         p->is_handed_out = true;
         p->answered = ret_answer->id;
@@ -397,6 +404,7 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
             part_bytes > packet->n_bytes - p->received.used_bytes)
                 return -EBADMSG;
         p->answer_bytes = (size_t)packet->n_bytes;
+        p->jit_svma = packet->jit_svma;
         p->received.used_bytes += part_bytes;
         return p->received.used_bytes == p->answer_bytes ? hand_out(p, TABLE_STATUS_BUILT, ret_answer) : 0;
 }

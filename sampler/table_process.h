@@ -49,6 +49,7 @@ enum table_status {
 struct table_answer {
         uint32_t id;
         enum table_status status;
+        uint64_t jit_svma;    /* BUILT: the file's address of __jit_debug_descriptor; 0 = it has none */
         const uint8_t *bytes; /* BUILT: for unwind_module_decode(); borrowed until the next call */
         size_t n_bytes;
 };
@@ -62,6 +63,7 @@ struct table_process {
         uint32_t waiting[TABLE_PROCESS_WAITING_MAX]; /* ids without an answer yet, a ring */
         uint32_t first_waiting, n_waiting;
         uint32_t answered; /* the id that was answered last */
+        uint64_t jit_svma; /* of the answer that is coming */
 };
 
 /*
@@ -72,11 +74,12 @@ struct table_process {
 int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err);
 
 /*
- * What is done with a file there, in a process of its own: the module's bytes go into @out if it is BUILT.
+ * What is done with a file there, in a process of its own: the module's bytes go into @out if it is BUILT, and
+ * *@ret_jit_svma, 0 before, says where its __jit_debug_descriptor is.
  * Another one than table_process_start()'s is for tests.
  */
 typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
-                                             struct byte_buffer *out);
+                                             struct byte_buffer *out, uint64_t *ret_jit_svma);
 int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
                              table_process_task *task, struct error *err);
 

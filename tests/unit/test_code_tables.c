@@ -297,8 +297,9 @@ START_TEST(test_replaced_file)
 END_TEST
 
 static enum table_status say_empty_module(const struct table_request *request, int file_fd,
-                                          struct byte_buffer *out)
+                                          struct byte_buffer *out, uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         const struct unwind_module empty = { .n_bytes = 1 };
         char byte;
 
@@ -353,8 +354,9 @@ START_TEST(test_many_files)
 END_TEST
 
 static enum table_status send_nonsense(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out)
+                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         (void)request;
         (void)file_fd;
         byte_buffer_add_u64(out, 0x123456789);
@@ -375,8 +377,9 @@ START_TEST(test_table_that_is_nonsense)
 END_TEST
 
 static enum table_status wait_for_ever(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out)
+                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         (void)request;
         (void)file_fd;
         (void)out;

@@ -192,8 +192,10 @@ START_TEST(test_file_that_was_cut)
 }
 END_TEST
 
-static enum table_status say_id(const struct table_request *request, int file_fd, struct byte_buffer *out)
+static enum table_status say_id(const struct table_request *request, int file_fd, struct byte_buffer *out,
+                                uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         (void)file_fd;
         byte_buffer_add_u32(out, request->id);
         return TABLE_STATUS_BUILT;
@@ -201,8 +203,9 @@ static enum table_status say_id(const struct table_request *request, int file_fd
 
 /* Dies in each way that a parser may, and answers everything else. */
 static enum table_status die_sometimes(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out)
+                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 };
 
         switch (request->id) {
@@ -220,7 +223,7 @@ static enum table_status die_sometimes(const struct table_request *request, int 
         default:
                 break;
         }
-        return say_id(request, file_fd, out);
+        return say_id(request, file_fd, out, ret_jit_svma);
 }
 
 START_TEST(test_parser_that_is_killed)
@@ -249,8 +252,9 @@ END_TEST
 
 /* Is killed when it has sent a part of its answer: its socket is the lowest descriptor that is a socket. */
 static enum table_status die_while_sending(const struct table_request *request, int file_fd,
-                                           struct byte_buffer *out)
+                                           struct byte_buffer *out, uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         struct {
                 uint32_t id;
                 int32_t status;
@@ -263,7 +267,7 @@ static enum table_status die_while_sending(const struct table_request *request, 
                 if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
                     send(fd, &packet, 16 + sizeof(packet.part), 0) > 0)
                         (void)raise(SIGKILL);
-        return say_id(request, file_fd, out);
+        return say_id(request, file_fd, out, ret_jit_svma);
 }
 
 START_TEST(test_parser_that_is_killed_while_it_sends)
@@ -299,8 +303,10 @@ static const struct {
         { 0, TABLE_STATUS_BUILT, 0, 15 },          /* cut off */
 };
 
-static enum table_status lie(const struct table_request *request, int file_fd, struct byte_buffer *out)
+static enum table_status lie(const struct table_request *request, int file_fd, struct byte_buffer *out,
+                             uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         struct {
                 uint32_t id;
                 int32_t status;
@@ -367,8 +373,10 @@ START_TEST(test_many_requests)
 END_TEST
 
 /* The rights of who parses: none. */
-static enum table_status say_rights(const struct table_request *request, int file_fd, struct byte_buffer *out)
+static enum table_status say_rights(const struct table_request *request, int file_fd, struct byte_buffer *out,
+                                    uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         char line[128];
         FILE *file = fopen("/proc/self/status", "re");
 
@@ -409,8 +417,9 @@ START_TEST(test_who_parses_has_no_rights)
 END_TEST
 
 static enum table_status wait_for_ever(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out)
+                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
 {
+        (void)ret_jit_svma;
         (void)request;
         (void)out;
         (void)!write(file_fd, "x", 1);

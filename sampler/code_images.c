@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/code_images.h"
+
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/intern.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "sampler/code_keeper.h"
+#include "sampler/code_regions.h"
+#include "sampler/code_tables.h"
+#include "sampler/image_source.h"
+#include "sampler/jit_objects.h"
+#include "sampler/memory_image.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_table.h"
+#include "unwind/unwind_module.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SHARE           50                  /* at most one part in so many of all time */
+#define LEFT_NS_MAX     (100 * NS_PER_MS)   /* saved up while nothing was to be looked at */
+#define EXPECTING_NS    (200 * NS_PER_MS)   /* after a JIT made memory executable */
+#define PLACES_MAX      65536               /* of samples: stretches that are remembered */
+#define SEARCHED_MAX    65536               /* processes whose searches are counted */
+#define NOTED_MAX       4096                /* mappings of files whose tables are on their way */
+#define WANTED_MAX      4                   /* times that an image is handed to the keeper */
+#define TABLE_BYTES_MAX (UINT32_C(1) << 26) /* of an image that is read for its unwind table */
+
+static const char memfd_name[] = "/memfd:";
+static const char anonymous_name[] = "//anon";
+
+/* Executable memory that samples fell into. */
+struct place {
+        uint32_t pid, reserved;
+        uint64_t start_avma;
+};
+
+struct place_count {
+        uint32_t n_samples, n_looks;
+};
+
+/* A mapping of a file of which it is not known yet if it is a JIT's. */
+struct noted_file {
+        uint32_t pid;
+        struct address_range range;
+};
+
+struct jit_list {
+        struct jit_objects objects;
+        uint64_t read_ns; /* the last time */
+        uint64_t
+                mapped_ns; /* of the last record of memory that was made executable, which covers what is older */
+};
+
+struct code_images {
+        struct code_images_parts parts;
+        struct code_image_change *changes; /* heap; from `first` on, by time */
+        size_t first, n_changes, changes_capacity;
+        struct intern places; /* struct place */
+        struct place_count *counts;
+        size_t counts_capacity;
+        struct intern searched; /* pid */
+        uint32_t *n_searches;
+        size_t searches_capacity;
+        struct noted_file *noted; /* heap */
+        size_t n_noted, noted_capacity;
+        struct jit_list *lists; /* heap */
+        size_t n_lists, lists_capacity;
+        uint8_t *n_wanted; /* heap; by module: how often its image was asked for, up to WANTED_MAX */
+        size_t wanted_capacity;
+        uint64_t left_ns, refilled_ns; /* what may be spent now, and when that was reckoned */
+        uint64_t expecting_ns;         /* until then */
+        struct memory_image image;     /* scratch */
+};
+
+int code_images_new(const struct code_images_parts *parts, struct code_images **ret_images)
+{
+        struct code_images *c = calloc(1, sizeof(*c));
+
+        if (!c)
+                return -ENOMEM;
+        c->parts = *parts;
+        intern_init(&c->places, sizeof(struct place), PLACES_MAX);
+        intern_init(&c->searched, sizeof(uint32_t), SEARCHED_MAX);
+        c->left_ns = LEFT_NS_MAX;
+        c->refilled_ns = clock_raw_ns();
+        *ret_images = c;
+        return 0;
+}
+
+void code_images_free(struct code_images *c)
+{
+        if (!c)
+                return;
+        for (size_t i = 0; i < c->n_lists; i++)
+                jit_objects_deinit(&c->lists[i].objects);
+        free(c->lists);
+        free(c->noted);
+        free(c->changes);
+        free(c->counts);
+        free(c->n_searches);
+        free(c->n_wanted);
+        intern_deinit(&c->places);
+        intern_deinit(&c->searched);
+        free(c);
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------- */
+
+/* False if enough time was spent with this of late. */
+static bool begin_work(struct code_images *c, uint64_t now_ns)
+{
+        c->left_ns += (now_ns - c->refilled_ns) / SHARE;
+        c->refilled_ns = now_ns;
+        if (c->left_ns > LEFT_NS_MAX)
+                c->left_ns = LEFT_NS_MAX;
+        return c->left_ns > 0;
+}
+
+static void end_work(struct code_images *c, uint64_t began_ns)
+{
+        uint64_t spent_ns = clock_raw_ns() - began_ns;
+
+        c->left_ns -= spent_ns < c->left_ns ? spent_ns : c->left_ns;
+}
+
+/* ---- changes ------------------------------------------------------------------------------------------- */
+
+/* What does not fit is left out: the frames stay addresses. */
+static int add_change(struct code_images *c, const struct code_image_change *change)
+{
+        size_t at;
+
+        if (c->first > 0 && c->first == c->n_changes) {
+                c->first = 0;
+                c->n_changes = 0;
+        }
+        if (c->n_changes - c->first == CODE_IMAGES_CHANGES_MAX)
+                return 0;
+        if (array_reserve(&c->changes, &c->changes_capacity, c->n_changes + 1, sizeof(*c->changes)) < 0)
+                return -ENOMEM;
+        for (at = c->n_changes; at > c->first && c->changes[at - 1].time_ns > change->time_ns; at--)
+                c->changes[at] = c->changes[at - 1];
+        c->changes[at] = *change;
+        c->n_changes++;
+        return 0;
+}
+
+bool code_images_next(struct code_images *c, uint64_t until_ns, struct code_image_change *ret_change)
+{
+        if (c->first == c->n_changes || c->changes[c->first].time_ns > until_ns)
+                return false;
+        *ret_change = c->changes[c->first++];
+        return true;
+}
+
+/* The module that memory of no file is. */
+static int add_anonymous(const struct code_images *c, uint32_t process, uint32_t *ret_module)
+{
+        struct trace_module row = { .kind = TRACE_MODULE_ANONYMOUS, .process = process };
+        int r;
+
+        if (c->parts.regions)
+                row.generation = code_regions_generation(c->parts.regions, process);
+        r = trace_dictionary_add_string(c->parts.dictionary, anonymous_name, strlen(anonymous_name),
+                                        &row.path);
+
+        return r == 0 ? trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &row, ret_module) : r;
+}
+
+/* Tables that are full are no reason to stop. */
+int code_images_put(struct code_images *c, struct process_track *process,
+                    const struct code_image_change *change)
+{
+        struct address_range range = change->range;
+        struct trace_mapping row = { .start_avma = range.start_avma,
+                                     .length_bytes = range.end_avma - range.start_avma,
+                                     .file_offset_bytes = range.file_offset_bytes,
+                                     .time_ns = change->time_ns,
+                                     .process = process->process };
+        uint32_t id;
+        int r = change->is_gone ? add_anonymous(c, process->process, &range.module) : 0;
+
+        row.module = range.module;
+        if (r == 0)
+                r = trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
+        if (r == -EOVERFLOW)
+                return 0;
+        return r < 0 ? r : address_space_add(&process->space, &range);
+}
+
+/* ---- modules ------------------------------------------------------------------------------------------- */
+
+/* "[image 3f0c91d2]": the first four bytes of its build-id, or of the number that stands for its content. */
+static int add_module(struct code_images *c, const uint8_t *build_id, size_t build_id_bytes, uint64_t content,
+                      uint32_t *ret_module)
+{
+        struct trace_module row = { .kind = TRACE_MODULE_IMAGE };
+        uint32_t head = (uint32_t)(content >> 32);
+        char name[24];
+        int r = 0;
+
+        if (build_id_bytes > 0) {
+                head = 0;
+                for (size_t i = 0; i < sizeof(head); i++)
+                        head = head << 8 | (i < build_id_bytes ? build_id[i] : 0);
+                r = trace_dictionary_add_string(c->parts.dictionary, build_id, build_id_bytes, &row.build_id);
+        } else {
+                row.content = content;
+        }
+        (void)snprintf(name, sizeof(name), "[image %08" PRIx32 "]", head);
+        if (r == 0)
+                r = trace_dictionary_add_string(c->parts.dictionary, name, strlen(name), &row.path);
+        return r == 0 ? trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &row, ret_module) : r;
+}
+
+/* Bytes in memory without a name, for the builder of unwind tables; -1 if that cannot be. */
+static int hold_bytes(const struct byte_buffer *bytes)
+{
+        int fd = memfd_create("image", MFD_CLOEXEC);
+
+        if (fd >= 0 && io_write_all(fd, bytes->data, bytes->used_bytes, NULL) < 0)
+                io_close(&fd);
+        return fd;
+}
+
+static bool has_table(const struct code_images *c, uint32_t module)
+{
+        const struct unwind_module *known;
+
+        return code_tables_find(c->parts.tables, module, &known) != CODE_TABLES_NONE;
+}
+
+/* What is mapped of it is enough for its unwind table. */
+static int want_table(struct code_images *c, uint32_t module)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        int r = 0;
+
+        if (!c->parts.tables || has_table(c, module))
+                return 0;
+        if (memory_image_append_parts(&c->image, TABLE_BYTES_MAX, &bytes) == 0)
+                r = code_tables_want_image(c->parts.tables, module, hold_bytes(&bytes));
+        byte_buffer_deinit(&bytes);
+        return r;
+}
+
+/* ---- images that the program put there ----------------------------------------------------------------- */
+
+/* The keeper has it after the first time, if it was not gone by then. */
+static bool may_want(struct code_images *c, uint32_t module)
+{
+        size_t before = c->wanted_capacity;
+
+        if (array_reserve(&c->n_wanted, &c->wanted_capacity, (size_t)module + 1, sizeof(*c->n_wanted)) < 0)
+                return false;
+        if (c->wanted_capacity > before)
+                memset(c->n_wanted + before, 0, c->wanted_capacity - before);
+        if (c->n_wanted[module] == WANTED_MAX)
+                return false;
+        c->n_wanted[module]++;
+        return true;
+}
+
+/* The image in `image` is there: its code becomes its module's.  Tables that are full are no reason to stop. */
+static int take_image(struct code_images *c, uint64_t time_ns)
+{
+        const struct memory_image *image = &c->image;
+        struct code_image_change change = { .time_ns = time_ns, .pid = image->memory.pid };
+        struct code_source source;
+        int r = add_module(c, image->build_id, image->build_id_bytes, image->content, &change.range.module);
+
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        if (c->parts.keeper && may_want(c, change.range.module)) {
+                r = image_source_new(image, &source);
+                if (r == 0)
+                        r = code_keeper_want(c->parts.keeper, change.range.module, &source);
+        }
+        if (r == 0)
+                r = want_table(c, change.range.module);
+        for (size_t i = 0; i < image->n_parts && r == 0; i++) {
+                change.range.start_avma = image->parts[i].start_avma;
+                change.range.end_avma = image->parts[i].end_avma;
+                change.range.file_offset_bytes = image->parts[i].file_off;
+                r = add_change(c, &change);
+        }
+        return r;
+}
+
+/* May all memory of the process be searched once more? */
+static bool may_search(struct code_images *c, uint32_t pid)
+{
+        uint32_t id;
+        int r = array_reserve(&c->n_searches, &c->searches_capacity, (size_t)c->searched.n_items + 1,
+                              sizeof(*c->n_searches));
+
+        if (r == 0)
+                r = intern_add(&c->searched, &pid, sizeof(pid), &id);
+        if (r < 0)
+                return false;
+        if (r == 1)
+                c->n_searches[id - 1] = 0;
+        return c->n_searches[id - 1]++ < CODE_IMAGES_SEARCHES_MAX;
+}
+
+/* Returns 1 if an image was found, 0, -ENOMEM. */
+static int look(struct code_images *c, struct memory_image_place *place, uint64_t time_ns)
+{
+        uint64_t began_ns = clock_raw_ns();
+        int r;
+
+        if (!begin_work(c, began_ns))
+                return 0;
+        r = memory_image_find(place, &c->image);
+        if (r == 0 && may_search(c, place->pid)) {
+                place->searches = true;
+                r = memory_image_find(place, &c->image);
+        }
+        end_work(c, began_ns);
+        if (r == 1)
+                r = take_image(c, time_ns) < 0 ? -ENOMEM : 1;
+        return r;
+}
+
+static bool begins_with(const struct perf_mmap *m, const char *name)
+{
+        return m->path_bytes >= strlen(name) && memcmp(m->path, name, strlen(name)) == 0;
+}
+
+/* Memory of no file, and of one in memory: that may be used like the former. */
+static bool is_anonymous(const struct perf_mmap *m)
+{
+        return m->path_bytes == 0 || begins_with(m, anonymous_name) || begins_with(m, "[heap]") ||
+               begins_with(m, "[anon") || begins_with(m, "[stack");
+}
+
+/* In a file in memory the image may be what the file is; then it is a module like any other. */
+static bool is_file_itself(const struct code_images *c, const struct perf_mmap *m)
+{
+        const struct memory_image *image = &c->image;
+
+        for (size_t i = 0; i < image->n_parts; i++)
+                if (image->parts[i].start_avma - image->parts[i].file_off ==
+                    m->start_avma - m->file_offset_bytes)
+                        return true;
+        return false;
+}
+
+static int look_into_memfd(struct code_images *c, struct memory_image_place *place, const struct perf_mmap *m,
+                           uint64_t time_ns)
+{
+        uint64_t began_ns = clock_raw_ns();
+        int r;
+
+        if (!begin_work(c, began_ns))
+                return 0;
+        r = memory_image_find(place, &c->image);
+        end_work(c, began_ns);
+        return r == 1 && !is_file_itself(c, m) ? take_image(c, time_ns) : r == -ENOMEM ? r : 0;
+}
+
+/* The range around an address, if it is memory of no file and no image. */
+static const struct address_range *find_anonymous(const struct code_images *c,
+                                                  const struct process_track *process, uint64_t avma)
+{
+        const struct address_range *range = address_space_find(&process->space, avma);
+        const struct trace_module *module =
+                range ? trace_dictionary_row(c->parts.dictionary, TRACE_TABLE_MODULES, range->module) : NULL;
+
+        return module && module->kind == TRACE_MODULE_ANONYMOUS ? range : NULL;
+}
+
+int code_images_meet(struct code_images *c, const struct process_track *process, uint64_t avma,
+                     uint64_t time_ns)
+{
+        const struct address_range *range = find_anonymous(c, process, avma);
+        struct place key = { .pid = process->pid };
+        struct memory_image_place place = { .pid = process->pid, .avma = avma };
+        struct place_count *count;
+        uint32_t id;
+        int r;
+
+        if (!range)
+                return 0;
+        key.start_avma = range->start_avma;
+        place.start_avma = range->start_avma;
+        place.end_avma = range->end_avma;
+        r = array_reserve(&c->counts, &c->counts_capacity, (size_t)c->places.n_items + 1, sizeof(*c->counts));
+
+        if (r == 0)
+                r = intern_add(&c->places, &key, sizeof(key), &id);
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        count = &c->counts[id - 1];
+        if (r == 1)
+                *count = (struct place_count){ .n_samples = 0 };
+        count->n_samples++;
+        if (count->n_looks == CODE_IMAGES_LOOKS_MAX || count->n_samples < UINT32_C(1) << 3 * count->n_looks)
+                return 0;
+        count->n_looks++;
+        r = look(c, &place, time_ns);
+        if (r == 1)
+                *count = (struct place_count){
+                        .n_samples = 0
+                }; /* the next program's code is as good as this one's */
+        return r < 0 ? r : 0;
+}
+
+/* ---- objects of JITs ----------------------------------------------------------------------------------- */
+
+/* Whatever was true of the list since it was last read: objects that came and went in between are never seen. */
+static uint64_t time_of(const struct code_images *c, const struct jit_objects *objects)
+{
+        for (size_t i = 0; i < c->n_lists; i++)
+                if (&c->lists[i].objects == objects)
+                        return c->lists[i].read_ns > c->lists[i].mapped_ns ? c->lists[i].read_ns
+                                                                           : c->lists[i].mapped_ns;
+        return 0;
+}
+
+static int add_parts(struct code_images *c, uint32_t pid, const struct jit_object *object, bool is_gone,
+                     uint64_t time_ns)
+{
+        struct code_image_change change = { .time_ns = time_ns, .pid = pid, .is_gone = is_gone };
+        int r = 0;
+
+        change.range.module = is_gone ? 0 : object->module;
+        for (size_t i = 0; i < object->n_parts && r == 0; i++) {
+                change.range.start_avma = object->parts[i].start_avma;
+                change.range.end_avma = object->parts[i].end_avma;
+                change.range.file_offset_bytes = object->parts[i].file_off;
+                r = add_change(c, &change);
+        }
+        return r;
+}
+
+static int add_object(void *context, const struct jit_objects *list, struct jit_object *object,
+                      struct byte_buffer *bytes)
+{
+        struct code_images *c = context;
+        int r = add_module(c, NULL, 0, object->content, &object->module);
+
+        if (r == -EOVERFLOW) {
+                object->n_parts = 0;
+                return 0;
+        }
+        if (r == 0 && c->parts.tables && !has_table(c, object->module))
+                r = code_tables_want_image(c->parts.tables, object->module, hold_bytes(bytes));
+        if (r == 0 && c->parts.keeper)
+                r = code_keeper_add(c->parts.keeper, object->module, TRACE_ATTACHMENT_MODULE_FILE, bytes);
+        return r == 0 ? add_parts(c, list->pid, object, false, time_of(c, list)) : r;
+}
+
+static int remove_object(void *context, const struct jit_objects *list, const struct jit_object *object)
+{
+        struct code_images *c = context;
+
+        return add_parts(c, list->pid, object, true, time_of(c, list));
+}
+
+/* The record covers what lies there; the objects are there still. */
+static int put_back(struct code_images *c, struct jit_list *list, const struct memory_image_place *place,
+                    uint64_t time_ns)
+{
+        int r = 0;
+
+        if (time_ns > list->mapped_ns)
+                list->mapped_ns = time_ns;
+        for (size_t i = 0; i < list->objects.n_objects && r == 0; i++) {
+                const struct jit_object *object = &list->objects.objects[i];
+                bool overlaps = false;
+
+                for (size_t k = 0; k < object->n_parts; k++)
+                        overlaps |= object->parts[k].start_avma < place->end_avma &&
+                                    place->start_avma < object->parts[k].end_avma;
+                if (overlaps)
+                        r = add_parts(c, list->objects.pid, object, false, time_ns);
+        }
+        return r;
+}
+
+static int follow_list(struct code_images *c, uint32_t pid, uint64_t descriptor_avma)
+{
+        int r;
+
+        for (size_t i = 0; i < c->n_lists; i++)
+                if (c->lists[i].objects.pid == pid && c->lists[i].objects.descriptor_avma == descriptor_avma)
+                        return 0;
+        if (c->n_lists == CODE_IMAGES_LISTS_MAX)
+                return 0;
+        r = array_reserve(&c->lists, &c->lists_capacity, c->n_lists + 1, sizeof(*c->lists));
+        if (r < 0)
+                return r;
+        c->lists[c->n_lists] = (struct jit_list){ .read_ns = 0 };
+        jit_objects_init(&c->lists[c->n_lists++].objects, pid, descriptor_avma);
+        return 0;
+}
+
+/* Returns 1 if it is known now whether the file is a JIT's, 0 if not yet, -ENOMEM. */
+static int decide(struct code_images *c, const struct noted_file *file)
+{
+        const struct address_range *range = &file->range;
+        const struct unwind_module *module;
+        uint64_t svma, bias;
+        int r = code_tables_find_jit(c->parts.tables, range->module, &svma);
+
+        if (r == -EAGAIN)
+                return 0;
+        if (r == 1 && code_tables_find(c->parts.tables, range->module, &module) == CODE_TABLES_READY &&
+            unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
+                                    range->end_avma - range->start_avma, &bias))
+                r = follow_list(c, file->pid, bias + svma);
+        return r < 0 ? r : 1;
+}
+
+int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range)
+{
+        struct noted_file file = { .pid = pid, .range = *range };
+        int r = c->parts.tables ? decide(c, &file) : 1;
+
+        if (r != 0 || c->n_noted == NOTED_MAX)
+                return r < 0 ? r : 0;
+        if (array_reserve(&c->noted, &c->noted_capacity, c->n_noted + 1, sizeof(*c->noted)) < 0)
+                return -ENOMEM;
+        c->noted[c->n_noted++] = file;
+        return 0;
+}
+
+static int decide_noted(struct code_images *c)
+{
+        size_t n_kept = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < c->n_noted; i++) {
+                int known = r < 0 ? 0 : decide(c, &c->noted[i]);
+
+                r = known < 0 ? known : r;
+                if (known == 0)
+                        c->noted[n_kept++] = c->noted[i];
+        }
+        c->n_noted = n_kept;
+        return r;
+}
+
+int code_images_update(struct code_images *c)
+{
+        const struct jit_objects_sink sink = { .add = add_object, .remove = remove_object, .context = c };
+        uint64_t began_ns = clock_raw_ns();
+        int r = c->n_noted > 0 ? decide_noted(c) : 0;
+
+        if (c->n_lists == 0 || !begin_work(c, began_ns))
+                return r;
+        for (size_t i = 0; i < c->n_lists && r == 0; i++) {
+                uint64_t now_ns = clock_raw_ns();
+
+                r = jit_objects_update(&c->lists[i].objects, &sink);
+                c->lists[i].read_ns = now_ns;
+        }
+        end_work(c, began_ns);
+        return r;
+}
+
+/* Memory of a process with a JIT was made executable.  Returns 0 or -ENOMEM. */
+static int look_at_lists(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
+{
+        bool is_of_jit = false;
+        int r = 0;
+
+        for (size_t i = 0; i < c->n_lists; i++)
+                is_of_jit |= c->lists[i].objects.pid == place->pid;
+        if (!is_of_jit)
+                return 0;
+        c->expecting_ns = clock_raw_ns() + EXPECTING_NS;
+        r = code_images_update(c);
+        for (size_t i = 0; i < c->n_lists && r == 0; i++)
+                if (c->lists[i].objects.pid == place->pid)
+                        r = put_back(c, &c->lists[i], place, time_ns);
+        return r;
+}
+
+int code_images_look(struct code_images *c, const struct perf_record *record)
+{
+        const struct perf_mmap *m = &record->mmap;
+        struct memory_image_place place = { .pid = record->pid,
+                                            .start_avma = m->start_avma,
+                                            .end_avma = m->start_avma + m->length_bytes,
+                                            .avma = m->start_avma };
+        int r;
+
+        if (!m->executable || place.end_avma <= place.start_avma)
+                return 0;
+        if (begins_with(m, memfd_name))
+                return look_into_memfd(c, &place, m, record->time_ns);
+        if (!is_anonymous(m))
+                return 0;
+        r = look_at_lists(c, &place, record->time_ns);
+        if (r == 0)
+                r = look(c, &place, record->time_ns);
+        return r < 0 ? r : 0;
+}
+
+bool code_images_is_expecting(const struct code_images *c)
+{
+        return c->n_noted > 0 || (c->expecting_ns > 0 && clock_raw_ns() < c->expecting_ns);
+}
+
+void code_images_forget(struct code_images *c, uint32_t pid)
+{
+        size_t n_kept = 0;
+
+        for (size_t i = 0; i < c->n_lists; i++) {
+                if (c->lists[i].objects.pid == pid)
+                        jit_objects_deinit(&c->lists[i].objects);
+                else
+                        c->lists[n_kept++] = c->lists[i];
+        }
+        c->n_lists = n_kept;
+        n_kept = 0;
+        for (size_t i = 0; i < c->n_noted; i++)
+                if (c->noted[i].pid != pid)
+                        c->noted[n_kept++] = c->noted[i];
+        c->n_noted = n_kept;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/image_source.h"
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/trace_spec.h"
+#include "sampler/code_keeper.h"
+#include "sampler/image_search.h"
+#include "sampler/memory_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Another loaded instance of the image begins alike as well, but what follows there is not the rest of the file.  The
+ * section headers tell: the first one is empty, and the names of sections are where they say.
+ */
+static bool has_sections(const struct elf_header *header, const uint8_t *bytes, size_t n_bytes)
+{
+        static const uint8_t zeros[ELF_HEADER_SECTION_BYTES] = { 0 };
+        struct elf_header_section names;
+
+        if (header->n_sections == 0)
+                return true;
+        if (header->names_section >= header->n_sections ||
+            memcmp(bytes + header->sections_off, zeros, sizeof(zeros)) != 0)
+                return false;
+        elf_header_section_read(bytes + header->sections_off +
+                                        (size_t)header->names_section * ELF_HEADER_SECTION_BYTES,
+                                &names);
+        return names.type == SHT_STRTAB && names.n_bytes > 0 && names.file_off < n_bytes &&
+               names.n_bytes <= n_bytes - names.file_off && bytes[names.file_off] == 0 &&
+               bytes[names.file_off + names.n_bytes - 1] == 0;
+}
+
+/* Section headers are the end of most files, but some have sections behind them. */
+static uint64_t count_with_sections(const struct elf_header *header, const uint8_t *bytes, uint64_t n_bytes)
+{
+        uint64_t end = n_bytes;
+
+        for (uint32_t i = 0; i < header->n_sections; i++) {
+                struct elf_header_section s;
+
+                elf_header_section_read(bytes + header->sections_off + (size_t)i * ELF_HEADER_SECTION_BYTES,
+                                        &s);
+                if (s.type != SHT_NOBITS && s.type != SHT_NULL && s.file_off <= IMAGE_SOURCE_BYTES_MAX &&
+                    s.n_bytes <= IMAGE_SOURCE_BYTES_MAX && s.file_off + s.n_bytes > end)
+                        end = s.file_off + s.n_bytes;
+        }
+        return end;
+}
+
+/* The image that begins at @avma, if it is this one and whole.  Returns 1, 0, -EFBIG, -ENOMEM. */
+static int read_copy(const struct memory_image *image, uint64_t avma, uint64_t bytes_max,
+                     struct byte_buffer *out)
+{
+        uint64_t n_bytes = elf_header_count_bytes(&image->header), more_bytes;
+        size_t before = out->used_bytes;
+        const uint8_t *bytes;
+        int r;
+
+        if (n_bytes > bytes_max)
+                return -EFBIG;
+        r = process_memory_append(&image->memory, avma, n_bytes, out);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        more_bytes = count_with_sections(&image->header, out->data + before, n_bytes) - n_bytes;
+        r = more_bytes <= bytes_max - n_bytes
+                    ? process_memory_append(&image->memory, avma + n_bytes, more_bytes, out)
+                    : -EFAULT;
+        n_bytes = out->used_bytes - before;
+        bytes = out->data + before;
+        if (r == 0 && memcmp(bytes, image->begin, image->header.n_bytes) == 0 &&
+            has_sections(&image->header, bytes, n_bytes) && memory_image_has_code(image, bytes, n_bytes))
+                return 1;
+        out->used_bytes = before;
+        return r == -ENOMEM ? r : 0;
+}
+
+/* Returns 1 with all of the image, 0, -EFBIG, -ENOMEM. */
+static int find_copy(struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
+{
+        const struct image_search_limits limits = { .bytes_max = IMAGE_SOURCE_SEARCH_BYTES,
+                                                    .until_ns = clock_raw_ns() + IMAGE_SOURCE_SEARCH_NS };
+        struct image_search *search = NULL;
+        struct image_search_hit hit;
+        int r = image->copy_avma ? read_copy(image, image->copy_avma, bytes_max, out) : 0;
+
+        if (r == 0)
+                r = image_search_new(&image->memory, &limits, &search);
+        while (r == 0 && image_search_next(search, &hit) == 1)
+                if (hit.avma != image->header_avma && hit.header.n_bytes == image->header.n_bytes &&
+                    memcmp(hit.begin, image->begin, image->header.n_bytes) == 0)
+                        r = read_copy(image, hit.avma, bytes_max, out);
+        image_search_free(search);
+        return r == -ENOENT ? 0 : r;
+}
+
+int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
+                      struct error *err)
+{
+        struct memory_image *image = source;
+        int r;
+
+        if (bytes_max > IMAGE_SOURCE_BYTES_MAX)
+                bytes_max = IMAGE_SOURCE_BYTES_MAX;
+        r = find_copy(image, bytes_max, out);
+        if (r == -ENOMEM)
+                return error_set(err, r, "no memory for an image");
+        if (r == 1) {
+                *ret_kind = TRACE_ATTACHMENT_MODULE_FILE;
+                return 0;
+        }
+        /* One whose whole is too large may be small enough without its debug information. */
+        r = memory_image_append_parts(image, bytes_max, out);
+        if (r == -EFAULT)
+                return error_set(err, -ENOENT, "the image is gone");
+        *ret_kind = TRACE_ATTACHMENT_MODULE_PARTS;
+        return r < 0 ? error_set(err, r, "image in memory") : 0;
+}
+
+static void free_source(void *source)
+{
+        struct memory_image *image = source;
+
+        process_memory_close(&image->memory);
+        free(image);
+}
+
+int image_source_new(const struct memory_image *image, struct code_source *ret_source)
+{
+        struct memory_image *copy = malloc(sizeof(*copy));
+
+        if (!copy)
+                return -ENOMEM;
+        *copy = *image;
+        process_memory_open(&copy->memory, image->memory.pid); /* the keeper's thread has no right to */
+        *ret_source = (struct code_source){ .source = copy, .read = image_source_read, .free = free_source };
+        return 0;
+}

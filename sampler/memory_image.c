@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/memory_image.h"
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/content_hash.h"
+#include "sampler/image_search.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_maps.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define BELOW_MAX        16   /* mappings below the code that are looked at */
+#define NOTE_BYTES_MAX   1024 /* of the notes that may have the build-id */
+#define PROBES_AT_ONCE   64
+#define COMPARE_BYTES    65536
+#define HEADER_SECTIONS  40 /* in the ELF header: where the section headers are */
+#define HEADER_SECTION_N 60 /* how many, and which of them has the names */
+
+/* ---- what an image says -------------------------------------------------------------------------------- */
+
+/* Where its code is mapped, if its file's address 0 is at @base_avma. */
+static void list_parts(struct memory_image *image)
+{
+        const struct elf_header_segment *s;
+        size_t at = 0;
+
+        image->n_parts = 0;
+        while (image->n_parts < MEMORY_IMAGE_PARTS_MAX && (s = elf_header_next_code(&image->header, &at)))
+                image->parts[image->n_parts++] =
+                        (struct memory_image_part){ .start_avma = image->base_avma + s->svma,
+                                                    .end_avma = image->base_avma + s->svma + s->file_bytes,
+                                                    .file_off = s->file_off };
+}
+
+/* Is the memory in question code of this image? */
+static bool covers(const struct memory_image *image, const struct memory_image_place *place)
+{
+        for (size_t i = 0; i < image->n_parts; i++) {
+                const struct memory_image_part *p = &image->parts[i];
+
+                if (p->start_avma > p->end_avma || p->end_avma - p->start_avma > MEMORY_IMAGE_PART_BYTES)
+                        return false;
+                if (place->avma != place->start_avma
+                            ? p->start_avma <= place->avma && place->avma < p->end_avma
+                            : p->start_avma < place->end_avma && place->start_avma < p->end_avma)
+                        return true;
+        }
+        return false;
+}
+
+static void read_build_id(struct memory_image *image)
+{
+        for (size_t i = 0; i < image->header.n_segments && image->build_id_bytes == 0; i++) {
+                const struct elf_header_segment *s = &image->header.segments[i];
+                uint8_t notes[NOTE_BYTES_MAX];
+                size_t n = s->file_bytes < sizeof(notes) ? s->file_bytes : sizeof(notes);
+
+                if (s->type == PT_NOTE &&
+                    process_memory_read_all(&image->memory, image->base_avma + s->svma, notes, n))
+                        image->build_id_bytes = elf_header_find_build_id(notes, n, image->build_id);
+        }
+}
+
+/* Returns 1, 0 if the code cannot be read, -ENOMEM. */
+static int hash_code(struct memory_image *image)
+{
+        struct byte_buffer code = { .data = NULL };
+        int r = 0;
+
+        for (size_t i = 0; i < image->n_parts && r == 0 && code.used_bytes < MEMORY_IMAGE_CONTENT_BYTES;
+             i++) {
+                const struct memory_image_part *p = &image->parts[i];
+                uint64_t n = p->end_avma - p->start_avma, room = MEMORY_IMAGE_CONTENT_BYTES - code.used_bytes;
+
+                r = process_memory_append(&image->memory, p->start_avma, n < room ? n : room, &code);
+        }
+        if (r == 0)
+                image->content = content_hash(code.data, code.used_bytes);
+        byte_buffer_deinit(&code);
+        return r == 0 ? 1 : r == -ENOMEM ? r : 0;
+}
+
+/* Takes the header that begins at @avma, if it is one and the memory in question is its code. */
+static bool take_header(struct memory_image *image, const struct memory_image_place *place, uint64_t avma)
+{
+        size_t n = process_memory_read(&image->memory, avma, image->begin, sizeof(image->begin));
+        uint64_t svma;
+
+        if (elf_header_read(image->begin, n, &image->header) < 0 || image->header.type == ET_REL ||
+            !elf_header_find_svma(&image->header, 0, &svma))
+                return false;
+        image->header_avma = avma;
+        image->base_avma = avma - svma;
+        list_parts(image);
+        return covers(image, place);
+}
+
+/* ---- the header below the code ------------------------------------------------------------------------- */
+
+struct mapping {
+        uint64_t start_avma, end_avma;
+};
+
+/* The mappings below and at the code, the nearest one last.  Returns how many. */
+static size_t list_below(const struct memory_image_place *place, struct mapping below[BELOW_MAX])
+{
+        struct process_maps maps;
+        struct perf_mmap m;
+        size_t n = 0;
+
+        if (process_maps_open(&maps, place->pid, NULL) < 0)
+                return 0;
+        while (process_maps_next(&maps, &m) == 1 && m.start_avma <= place->avma) {
+                if (place->avma - m.start_avma > MEMORY_IMAGE_BELOW_BYTES)
+                        continue;
+                if (n == BELOW_MAX)
+                        memmove(below, below + 1, --n * sizeof(*below));
+                below[n++] = (struct mapping){ m.start_avma, m.start_avma + m.length_bytes };
+        }
+        process_maps_close(&maps);
+        return n;
+}
+
+/* The first bytes of pages, from @top_avma downwards, in one call.  Returns how many were there. */
+static size_t probe(uint32_t pid, uint64_t top_avma, uint64_t page_bytes, uint32_t *first, size_t n)
+{
+        struct iovec here = { .iov_base = first, .iov_len = n * sizeof(*first) };
+        struct iovec there[PROBES_AT_ONCE];
+        ssize_t got;
+
+        for (size_t i = 0; i < n; i++) {
+                there[i].iov_len = sizeof(*first);
+                /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process is only a number here */
+                there[i].iov_base = (void *)(uintptr_t)(top_avma - i * page_bytes);
+        }
+        got = process_vm_readv((pid_t)pid, &here, 1, there, n, 0);
+        return got > 0 ? (size_t)got / sizeof(*first) : 0;
+}
+
+/* In one mapping, from the page of the code or from its end downwards. */
+static bool find_in_mapping(struct memory_image *image, const struct memory_image_place *place,
+                            const struct mapping *m, uint64_t page_bytes, size_t *probes_left)
+{
+        uint64_t top_avma = (place->avma < m->end_avma ? place->avma : m->end_avma - 1) / page_bytes *
+                            page_bytes;
+        uint64_t n_pages = (top_avma - m->start_avma) / page_bytes + 1;
+
+        while (n_pages > 0 && *probes_left > 0) {
+                uint32_t first[PROBES_AT_ONCE];
+                size_t n = n_pages < PROBES_AT_ONCE ? n_pages : PROBES_AT_ONCE, got;
+
+                n = n < *probes_left ? n : *probes_left;
+                got = probe(place->pid, top_avma, page_bytes, first, n);
+                for (size_t i = 0; i < got; i++)
+                        if (memcmp(&first[i], ELFMAG, SELFMAG) == 0 &&
+                            take_header(image, place, top_avma - i * page_bytes))
+                                return true;
+                if (got < n) /* it cannot be read */
+                        return false;
+                *probes_left -= n;
+                n_pages -= n;
+                top_avma -= n * page_bytes;
+        }
+        return false;
+}
+
+static bool find_below(struct memory_image *image, const struct memory_image_place *place)
+{
+        uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+        size_t probes_left = MEMORY_IMAGE_PROBES_MAX;
+        struct mapping below[BELOW_MAX];
+        size_t n;
+
+        /* Without looking at the mappings: it is mapped as a whole. */
+        if (take_header(image, place, place->start_avma))
+                return true;
+        n = list_below(place, below);
+        for (size_t i = n; i > 0; i--)
+                if (below[i - 1].start_avma != place->start_avma &&
+                    take_header(image, place, below[i - 1].start_avma))
+                        return true;
+        for (size_t i = n; i > 0 && probes_left > 0; i--)
+                if (find_in_mapping(image, place, &below[i - 1], page_bytes, &probes_left))
+                        return true;
+        return false;
+}
+
+/* ---- the image elsewhere ------------------------------------------------------------------------------- */
+
+/* Is the code of the image at @copy_avma the same as what is mapped, as far as it is hashed? */
+static bool is_copy(const struct memory_image *image, uint64_t copy_avma, uint8_t *scratch)
+{
+        for (size_t i = 0; i < image->n_parts; i++) {
+                const struct memory_image_part *p = &image->parts[i];
+                uint64_t left = p->end_avma - p->start_avma, done = 0;
+
+                if (left > MEMORY_IMAGE_CONTENT_BYTES)
+                        left = MEMORY_IMAGE_CONTENT_BYTES;
+                while (left > 0) {
+                        size_t n = left < COMPARE_BYTES ? left : COMPARE_BYTES;
+
+                        if (!process_memory_read_all(&image->memory, p->start_avma + done, scratch, n) ||
+                            !process_memory_read_all(&image->memory, copy_avma + p->file_off + done,
+                                                     scratch + COMPARE_BYTES, n) ||
+                            memcmp(scratch, scratch + COMPARE_BYTES, n) != 0)
+                                return false;
+                        done += n;
+                        left -= n;
+                }
+        }
+        return image->n_parts > 0;
+}
+
+/* Its code would begin at the mapping's begin: where there is no header, the program mapped segments alone. */
+static bool take_hit(struct memory_image *image, const struct memory_image_place *place,
+                     const struct image_search_hit *hit, uint8_t *scratch)
+{
+        uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+        const struct elf_header_segment *s;
+        size_t at = 0;
+
+        if (hit->header.type == ET_REL)
+                return false;
+        image->header = hit->header;
+        image->header_avma = 0;
+        image->copy_avma = hit->avma;
+        while ((s = elf_header_next_code(&hit->header, &at))) {
+                image->base_avma = place->start_avma - s->svma / page_bytes * page_bytes;
+                list_parts(image);
+                if (s->file_bytes > place->end_avma - place->start_avma || !covers(image, place))
+                        continue;
+                if (is_copy(image, hit->avma, scratch)) {
+                        memcpy(image->begin, hit->begin, hit->begin_bytes);
+                        return true;
+                }
+        }
+        return false;
+}
+
+/* Returns 1, 0, -ENOMEM. */
+static int find_elsewhere(struct memory_image *image, const struct memory_image_place *place)
+{
+        const struct image_search_limits limits = { .bytes_max = MEMORY_IMAGE_SEARCH_BYTES,
+                                                    .until_ns = clock_raw_ns() + MEMORY_IMAGE_SEARCH_NS };
+        uint8_t *scratch = malloc((size_t)2 * COMPARE_BYTES);
+        struct image_search *search = NULL;
+        struct image_search_hit hit;
+        bool found = false;
+        int r = scratch ? image_search_new(&image->memory, &limits, &search) : -ENOMEM;
+
+        while (r == 0 && !found && image_search_next(search, &hit) == 1)
+                found = take_hit(image, place, &hit, scratch);
+        image_search_free(search);
+        free(scratch);
+        return r == -ENOMEM ? r : found;
+}
+
+int memory_image_find(const struct memory_image_place *place, struct memory_image *ret_image)
+{
+        struct memory_image *image = ret_image;
+        int r;
+
+        *image = (struct memory_image){ .memory = process_memory_of(place->pid) };
+        r = find_below(image, place);
+        if (r == 0 && place->searches)
+                r = find_elsewhere(image, place);
+        if (r != 1)
+                return r;
+        read_build_id(image);
+        return hash_code(image);
+}
+
+/* ---- its bytes ----------------------------------------------------------------------------------------- */
+
+static uint64_t count_loaded(const struct elf_header *header)
+{
+        uint64_t end = header->n_bytes;
+
+        for (size_t i = 0; i < header->n_segments; i++) {
+                const struct elf_header_segment *s = &header->segments[i];
+
+                if (s->type == PT_LOAD && s->file_off + s->file_bytes > end)
+                        end = s->file_off + s->file_bytes;
+        }
+        return end;
+}
+
+int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
+{
+        uint64_t n_bytes = count_loaded(&image->header);
+        uint8_t *bytes;
+
+        if (n_bytes > bytes_max)
+                return -EFBIG;
+        bytes = byte_buffer_reserve(out, n_bytes);
+        if (!bytes)
+                return -ENOMEM;
+        memset(bytes, 0, n_bytes);
+        for (size_t i = 0; i < image->header.n_segments; i++) {
+                const struct elf_header_segment *s = &image->header.segments[i];
+
+                if (s->type == PT_LOAD &&
+                    process_memory_read(&image->memory, image->base_avma + s->svma, bytes + s->file_off,
+                                        s->file_bytes) < s->file_bytes &&
+                    s->flags & PF_X)
+                        return -EFAULT;
+        }
+        memcpy(bytes, image->begin, image->header.n_bytes);
+        memset(bytes + HEADER_SECTIONS, 0, sizeof(uint64_t));
+        memset(bytes + HEADER_SECTION_N, 0, 2 * sizeof(uint16_t));
+        out->used_bytes += n_bytes;
+        return 0;
+}
+
+bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
+{
+        uint8_t *scratch = malloc(COMPARE_BYTES);
+        bool is_same = scratch != NULL && image->n_parts > 0;
+
+        for (size_t i = 0; i < image->n_parts && is_same; i++) {
+                const struct memory_image_part *p = &image->parts[i];
+                uint64_t left = p->end_avma - p->start_avma, done = 0;
+
+                is_same = p->file_off <= n_bytes && left <= n_bytes - p->file_off;
+                while (is_same && left > 0) {
+                        size_t n = left < COMPARE_BYTES ? left : COMPARE_BYTES;
+
+                        is_same = process_memory_read_all(&image->memory, p->start_avma + done, scratch, n) &&
+                                  memcmp(scratch, bytes + p->file_off + done, n) == 0;
+                        done += n;
+                        left -= n;
+                }
+        }
+        free(scratch);
+        return is_same;
+}

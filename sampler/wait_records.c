@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/wait_records.h"
+
+#include "format/trace_dictionary.h"
+#include "sampler/event_spec.h"
+#include "sampler/loss_counter.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_table.h"
+#include "sampler/sample_source.h"
+#include "sampler/stack_unwinder.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int queue(struct sample_source *s, struct thread_track *thread, struct trace_event event)
+{
+        struct pending_event pending = { .event = event };
+
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
+/* What was copied -> a callstack, and @last; nothing for nothing. */
+static int make_stack(struct sample_source *s, struct thread_track *thread, const struct raw_stack *raw,
+                      uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
+{
+        int r;
+
+        *ret_stack = (struct thread_stack){ .stack = 0 };
+        if (!raw->chain && !raw->registers)
+                return 0;
+        stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
+        r = sample_source_build_stack(s, thread, ret_stack);
+        *last = *ret_stack;
+        return r;
+}
+
+/* A sample of perf's context-switches: the switch itself comes next. */
+int wait_records_take_sample(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread;
+        struct thread_stack at;
+        int r = sample_source_find_thread(s, rec, &thread);
+
+        if (r < 0 || !thread)
+                return r;
+        thread->waits_by_sample = true;
+        return make_stack(s, thread, &rec->sample.stack, rec->time_ns, &thread->waited_at, &at);
+}
+
+int wait_records_take_switch(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
+        const struct thread_stack nowhere = { .stack = 0 };
+        struct thread_stack at = nowhere;
+        struct thread_track *thread;
+        int r = sample_source_find_thread(s, rec, &thread);
+
+        if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
+                return r;
+        if (rec->context_switch.out && thread->waits_by_sample) {
+                at = rec->context_switch.preempted ? nowhere : thread->waited_at;
+                thread->waits_by_sample = false;
+        } else if (rec->context_switch.out) {
+                r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
+                if (rec->context_switch.same_stack)
+                        at = thread->waited_at;
+        }
+        if (rec->context_switch.out) {
+                event.op = TRACE_OP_SWITCH_OUT;
+                event.switch_out.cpu = rec->cpu;
+                event.switch_out.preempted = rec->context_switch.preempted;
+                event.switch_out.wait = rec->context_switch.wait;
+                event.switch_out.stack = at.stack;
+                event.switch_out.stack_state = at.state;
+        } else {
+                event.switch_in.cpu = rec->cpu;
+        }
+        s->n_switches++;
+        return r < 0 ? r : queue(s, thread, event);
+}
+
+/* It becomes an event of who was woken. */
+int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };
+        const char *name = rec->wakeup.waker_name;
+        struct thread_track *thread, *waker;
+        struct thread_stack at;
+        uint32_t name_id = 0;
+        int r = sample_source_find_thread(s, rec, &thread);
+
+        if (r < 0 || !thread || thread->exits)
+                return r;
+        event.wakeup.cpu = rec->cpu;
+        waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
+        if (waker) {
+                r = make_stack(s, waker, &rec->wakeup.stack, rec->time_ns, &waker->woke_at, &at);
+                if (rec->wakeup.same_stack)
+                        at = waker->woke_at;
+                event.wakeup.waker = waker->thread;
+                event.wakeup.stack = at.stack;
+                event.wakeup.stack_state = at.state;
+        }
+        if (r == 0 && name[0] != '\0')
+                r = trace_dictionary_add_string(s->dictionary, name,
+                                                strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
+        event.wakeup.name = name_id ? name_id : waker ? waker->name : 0;
+        return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
+}
+
+/* A sample of sched:sched_waking is the waker's.  What comes from an interrupt tells only who was interrupted. */
+int wait_records_take_waker(struct sample_source *s, const struct event_spec *spec,
+                            const struct perf_record *rec)
+{
+        struct perf_record wakeup = { .kind = PERF_RECORD_KIND_WAKEUP,
+                                      .cpu = rec->cpu,
+                                      .time_ns = rec->time_ns };
+        const struct thread_track *woken;
+        bool in_interrupt;
+
+        if (perf_record_decode_waking(&rec->sample, spec->woken_offset_bytes, &wakeup.tid, &in_interrupt) <
+            0) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        woken = process_table_find_thread(s->processes, wakeup.tid);
+        if (!woken || wakeup.tid == rec->tid)
+                return 0; /* not recorded */
+        wakeup.pid = woken->process->pid;
+        if (!in_interrupt) {
+                wakeup.wakeup.waker_pid = rec->pid;
+                wakeup.wakeup.waker_tid = rec->tid;
+                wakeup.wakeup.stack = rec->sample.stack;
+        }
+        return wait_records_take_wakeup(s, &wakeup);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* An image that was put into memory without the loader is found from its code, and all of it where the program has it. */
+#include "base/byte_buffer.h"
+#include "format/trace_spec.h"
+#include "sampler/code_keeper.h"
+#include "sampler/image_search.h"
+#include "sampler/image_source.h"
+#include "sampler/memory_image.h"
+#include "symbolize/elf_image.h"
+#include "tests/unit/made_image.h"
+
+#include <check.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ROOM_BYTES  ((size_t)0x8000)
+#define PAYLOAD_MAX (UINT64_C(1) << 24)
+#define COPY_SHIFT  24 /* a copy in the heap begins at no page */
+
+static struct made_image image;
+static struct memory_image found;
+static struct byte_buffer bytes;
+static uint8_t *base;
+static uint8_t *copy;
+
+static uint64_t address_of(const void *p)
+{
+        return (uint64_t)(uintptr_t)p;
+}
+
+/* The image that a process has no second time: what test is it of? */
+static void make(bool has_build_id)
+{
+        struct made_image_options options = { .seed = (uint8_t)getpid(), .has_build_id = has_build_id };
+
+        made_image_init(&image, &options);
+}
+
+static void setup(void)
+{
+        base = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ck_assert(base != MAP_FAILED);
+        make(false);
+        copy = NULL;
+}
+
+static void teardown(void)
+{
+        (void)munmap(base, ROOM_BYTES);
+        free(copy);
+        byte_buffer_deinit(&bytes);
+}
+
+static struct memory_image_place place_of_code(void)
+{
+        uint64_t start_avma = address_of(base) + MADE_IMAGE_CODE_SVMA;
+
+        return (struct memory_image_place){ .pid = (uint32_t)getpid(),
+                                            .start_avma = start_avma,
+                                            .end_avma = start_avma + MADE_IMAGE_PAGE_BYTES,
+                                            .avma = start_avma };
+}
+
+static int find(bool searches)
+{
+        struct memory_image_place place = place_of_code();
+
+        place.searches = searches;
+        return memory_image_find(&place, &found);
+}
+
+static void keep_copy(void)
+{
+        copy = malloc(image.n_bytes + COPY_SHIFT);
+        ck_assert_ptr_nonnull(copy);
+        memcpy(copy + COPY_SHIFT, image.bytes, image.n_bytes);
+}
+
+/* The test's own images must not be found. */
+static void forget_image(void)
+{
+        memset(image.bytes, 0, sizeof(image.bytes));
+}
+
+static uint32_t read_all(void)
+{
+        struct code_source source;
+        uint32_t kind = 0;
+
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_int_eq(source.read(source.source, PAYLOAD_MAX, &bytes, &kind, NULL), 0);
+        source.free(source.source);
+        return kind;
+}
+
+START_TEST(is_found_by_its_header)
+{
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(found.base_avma, address_of(base));
+        ck_assert_uint_eq(found.header_avma, address_of(base));
+        ck_assert_uint_eq(found.n_parts, 1);
+        ck_assert_uint_eq(found.parts[0].start_avma, address_of(base) + MADE_IMAGE_CODE_SVMA);
+        ck_assert_uint_eq(found.parts[0].end_avma - found.parts[0].start_avma, MADE_IMAGE_CODE_BYTES);
+        ck_assert_uint_eq(found.parts[0].file_off, MADE_IMAGE_CODE_OFF);
+        ck_assert_uint_eq(found.build_id_bytes, 0);
+        ck_assert_uint_ne(found.content, 0);
+}
+END_TEST
+
+START_TEST(is_the_same_wherever_it_lies)
+{
+        uint64_t content;
+
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(false), 1);
+        content = found.content;
+        memset(base, 0, ROOM_BYTES);
+        base += MADE_IMAGE_PAGE_BYTES;
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(false), 1);
+        base -= MADE_IMAGE_PAGE_BYTES;
+        ck_assert_uint_eq(found.content, content);
+        ck_assert_uint_eq(found.base_avma, address_of(base) + MADE_IMAGE_PAGE_BYTES);
+}
+END_TEST
+
+START_TEST(tells_its_build_id)
+{
+        make(true);
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(found.build_id_bytes, 20);
+        ck_assert_uint_eq(found.build_id[19], (uint8_t)getpid());
+}
+END_TEST
+
+/* The pages between its segments cannot be read, as where a loader reserves memory first. */
+START_TEST(gaps_do_not_hide_the_header)
+{
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(mprotect(base + MADE_IMAGE_PAGE_BYTES, MADE_IMAGE_PAGE_BYTES, PROT_NONE), 0);
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(found.header_avma, address_of(base));
+}
+END_TEST
+
+/* The header of other code lies below. */
+START_TEST(another_header_is_none)
+{
+        made_image_load(&image, base, false);
+        memset(base + MADE_IMAGE_CODE_SVMA, 0, MADE_IMAGE_CODE_BYTES);
+        base += 2 * MADE_IMAGE_PAGE_BYTES;
+        ck_assert_int_eq(find(false), 0);
+        base -= 2 * MADE_IMAGE_PAGE_BYTES;
+}
+END_TEST
+
+START_TEST(is_read_whole_from_the_heap)
+{
+        made_image_load(&image, base, false);
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_FILE);
+        ck_assert_uint_eq(bytes.used_bytes, 0x1640 + 3 * sizeof(Elf64_Shdr));
+        ck_assert_int_eq(memcmp(bytes.data, copy + COPY_SHIFT, bytes.used_bytes), 0);
+}
+END_TEST
+
+START_TEST(without_a_header_its_copy_tells)
+{
+        made_image_load(&image, base, true);
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(find(false), 0);
+        ck_assert_int_eq(find(true), 1);
+        ck_assert_uint_eq(found.copy_avma, address_of(copy) + COPY_SHIFT);
+        ck_assert_uint_eq(found.base_avma, address_of(base));
+        ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_FILE);
+        ck_assert_int_eq(memcmp(bytes.data, copy + COPY_SHIFT, bytes.used_bytes), 0);
+}
+END_TEST
+
+/* One byte of the code is another one. */
+START_TEST(other_code_is_no_copy)
+{
+        made_image_load(&image, base, true);
+        keep_copy();
+        forget_image();
+        base[MADE_IMAGE_CODE_SVMA + MADE_IMAGE_CODE_BYTES - 1] ^= 1;
+        ck_assert_int_eq(find(true), 0);
+}
+END_TEST
+
+START_TEST(what_is_mapped_is_put_together)
+{
+        struct elf_image *elf;
+        uint64_t svma;
+
+        made_image_load(&image, base, false);
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_PARTS);
+        ck_assert_int_eq(
+                memcmp(bytes.data + MADE_IMAGE_CODE_OFF, base + MADE_IMAGE_CODE_SVMA, MADE_IMAGE_CODE_BYTES),
+                0);
+        ck_assert_int_eq(elf_image_open_memory(bytes.data, bytes.used_bytes, &elf, NULL), 0);
+        ck_assert(elf_image_find_svma(elf, MADE_IMAGE_CODE_OFF, &svma));
+        ck_assert_uint_eq(svma, MADE_IMAGE_CODE_SVMA);
+        elf_image_close(elf);
+}
+END_TEST
+
+START_TEST(limits_and_ends_are_said)
+{
+        struct byte_buffer out = { .data = NULL };
+        struct code_source source;
+        uint32_t kind;
+
+        made_image_load(&image, base, false);
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_int_eq(source.read(source.source, 64, &out, &kind, NULL), -EFBIG);
+        ck_assert_int_eq(munmap(base, ROOM_BYTES), 0);
+        ck_assert_int_eq(source.read(source.source, PAYLOAD_MAX, &out, &kind, NULL), -ENOENT);
+        ck_assert_uint_eq(out.used_bytes, 0);
+        ck_assert_int_eq(find(true), 0);
+        source.free(source.source);
+        byte_buffer_deinit(&out);
+        base = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+END_TEST
+
+START_TEST(a_search_keeps_its_limits)
+{
+        const struct image_search_limits none = { .bytes_max = 0, .until_ns = UINT64_MAX };
+        const struct image_search_limits over = { .bytes_max = UINT64_MAX, .until_ns = 1 };
+        struct process_memory memory = process_memory_of((uint32_t)getpid());
+        struct image_search *search;
+        struct image_search_hit hit;
+
+        keep_copy();
+        ck_assert_int_eq(image_search_new(&memory, &none, &search), 0);
+        ck_assert_int_eq(image_search_next(search, &hit), 0);
+        image_search_free(search);
+        ck_assert_int_eq(image_search_new(&memory, &over, &search), 0);
+        ck_assert_int_eq(image_search_next(search, &hit), 0);
+        image_search_free(search);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("memory_image");
+        TCase *tests = tcase_create("memory_image");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_set_timeout(tests, 60);
+        tcase_add_checked_fixture(tests, setup, teardown);
+        tcase_add_test(tests, is_found_by_its_header);
+        tcase_add_test(tests, is_the_same_wherever_it_lies);
+        tcase_add_test(tests, tells_its_build_id);
+        tcase_add_test(tests, gaps_do_not_hide_the_header);
+        tcase_add_test(tests, another_header_is_none);
+        tcase_add_test(tests, is_read_whole_from_the_heap);
+        tcase_add_test(tests, without_a_header_its_copy_tells);
+        tcase_add_test(tests, other_code_is_no_copy);
+        tcase_add_test(tests, what_is_mapped_is_put_together);
+        tcase_add_test(tests, limits_and_ends_are_said);
+        tcase_add_test(tests, a_search_keeps_its_limits);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
