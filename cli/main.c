@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/cmd_annotate.h"
 #include "cli/cmd_check.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
@@ -27,6 +28,8 @@ struct command_row {
 static const struct command_row command_rows[] = {
         { "record", cmd_record, true, "run a program and record its callstacks and zones" },
         { "report", cmd_report, false, "show where the time went: functions, zones, functions inside zones" },
+        { "annotate", cmd_annotate, false,
+          "show the instructions and lines of a function, with its samples" },
         { "dump", cmd_dump, false, "print a trace as text, a line a record" },
         { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
         { "list", cmd_list, false, "show the events that can be recorded" },
