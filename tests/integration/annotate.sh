@@ -67,6 +67,7 @@ holds "its schema is named" same hyprof.annotation/1 "$(value json .schema)"
 holds "the function and its file are named" same "hot_loop $program" "$(value json '.function + " " + .module.path')"
 holds "there is code" same true "$(value json '.code == "file" or .code == "trace"')"
 # The loop: from the target of the jump back to that jump.
+# shellcheck disable=SC2016 # variables of jq
 loop='def number: ltrimstr("0x") | explode | reduce .[] as $c (0; . * 16 + ($c | if . >= 97 then . - 87 else . - 48 end));
         [.parts[].instructions[] | . + {at: (.address | number)}] as $all |
         ([$all[] | select(.branch == "conditional" and (.target.address | number) < .at)] | max_by(.at)) as $back |
