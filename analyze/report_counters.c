@@ -43,8 +43,7 @@ static struct report_counter describe(const struct trace_dictionary *d, uint32_t
         };
 }
 
-/* The events that share the samples of @leader, and itself. */
-static void find_group(struct report_counters *c, const struct trace_dictionary *d, uint32_t leader)
+void report_counters_find_group(struct report_counters *c, const struct trace_dictionary *d, uint32_t leader)
 {
         uint32_t n_events = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS);
 
@@ -190,7 +189,7 @@ int report_counters_fill(struct report *report, const struct trace_dictionary *d
         if (!report->event)
                 return 0;
         shown = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, report->event->event);
-        find_group(c, d, shown->leader != 0 ? shown->leader : report->event->event);
+        report_counters_find_group(c, d, shown->leader != 0 ? shown->leader : report->event->event);
         if (c->n_counters == 0)
                 return 0;
         n_functions = (size_t)report->functions.n_rows * c->n_counters;

@@ -73,6 +73,9 @@ int report_counters_fill(struct report *report, const struct trace_dictionary *d
                          struct report_samples *samples);
 void report_counters_deinit(struct report_counters *c);
 
+/* Fills `counters` with the events that share the samples of @leader, and itself; none if it is alone. */
+void report_counters_find_group(struct report_counters *c, const struct trace_dictionary *d, uint32_t leader);
+
 /* The ratios of one row of numbers, in the order of `counters`. */
 struct report_ratios report_counters_ratios(const struct report_counters *c, const uint64_t *row);
 

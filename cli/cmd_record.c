@@ -11,6 +11,7 @@
 #include "cli/progress_line.h"
 #include "cli/record_options.h"
 #include "cli/scope_check.h"
+#include "cli/source_embedding.h"
 #include "cli/standard_output.h"
 #include "cli/text_number.h"
 #include "format/trace_dictionary.h"
@@ -73,7 +74,10 @@ static int complete(struct trace_writer *writer, struct trace_dictionary *dictio
                 (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
         symbolize(dictionary, result, kallsyms_fd, options->no_symbolize);
-        r = trace_writer_put_tables(writer, dictionary, err);
+        if (options->embed_source)
+                r = source_embedding_run(dictionary, writer, NULL, options->quiet, err);
+        if (r == 0)
+                r = trace_writer_put_tables(writer, dictionary, err);
         return r < 0 ? r : trace_writer_finish(writer, err);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/cmd_annotate.h"
 #include "cli/cmd_check.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
@@ -33,6 +34,8 @@ static const struct command_row command_rows[] = {
         { "symbolize", cmd_symbolize, false, "find names for the addresses of a trace, on any machine" },
         { "modules", cmd_modules, false, "show the code of a trace: kept, found or missing" },
         { "extract", cmd_extract, false, "write code that a trace keeps into a file" },
+        { "annotate", cmd_annotate, false,
+          "show the instructions and lines of a function, with its samples" },
         { "dump", cmd_dump, false, "print a trace as text, a line a record" },
         { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
         { "list", cmd_list, false, "show the events that can be recorded" },

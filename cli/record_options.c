@@ -20,6 +20,7 @@
 
 enum {
         LETTER_NO_SYMBOLIZE = OPTION_LONG_ONLY,
+        LETTER_EMBED_SOURCE,
         LETTER_CLIENT_RING,
         LETTER_STAT,
         LETTER_UNWIND,
@@ -93,6 +94,7 @@ static const struct option_row option_rows[] = {
           "memory for the events of each thread of COMMAND: 512K, 4M; a power of\n                          two from 4K to 256M; default: 1M" },
         { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL,
           "record addresses only, and names of the kernel's; 'hyprof symbolize' adds the rest" },
+        { LETTER_EMBED_SOURCE, "embed-source", NULL, "keep the sources of sampled lines in the trace" },
         { 'q', "quiet", NULL, "say nothing but errors" },
         { 'h', "help", NULL, "print this help" },
 };
@@ -315,6 +317,9 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_NO_SYMBOLIZE:
                 options->no_symbolize = true;
                 return 0;
+        case LETTER_EMBED_SOURCE:
+                options->embed_source = true;
+                return 0;
         case 'o':
                 options->path = strcmp(value, "-") == 0 ? "/dev/stdout" : value;
                 return 0;
@@ -340,6 +345,8 @@ static int check(const struct record_options *options)
                 wrong = "--off-cpu needs the switches that --no-switches leaves out";
         else if (options->keep_stacks && options->unwinder.mode == STACK_UNWINDER_FP)
                 wrong = "--keep-stacks: with --unwind=fp there are no copies of stacks";
+        else if (options->embed_source && options->no_symbolize)
+                wrong = "--embed-source needs the lines that --no-symbolize leaves out; hyprof symbolize has it, too";
         if (!wrong)
                 return 0;
         complain("error: %s", wrong);

@@ -33,6 +33,7 @@ struct record_options {
         bool no_switches;
         bool as_root; /* the command, though sudo was asked by another user */
         bool no_symbolize;
+        bool embed_source;
         bool quiet;
         bool help;
 };

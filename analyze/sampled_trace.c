@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/sampled_trace.h"
+
+#include "base/error.h"
+#include "format/attachment_chunk.h"
+#include "format/event_decoder.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct trace_symbol *symbol_at(const struct sampled_trace *t, uint32_t id)
+{
+        return trace_dictionary_row(t->dictionary, TRACE_TABLE_SYMBOLS, id);
+}
+
+static int add_events(struct sampled_trace *t, const struct trace_item *item, struct error *err)
+{
+        struct event_decoder decoder;
+        struct trace_event event;
+        struct event_run run;
+        int r = event_decoder_init(&decoder, t->dictionary, item->body, item->body_bytes, err);
+
+        if (r < 0)
+                return r;
+        while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
+                while ((r = event_decoder_next(&decoder, &event, err)) == 1) {
+                        const struct trace_sample_event *row;
+
+                        if (event.op != TRACE_OP_SAMPLE)
+                                continue;
+                        row = trace_dictionary_row(t->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
+                                                   (uint32_t)event.sample.event);
+                        r = sample_stats_add(&t->samples, &event, row->mode == TRACE_SAMPLE_MODE_WITH_LEADER);
+                        if (r < 0)
+                                return error_set(err, r, "adding up the samples: out of memory");
+                }
+                if (r < 0)
+                        return r;
+        }
+        return r;
+}
+
+static int add_attachment(struct sampled_trace *t, const struct trace_item *item, struct error *err)
+{
+        struct attachment_chunk part;
+        int r = attachment_chunk_decode(t->dictionary, item->body, item->body_bytes, &part, err);
+
+        if (r == 0)
+                r = image_spool_add_part(&t->images, t->dictionary, &part, err);
+        if (r == 0 && source_texts_add_part(&t->sources, &part) < 0)
+                r = error_set(err, -ENOMEM, "no memory for the sources of the trace");
+        return r;
+}
+
+static int add_item(struct sampled_trace *t, const struct trace_item *item, struct error *err)
+{
+        if (item->header.kind == TRACE_CHUNK_EVENTS)
+                return add_events(t, item, err);
+        return item->header.kind == TRACE_CHUNK_ATTACHMENT ? add_attachment(t, item, err) : 0;
+}
+
+static int sum_events(struct sampled_trace *t)
+{
+        t->n_events = trace_dictionary_count(t->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
+        t->events = calloc((size_t)t->n_events + 1, sizeof(*t->events));
+        if (!t->events)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < sample_stats_count(&t->samples); i++)
+                sample_sum_add(&t->events[sample_stats_key(&t->samples, i)->event - 1], &t->samples.sums[i]);
+        return 0;
+}
+
+/* Rows of one frame follow each other up to the one that is not inlined into the next. */
+static int index_symbols(struct sampled_trace *t)
+{
+        uint32_t n_frames = trace_dictionary_count(t->dictionary, TRACE_TABLE_FRAMES);
+        const struct trace_symbol *before = NULL;
+
+        t->n_symbols = trace_dictionary_count(t->dictionary, TRACE_TABLE_SYMBOLS);
+        t->first_symbols = calloc((size_t)n_frames + 1, sizeof(*t->first_symbols));
+        if (!t->first_symbols)
+                return -ENOMEM;
+        for (uint32_t id = 1; id <= t->n_symbols; id++) {
+                const struct trace_symbol *row = symbol_at(t, id);
+
+                if (!before || before->frame != row->frame || !(before->flags & TRACE_SYMBOL_INLINED))
+                        t->first_symbols[row->frame - 1] = id;
+                before = row;
+        }
+        return 0;
+}
+
+int sampled_trace_load(struct sampled_trace *t, const char *path, struct error *err)
+{
+        struct trace_item item;
+        int r;
+
+        *t = (struct sampled_trace){ .reader = NULL };
+        sample_stats_init(&t->samples);
+        image_spool_init(&t->images);
+        source_texts_init(&t->sources, NULL);
+        r = trace_reader_open(path, &t->reader, err);
+        if (r < 0)
+                return r;
+        t->dictionary = trace_reader_dictionary(t->reader);
+        source_texts_init(&t->sources, t->dictionary);
+        while ((r = trace_reader_next(t->reader, &item, err)) == 1) {
+                r = add_item(t, &item, err);
+                if (r < 0)
+                        return error_prefix(err, r, "%s", path);
+        }
+        if (r < 0)
+                return r;
+        if (sum_events(t) < 0 || index_symbols(t) < 0)
+                return error_set(err, -ENOMEM, "%s: no memory for its symbols", path);
+        t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);
+        return 0;
+}
+
+void sampled_trace_deinit(struct sampled_trace *t)
+{
+        source_texts_deinit(&t->sources);
+        image_spool_deinit(&t->images);
+        sample_stats_deinit(&t->samples);
+        free(t->events);
+        free(t->first_symbols);
+        trace_reader_close(t->reader);
+}
+
+struct report_string sampled_trace_meta(const struct sampled_trace *t, const char *key)
+{
+        uint32_t n_rows = trace_dictionary_count(t->dictionary, TRACE_TABLE_META);
+
+        for (uint32_t id = 1; id <= n_rows; id++) {
+                const struct trace_meta *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_META, id);
+                struct report_string name = report_string_of(t->dictionary, row->key);
+
+                if (name.n_bytes == strlen(key) && memcmp(name.bytes, key, name.n_bytes) == 0)
+                        return report_string_of(t->dictionary, row->value);
+        }
+        return (struct report_string){ .bytes = NULL };
+}
+
+uint32_t sampled_trace_symbols(const struct sampled_trace *t, uint32_t frame, uint32_t *ret_first)
+{
+        uint32_t first = frame != 0 ? t->first_symbols[frame - 1] : 0;
+        uint32_t n = 1;
+
+        if (first == 0)
+                return 0;
+        while (symbol_at(t, first + n - 1)->flags & TRACE_SYMBOL_INLINED && first + n <= t->n_symbols &&
+               symbol_at(t, first + n)->frame == frame)
+                n++;
+        *ret_first = first;
+        return n;
+}
+
+uint32_t sampled_trace_function(const struct sampled_trace *t, uint32_t frame)
+{
+        uint32_t first, n = sampled_trace_symbols(t, frame, &first);
+
+        return n == 0 ? 0 : symbol_at(t, first + n - 1)->function;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/sampled_trace.h - a trace read to its end for the places that its samples are at
+ *
+ * Way of the data:  trace_reader -> event_decoder, image_spool, source_texts -> [sampled_trace] -> annotation
+ *
+ * Also the code and the sources that the trace keeps.  Not thread-safe.
+ */
+#ifndef ANALYZE_SAMPLED_TRACE_H
+#define ANALYZE_SAMPLED_TRACE_H
+
+#include "analyze/sample_stats.h"
+#include "analyze/source_texts.h"
+#include "format/trace_reader.h"
+#include "symbolize/image_spool.h"
+
+#include <stdint.h>
+
+struct error;
+
+struct sampled_trace {
+        struct trace_reader *reader;
+        const struct trace_dictionary *dictionary; /* the reader's */
+        struct sample_stats samples;
+        struct image_spool images;
+        struct source_texts sources;
+        struct sample_sum *events; /* heap: of all samples of each sample event, by id - 1 */
+        uint32_t n_events;
+        uint32_t *
+                first_symbols; /* heap: id of the first of the rows of SYMBOLS that count, by frame - 1; 0 = none */
+        uint32_t n_symbols; /* rows of SYMBOLS */
+        enum trace_ending ending;
+        const char *ending_words;
+};
+
+/*
+ * sampled_trace_load() - read all of it
+ * @path:  "-" for standard input
+ * @ret:   to be deinitialised by the caller, after a failure too
+ * A trace that is cut off gives what stands before.  Returns 0, what trace_reader_open() returns, -EBADMSG for
+ * malformed events, -ENOMEM.
+ */
+int sampled_trace_load(struct sampled_trace *ret, const char *path, struct error *err);
+void sampled_trace_deinit(struct sampled_trace *t);
+
+/* The value of a key of META; empty if it is not there. */
+struct report_string sampled_trace_meta(const struct sampled_trace *t, const char *key);
+
+/*
+ * sampled_trace_symbols() - what a frame is: the innermost inlined function first
+ * @ret_first:  id in SYMBOLS of the first row; the others follow
+ * Returns how many rows there are, 0 if nothing is known.
+ */
+uint32_t sampled_trace_symbols(const struct sampled_trace *t, uint32_t frame, uint32_t *ret_first);
+
+/* The name (a string) of the function that the code at @frame is of, which others may be inlined into; 0 = unknown. */
+uint32_t sampled_trace_function(const struct sampled_trace *t, uint32_t frame);
+
+#endif /* ANALYZE_SAMPLED_TRACE_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/annotate_json.h - a function's instructions and source lines for programs
+ *
+ * Way of the data:  annotation, source_texts -> [annotate_json] -> standard output
+ * Specification:    docs/annotate.md
+ */
+#ifndef CLI_ANNOTATE_JSON_H
+#define CLI_ANNOTATE_JSON_H
+
+#include <stdio.h>
+
+#define ANNOTATE_JSON_SCHEMA "hyprof.annotation/1"
+
+struct annotation;
+struct source_texts;
+
+/* Everything, whatever the text would leave out.  Returns 0 or -ENOMEM. */
+int annotate_json_print(const struct annotation *a, struct source_texts *sources, FILE *out);
+
+#endif /* CLI_ANNOTATE_JSON_H */

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_annotate.h"
+
+#include "analyze/annotation.h"
+#include "analyze/report.h"
+#include "analyze/sampled_trace.h"
+#include "base/error.h"
+#include "cli/annotate_json.h"
+#include "cli/annotate_text.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/option_table.h"
+#include "cli/standard_output.h"
+#include "cli/text_color.h"
+#include "cli/text_number.h"
+#include "symbolize/symbol_search.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define ROWS_MAX          300 /* a function of more instructions is shown where it is hot */
+#define CONTEXT_DEFAULT   8
+#define CONTEXT_UNSET     UINT32_MAX
+#define LIMIT_DEFAULT     0.005
+#define CANDIDATES_MAX    10
+#define TRACE_ENDING_WORD ".hyp"
+
+enum {
+        LETTER_MODULE = OPTION_LONG_ONLY,
+        LETTER_SOURCE,
+        LETTER_ASM,
+        LETTER_CONTEXT,
+        LETTER_PERCENT_LIMIT,
+        LETTER_COLOR,
+        LETTER_DEBUG_DIR,
+        LETTER_SYSROOT,
+};
+
+struct arguments {
+        const char *path;
+        const char *function; /* NULL = the hottest */
+        const char *module;   /* NULL = any */
+        const char *event;    /* NULL = the one with the most samples */
+        struct symbol_search search;
+        enum text_color_when color;
+        uint32_t context; /* CONTEXT_UNSET, ANNOTATE_TEXT_ROWS_ALL - 1 = all */
+        double limit;
+        bool has_input; /* -i */
+        bool source, assembly, json, intel, help;
+};
+
+#define CONTEXT_ALL (UINT32_MAX - 1)
+
+static const struct option_row option_rows[] = {
+        { 'i', "input", "FILE", "the trace, - for standard input; default: " OPTION_DEFAULT_TRACE },
+        { LETTER_MODULE, "module", "NAME", "the function of this module: its path, or a part of that" },
+        { 'e', "event", "NAME", "show the samples of this event; default: the one with the most" },
+        { LETTER_SOURCE, "source", NULL, "lines of source alone; with --asm: both" },
+        { LETTER_ASM, "asm", NULL, "instructions alone; default: both" },
+        { 'M', "disassembler-style", "STYLE", "of x86 instructions: att or intel; default: att" },
+        { LETTER_CONTEXT, "context", "N",
+          "in a function of more than 300 instructions, show N around each hot\n                          one; all = the whole function; default: 8" },
+        { LETTER_PERCENT_LIMIT, "percent-limit", "P",
+          "what has P percent of the samples is hot; default: 0.5" },
+        { 'j', "json", NULL,
+          "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md) instead of text" },
+        { LETTER_COLOR, "color", "WHEN", "auto, always or never; default: auto, on a terminal" },
+        { LETTER_DEBUG_DIR, "debug-dir", "DIR", "look here for debug information first; may be repeated" },
+        { LETTER_SYSROOT, "sysroot", "DIR", "look for files of the trace below DIR" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof annotate",
+        .operands = "[TRACE] FUNCTION",
+        .n_operands_max = 2,
+        .about =
+                "Shows the instructions of a function with the samples at each, its jumps, and the lines of its\n"
+                "source.  FUNCTION is its name or a part of it; default: the hottest.  TRACE is a trace, \"-\"\n"
+                "standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = shown, also without code, and what could be read of a trace that is cut off;\n"
+                "1 = TRACE cannot be read, no function or several have that name, or the result cannot be\n"
+                "written; 2 = usage\n",
+};
+
+/* ---- the command line ----------------------------------------------------------------------------------- */
+
+static int take_context(struct arguments *args, const char *value)
+{
+        uint64_t n;
+
+        if (strcmp(value, "all") == 0) {
+                args->context = CONTEXT_ALL;
+                return 0;
+        }
+        if (option_parse_number(value, 0, CONTEXT_ALL - 1, &n) < 0) {
+                complain("error: --context %s: neither a number of rows nor all", value);
+                return -EINVAL;
+        }
+        args->context = (uint32_t)n;
+        return 0;
+}
+
+static int take_limit(struct arguments *args, const char *value)
+{
+        char *end;
+        double percent = strtod(value, &end);
+
+        if (end == value || *end != '\0' || !(percent >= 0 && percent <= 100)) {
+                complain("error: --percent-limit %s: not a number from 0 to 100", value);
+                return -EINVAL;
+        }
+        args->limit = percent / 100;
+        return 0;
+}
+
+static int take_style(struct arguments *args, const char *value)
+{
+        args->intel = strcmp(value, "intel") == 0;
+        if (args->intel || strcmp(value, "att") == 0)
+                return 0;
+        complain("error: -M %s: att and intel are known", value);
+        return -EINVAL;
+}
+
+static int take_debug_dir(struct arguments *args, const char *value)
+{
+        if (args->search.n_debug_dirs == SYMBOL_SEARCH_FOLDERS_MAX) {
+                complain("error: --debug-dir: more than %d", SYMBOL_SEARCH_FOLDERS_MAX);
+                return -EINVAL;
+        }
+        args->search.debug_dirs[args->search.n_debug_dirs++] = value;
+        return 0;
+}
+
+static int take_color(struct arguments *args, const char *value)
+{
+        if (text_color_parse(value, &args->color) == 0)
+                return 0;
+        complain("error: --color %s: auto, always and never are known", value);
+        return -EINVAL;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case 'i':
+                args->path = value;
+                args->has_input = true;
+                return 0;
+        case LETTER_MODULE:
+                args->module = value;
+                return 0;
+        case 'e':
+                args->event = value;
+                return 0;
+        case LETTER_SOURCE:
+                args->source = true;
+                return 0;
+        case LETTER_ASM:
+                args->assembly = true;
+                return 0;
+        case 'M':
+                return take_style(args, value);
+        case LETTER_CONTEXT:
+                return take_context(args, value);
+        case LETTER_PERCENT_LIMIT:
+                return take_limit(args, value);
+        case 'j':
+                args->json = true;
+                return 0;
+        case LETTER_COLOR:
+                return take_color(args, value);
+        case LETTER_DEBUG_DIR:
+                return take_debug_dir(args, value);
+        case LETTER_SYSROOT:
+                args->search.sysroot = value;
+                return 0;
+        default:
+                args->help = true;
+                return 0;
+        }
+}
+
+static bool is_name_of_trace(const char *word)
+{
+        size_t n = strlen(word), n_end = strlen(TRACE_ENDING_WORD);
+
+        return strcmp(word, "-") == 0 || (n > n_end && strcmp(word + n - n_end, TRACE_ENDING_WORD) == 0);
+}
+
+/* Two operands are TRACE and FUNCTION; one is FUNCTION, as for perf, unless it is named like a trace. */
+static int parse_arguments(int argc, char **argv, struct arguments *args)
+{
+        int first;
+        int r = option_table_parse(&table, argc, argv, take_option, args, &first);
+
+        if (r < 0)
+                return r;
+        if (argc - first == 2 && args->has_input) {
+                complain("error: -i and %s: one trace at a time", argv[first]);
+                complain_try("%s --help", table.command);
+                return -EINVAL;
+        }
+        if (argc - first == 2 || (argc - first == 1 && !args->has_input && is_name_of_trace(argv[first])))
+                args->path = argv[first++];
+        if (first < argc)
+                args->function = argv[first];
+        return 0;
+}
+
+/* ---- the function --------------------------------------------------------------------------------------- */
+
+static bool is_event(const struct sampled_trace *trace, uint32_t event, const char *name)
+{
+        const struct trace_sample_event *row = trace_dictionary_row(trace->dictionary,
+                                                                    TRACE_TABLE_SAMPLE_EVENTS, event);
+        struct report_string own = report_string_of(trace->dictionary, row->name);
+
+        return own.n_bytes == strlen(name) && memcmp(own.bytes, name, own.n_bytes) == 0;
+}
+
+/* The event that was asked for, or the one with the most samples; 0 after a complaint. */
+static uint32_t find_event(const struct sampled_trace *trace, const struct arguments *args)
+{
+        uint32_t found = 0;
+
+        for (uint32_t event = 1; event <= trace->n_events; event++) {
+                if (args->event && !is_event(trace, event, args->event))
+                        continue;
+                if (found == 0 || trace->events[event - 1].n_samples > trace->events[found - 1].n_samples)
+                        found = event;
+        }
+        if (found == 0 && args->event)
+                complain("error: %s: no samples of an event %s", args->path, args->event);
+        else if (found == 0 || trace->events[found - 1].n_samples == 0)
+                complain("error: %s: the trace has no samples", args->path);
+        else
+                return found;
+        return 0;
+}
+
+/* The line of a candidate in a complaint. */
+static void list_candidate(const struct sampled_trace *trace, const struct chosen_function *row)
+{
+        const struct trace_dictionary *d = trace->dictionary;
+        struct report_string name = report_string_of(d, row->name), path = { .bytes = "-", .n_bytes = 1 };
+        const struct trace_module *module =
+                row->module ? trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module) : NULL;
+
+        if (module && module->path != 0)
+                path = report_string_of(d, module->path);
+        complain("%9s samples  %.*s  in %.*s", text_number_count(row->sum.n_samples).text,
+                 (int)(name.n_bytes < 2000 ? name.n_bytes : 2000), name.bytes,
+                 (int)(path.n_bytes < 1000 ? path.n_bytes : 1000), path.bytes);
+}
+
+static void list_candidates(const struct sampled_trace *trace, const struct function_choice *choice)
+{
+        for (size_t i = 0; i < choice->n_rows && i < CANDIDATES_MAX; i++)
+                list_candidate(trace, &choice->rows[i]);
+        if (choice->n_rows > CANDIDATES_MAX)
+                complain("... and %zu more", choice->n_rows - CANDIDATES_MAX);
+}
+
+static void explain_no_function(const struct sampled_trace *trace, const struct arguments *args,
+                                const struct function_choice *choice)
+{
+        if (trace->n_symbols == 0) {
+                complain("error: %s: the trace has no names of functions", args->path);
+                complain_try("hyprof symbolize %s", args->path);
+        } else if (choice->has_other_module) {
+                complain("error: no sampled function '%s' in a module '%s', but in others",
+                         args->function ? args->function : "", args->module);
+                complain_try("hyprof annotate without --module");
+        } else {
+                complain("error: no function with samples has '%s' in its name",
+                         args->function ? args->function : "");
+                complain_try("hyprof report %s, for those that have", args->path);
+        }
+}
+
+/* What was decided for the user. */
+static void explain_choice(const struct sampled_trace *trace, const struct arguments *args,
+                           const struct function_choice *choice)
+{
+        if (!args->function)
+                complain("note: no function was named; this is the hottest");
+        else if (choice->is_inlined)
+                complain("note: '%s' is no function of its own: it was inlined into this one",
+                         args->function);
+        if (choice->n_names == 1 && choice->n_rows > 1) {
+                complain(
+                        "note: several modules have this function; this is the hottest, --module shows others:");
+                list_candidates(trace, choice);
+        }
+}
+
+/* Returns 1 with the function, 0 after a complaint, -ENOMEM. */
+static int choose_function(const struct sampled_trace *trace, const struct arguments *args, uint32_t event,
+                           struct chosen_function *ret_function)
+{
+        struct function_request request = { args->function, args->module, event };
+        struct function_choice choice;
+        int r = function_choice_init(&choice, trace, &request);
+
+        if (r < 0)
+                return r;
+        if (choice.n_rows == 0) {
+                explain_no_function(trace, args, &choice);
+        } else if (args->function && choice.n_names > 1 && !choice.is_inlined) {
+                complain("error: several functions have '%s' in their names:", args->function);
+                list_candidates(trace, &choice);
+        } else {
+                explain_choice(trace, args, &choice);
+                *ret_function = choice.rows[0];
+                r = 1;
+        }
+        function_choice_deinit(&choice);
+        return r;
+}
+
+/* ---- the result ----------------------------------------------------------------------------------------- */
+
+static uint32_t count_columns(void)
+{
+        struct winsize size;
+
+        return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int print_text(const struct annotation *a, struct source_texts *sources, const struct arguments *args)
+{
+        bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
+        struct annotate_text_options options = {
+                .with_source = !args->assembly || args->source,
+                .with_code = !args->source || args->assembly,
+                .is_colored = text_color_is_wanted(args->color, STDOUT_FILENO),
+                .show_all = is_short || args->context == CONTEXT_ALL,
+                .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
+                .share_hot = args->limit,
+                .n_columns = count_columns(),
+        };
+
+        return annotate_text_print(a, sources, &options, stdout);
+}
+
+static int show(struct sampled_trace *trace, const struct arguments *args,
+                const struct chosen_function *function, uint32_t event)
+{
+        struct annotation_options options = { .search = &args->search, .intel_syntax = args->intel };
+        struct annotation a;
+        int r = annotation_init(&a, trace, function, event, &options);
+
+        if (r == 0 && !a.has_code && a.no_code.code != 0)
+                complain("warning: no instructions: %s", a.no_code.text);
+        if (r == 0)
+                r = args->json ? annotate_json_print(&a, &trace->sources, stdout)
+                               : print_text(&a, &trace->sources, args);
+        annotation_deinit(&a);
+        return r;
+}
+
+static int annotate(struct sampled_trace *trace, const struct arguments *args)
+{
+        uint32_t event = find_event(trace, args);
+        struct chosen_function function;
+        int r;
+
+        if (event == 0)
+                return EXIT_STATUS_FAILED;
+        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; showing what stands before", args->path, trace->ending_words);
+        r = choose_function(trace, args, event, &function);
+        if (r == 0)
+                return EXIT_STATUS_FAILED;
+        if (r == 1)
+                r = show(trace, args, &function, event);
+        if (r == 0)
+                return standard_output_finish(EXIT_STATUS_OK, "the annotation");
+        complain("error: out of memory");
+        return EXIT_STATUS_FAILED;
+}
+
+static void set_up_sources(struct sampled_trace *trace, const struct arguments *args)
+{
+        struct report_string start = sampled_trace_meta(trace, "start_realtime_ns");
+        uint64_t start_ns = 0;
+
+        for (size_t i = 0; i < start.n_bytes && start.bytes[i] >= '0' && start.bytes[i] <= '9'; i++)
+                start_ns = start_ns * 10 + (uint64_t)(start.bytes[i] - '0');
+        trace->sources.recorded_ns = start_ns;
+        trace->sources.sysroot = args->search.sysroot;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+        struct arguments args = { .path = OPTION_DEFAULT_TRACE,
+                                  .context = CONTEXT_UNSET,
+                                  .limit = LIMIT_DEFAULT };
+        struct sampled_trace trace;
+        struct error err = ERROR_NONE;
+        int r, status = EXIT_STATUS_FAILED;
+
+        if (parse_arguments(argc, argv, &args) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        r = sampled_trace_load(&trace, args.path, &err);
+        if (r < 0) {
+                complain("error: %s", err.text);
+                if (r == -ENOENT)
+                        complain_try("hyprof record COMMAND");
+        } else {
+                set_up_sources(&trace, &args);
+                status = annotate(&trace, &args);
+        }
+        sampled_trace_deinit(&trace);
+        return status;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/cmd_annotate.h - `hyprof annotate`
+ *
+ * Way of the data:  main -> [cmd_annotate] -> sampled_trace, function_choice, annotation -> annotate_text, annotate_json
+ */
+#ifndef CLI_CMD_ANNOTATE_H
+#define CLI_CMD_ANNOTATE_H
+
+/* @argv from the command's name on; returns the exit status. */
+int cmd_annotate(int argc, char **argv);
+
+#endif /* CLI_CMD_ANNOTATE_H */

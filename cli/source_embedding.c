@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/source_embedding.h"
+
+#include "cli/complaint.h"
+#include "cli/text_number.h"
+#include "symbolize/source_embedder.h"
+
+#include <inttypes.h>
+
+int source_embedding_run(struct trace_dictionary *dictionary, struct trace_writer *writer,
+                         const char *sysroot, bool is_quiet, struct error *err)
+{
+        struct source_embedder_options options = { .sysroot = sysroot };
+        struct source_embedder_result result;
+        int r = source_embedder_run(&options, dictionary, writer, &result, err);
+
+        if (r < 0 || is_quiet)
+                return r;
+        complain("sources: %" PRIu32 " kept (%s), %" PRIu32 " not found or not readable, %" PRIu32
+                 " no text, %" PRIu32 " over the limit",
+                 result.n_kept, text_number_bytes(result.n_bytes).text, result.n_missing, result.n_no_text,
+                 result.n_over_limit);
+        return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/source_embedding.h - --embed-source of `hyprof record` and `hyprof symbolize`
+ *
+ * Way of the data:  cmd_record, cmd_symbolize -> [source_embedding] -> source_embedder
+ */
+#ifndef CLI_SOURCE_EMBEDDING_H
+#define CLI_SOURCE_EMBEDDING_H
+
+#include <stdbool.h>
+
+struct error;
+struct trace_dictionary;
+struct trace_writer;
+
+/*
+ * source_embedding_run() - keep the sources, and say on standard error what came of it
+ * Between the symbols and the end of the trace.  @sysroot: put before every path; NULL = "".
+ * Returns what source_embedder_run() does.
+ */
+int source_embedding_run(struct trace_dictionary *dictionary, struct trace_writer *writer,
+                         const char *sysroot, bool is_quiet, struct error *err);
+
+#endif /* CLI_SOURCE_EMBEDDING_H */

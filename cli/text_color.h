@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/text_color.h - whether text is coloured, and how
+ *
+ * Way of the data:  command line, environment -> [text_color] -> annotate_text
+ *
+ * --color=WHEN wins; then NO_COLOR, not empty, and TERM=dumb mean never; else it is coloured on a terminal.
+ */
+#ifndef CLI_TEXT_COLOR_H
+#define CLI_TEXT_COLOR_H
+
+#include <stdbool.h>
+
+enum text_color_when { TEXT_COLOR_AUTO, TEXT_COLOR_ALWAYS, TEXT_COLOR_NEVER };
+
+/* "auto", "always", "never".  Returns 0 or -EINVAL, silently. */
+int text_color_parse(const char *word, enum text_color_when *ret_when);
+
+/* Whether what goes to @fd is coloured. */
+bool text_color_is_wanted(enum text_color_when when, int fd);
+
+#define TEXT_COLOR_HOT   "\033[31m"
+#define TEXT_COLOR_WARM  "\033[32m"
+#define TEXT_COLOR_FAINT "\033[36m"
+#define TEXT_COLOR_BOLD  "\033[1m"
+#define TEXT_COLOR_NONE  "\033[0m"
+
+#endif /* CLI_TEXT_COLOR_H */

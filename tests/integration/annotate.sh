@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof annotate shows the hot loop: its instructions have the samples, its jump an arrow, its lines their text
+set -eu
+. tests/tap.sh
+need cc jq script
+need_sampling
+
+mkdir "$TMPDIR/src"
+cat >"$TMPDIR/src/hot.c" <<'EOS'
+#include <stdint.h>
+#include <stdlib.h>
+
+static inline uint64_t mix(uint64_t x)
+{
+        x ^= x >> 13;
+        return x * 0x9e3779b97f4a7c15u;
+}
+
+__attribute__((noinline)) uint64_t hot_loop(uint64_t n);
+uint64_t hot_loop(uint64_t n)
+{
+        uint64_t sum = 1;
+
+        while (n-- > 0)
+                sum = mix(sum + n); /* hot */
+        return sum;
+}
+
+__attribute__((noinline)) uint64_t warm_loop(uint64_t n);
+uint64_t warm_loop(uint64_t n)
+{
+        uint64_t sum = 3;
+
+        while (n-- > 0)
+                sum = mix(sum ^ n);
+        return sum;
+}
+
+int main(int argc, char **argv)
+{
+        uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+
+        return hot_loop(n) + warm_loop(n / 4) == 42;
+}
+EOS
+program=$TMPDIR/src/hot
+cc -O1 -g -o "$program" "$TMPDIR/src/hot.c"
+n_rounds=1000000000
+[ "$VARIANT" = release ] || n_rounds=300000000
+holds "the program is recorded" record hot --embed-source "$program" $n_rounds
+trace=$TMPDIR/hot.hyp
+
+annotate() { # name, options and operands
+        "$HYPROF" annotate "${@:2}" >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err"
+}
+value() { # name, jq's expression
+        jq -r "$2" "$TMPDIR/$1.out"
+}
+has() { # file, pattern
+        grep -qE -- "$2" "$1" || { cat "$1" && return 1; }
+}
+
+# ---- instructions
+holds "as JSON" annotate json --json "$trace" hot_loop
+holds "its schema is named" same hyprof.annotation/1 "$(value json .schema)"
+holds "the function and its file are named" same "hot_loop $program" "$(value json '.function + " " + .module.path')"
+holds "there is code" same true "$(value json '.code == "file" or .code == "trace"')"
+# The loop: from the target of the jump back to that jump.
+# shellcheck disable=SC2016 # variables of jq
+loop='def number: ltrimstr("0x") | explode | reduce .[] as $c (0; . * 16 + ($c | if . >= 97 then . - 87 else . - 48 end));
+        [.parts[].instructions[] | . + {at: (.address | number)}] as $all |
+        ([$all[] | select(.branch == "conditional" and (.target.address | number) < .at)] | max_by(.at)) as $back |
+        ($back.target.address | number) as $start'
+holds "more than 90% of the samples are in the loop" compare \
+        "$(value json "$loop | [\$all[] | select(.at >= \$start and .at <= \$back.at) | .share] | add")" ">" 0.9
+holds "shares add up to 1" compare "$(value json '[.parts[].instructions[].share] | add')" "<=" 1.0001
+holds "samples add up" same "$(value json .samples)" "$(value json '[.parts[].instructions[].samples] | add')"
+holds "and so they do over the lines" same "$(value json .samples)" "$(value json '[.lines[].samples] | add')"
+holds "the inlined function is known at its instructions" same mix \
+        "$(value json '[.parts[].instructions[] | .symbols[0].function | select(. != "hot_loop")] | unique | .[]')"
+
+holds "as text" annotate text "$trace" hot_loop
+holds "the hottest is marked" has "$TMPDIR/text.out" '^ +[0-9.]+% +[0-9,]+\* +[0-9a-f]+:'
+holds "the loop begins at an arrow's head" has "$TMPDIR/text.out" ': ([|+] )*,-*> '
+holds "and ends at its tail" has "$TMPDIR/text.out" ": ([|+] )*'-+ j"
+holds "lines stand between the instructions" has "$TMPDIR/text.out" 'hot\.c:[0-9]+ .*sum = mix\(sum \+ n\); /\* hot \*/'
+holds "inlined functions are marked" has "$TMPDIR/text.out" '> inlined: mix hot\.c:16'
+holds "it says what a percentage is of" has "$TMPDIR/text.out" "of the function's samples"
+holds "no colours in a file" same "" "$(grep -c "$(printf '\033')" "$TMPDIR/text.out" | grep -v '^0$')"
+holds "--asm: no lines between" annotate asm --asm "$trace" hot_loop
+holds "none" same 0 "$(grep -c '/\* hot \*/' "$TMPDIR/asm.out")"
+holds "-M intel" annotate intel -M intel "$trace" hot_loop
+case $(uname -m) in
+x86_64) holds "has no percent signs before registers" same 0 "$(grep -cE '^ .*: .* %r[a-z0-9]+' "$TMPDIR/intel.out")" ;;
+esac
+holds "--context 0 leaves cold instructions out" annotate context --context 0 "$trace" hot_loop
+holds "and says so" has "$TMPDIR/context.out" '^ +\.\.\. [0-9]+ instructions?$'
+holds "and how to see them" has "$TMPDIR/context.out" '--context all'
+
+# ---- which function
+cd "$TMPDIR"
+cp "$trace" hyprof.hyp
+holds "one operand is the function, of the default trace" annotate default hot_loop
+holds "it is the same" cmp "$TMPDIR/default.out" "$TMPDIR/text.out"
+holds "-i names the trace" annotate input -i "$trace" hot_loop
+cd - >/dev/null
+holds "a part of the name will do" annotate part "$trace" warm
+holds "it is the other one" has "$TMPDIR/part.out" '^warm_loop in '
+holds "what was inlined leads to where" annotate inlined "$trace" mix
+holds "which is said" has "$TMPDIR/inlined.err" "'mix' is no function of its own"
+holds "no function of that name: status 1" ends_with 1 "$HYPROF" annotate "$trace" nosuch
+holds "with the way to those that there are" has "$TMPDIR/err" 'hyprof report'
+holds "several: status 1" ends_with 1 "$HYPROF" annotate "$trace" _loop
+holds "they are listed, the hottest first" has "$TMPDIR/err" 'samples  hot_loop  in'
+holds "--module that has it" annotate module --module src/hot "$trace" hot_loop
+holds "--module that has not" ends_with 1 "$HYPROF" annotate --module nosuch.so "$trace" hot_loop
+holds "none named: the hottest" annotate hottest "$trace"
+holds "three operands: status 2" ends_with 2 "$HYPROF" annotate "$trace" hot_loop more
+holds "--percent-limit x: status 2" ends_with 2 "$HYPROF" annotate --percent-limit x "$trace" hot_loop
+holds "--help" ends_with 0 "$HYPROF" annotate --help
+holds "an event that is not there: status 1" ends_with 1 "$HYPROF" annotate -e nosuch "$trace" hot_loop
+
+# ---- a terminal
+screen() { # columns, variables
+        script -qec "stty cols $1; $2 '$HYPROF' annotate '$trace' hot_loop" /dev/null </dev/null | tr -d '\r' >"$TMPDIR/screen"
+}
+screen 60 'TERM=xterm NO_COLOR='
+holds "a terminal has colours" has "$TMPDIR/screen" "$(printf '\033')\\[31m"
+screen 60 'NO_COLOR=1'
+holds "not with NO_COLOR" same 0 "$(grep -c "$(printf '\033')" "$TMPDIR/screen")"
+holds "its lines of code are no longer than it is wide" same 0 "$(grep -E ' [0-9a-f]+: ' "$TMPDIR/screen" | awk 'length > 60' | wc -l)"
+holds "--color=always wins" annotate always --color=always "$trace" hot_loop
+holds "in a file, too" has "$TMPDIR/always.out" "$(printf '\033')\\[31m"
+
+# ---- sources, and a machine that has neither program nor source
+holds "--source alone" annotate source --source "$trace" hot_loop
+holds "has the hot line" has "$TMPDIR/source.out" '^ .*% .* (6|7|15|16)  .*(x|sum)'
+holds "and no instructions" same 0 "$(grep -c '^ .*[0-9a-f]: ' "$TMPDIR/source.out")"
+mv "$TMPDIR/src" "$TMPDIR/gone"
+holds "with everything gone" annotate gone --json "$trace" hot_loop
+holds "the source is the trace's" same trace "$(value gone '[.lines[] | select(.line != null) | .source] | unique | .[]')"
+holds "with its text" has "$TMPDIR/gone.out" '"text": ".*(x ^= x >> 13|while \(n-- > 0\))'
+holds "the counts are the same" same "$(value json .samples)" "$(value gone .samples)"
+if "$HYPROF" dump "$trace" | grep -q "^module_image .*KEPT\|^module_image .*state=1"; then
+        holds "and the code, too" same trace "$(value gone .code)"
+else
+        holds "without code it says why" has "$TMPDIR/gone.err" 'no instructions: '
+        holds "and shows the sampled addresses" compare "$(value gone '[.parts[].instructions[]] | length')" ">" 0
+fi
+mv "$TMPDIR/gone" "$TMPDIR/src"
+cc -O2 -g -DOTHER -o "$program" "$TMPDIR/src/hot.c"
+holds "a program that was built anew is not believed" annotate anew --json "$trace" hot_loop
+holds "its code is not shown" same false "$(value anew '.code == "file"')"
+
+# ---- traces that have less
+head -c 60 "$trace" >"$TMPDIR/cut.hyp"
+holds "a trace without samples: status 1" ends_with 1 "$HYPROF" annotate "$TMPDIR/cut.hyp" hot_loop
+holds "no trace: status 1" ends_with 1 "$HYPROF" annotate "$TMPDIR/absent.hyp" hot_loop
+holds "garbage: status 1" ends_with 1 "$HYPROF" annotate -i "$TMPDIR/src/hot.c" hot_loop
+head -c "$(($(stat -c %s "$trace") - 5))" "$trace" >"$TMPDIR/cut.hyp"
+holds "a trace that is cut off is shown" ends_with 0 "$HYPROF" annotate "$TMPDIR/cut.hyp" hot_loop
+holds "with a warning" has "$TMPDIR/err" 'warning: .*cut'
+holds "recorded without names" record bare --no-symbolize "$program" 100000000
+holds "which is said: status 1" ends_with 1 "$HYPROF" annotate "$TMPDIR/bare.hyp" hot_loop
+holds "with the remedy" has "$TMPDIR/err" 'hyprof symbolize'

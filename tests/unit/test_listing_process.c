@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* symbolize/listing_process.c, listing_reader.c: own code is listed; a child that dies or fails costs the listing alone */
+#include "base/error.h"
+#include "symbolize/code_listing.h"
+#include "symbolize/listing_process.h"
+#include "symbolize/listing_reader.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* push, call beyond the code, jump back, return, no instruction */
+static const uint8_t code[] = { 0x55, 0xe8, 0x00, 0x10, 0x00, 0x00, 0xeb, 0xf8, 0xc3, 0x06 };
+static const uint64_t offsets[] = { 0x7001, 0x7006 };
+
+static struct code_listing listing;
+static struct error err;
+
+static void setup(void)
+{
+        code_listing_init(&listing);
+        err = ERROR_NONE;
+}
+
+static void teardown(void)
+{
+        code_listing_deinit(&listing);
+}
+
+static struct listing_request request_of_bytes(void)
+{
+        return (struct listing_request){
+                .code = code,
+                .code_bytes = sizeof(code),
+                .code_avma = 0x7000,
+                .name = "kernel",
+                .machine = "x86_64",
+                .offsets = offsets,
+                .n_offsets = 2,
+        };
+}
+
+static void check_text(size_t index, const char *wanted)
+{
+        size_t n_bytes;
+        const char *text = intern_get(&listing.strings, listing.instructions[index].text, &n_bytes);
+
+        ck_assert_uint_eq(n_bytes, strlen(wanted));
+        ck_assert_mem_eq(text, wanted, n_bytes);
+}
+
+START_TEST(test_bytes_without_a_file)
+{
+        struct listing_request request = request_of_bytes();
+
+        ck_assert_msg(listing_process_run(&request, &listing, &err) == 0, "%s", err.text);
+        ck_assert_uint_eq(listing.n_parts, 1);
+        ck_assert_uint_eq(listing.n_instructions, 5);
+        check_text(0, "pushq %rbp");
+        check_text(1, "callq 0x8006");
+        check_text(4, ".byte 0x06");
+        ck_assert_uint_eq(listing.instructions[2].target_svma, 0x7000);
+        ck_assert_uint_eq(listing.instructions[2].branch, BRANCH_JUMP);
+}
+END_TEST
+
+START_TEST(test_unknown_machine)
+{
+        struct listing_request request = request_of_bytes();
+
+        request.machine = "pdp11";
+        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ENOTSUP);
+        ck_assert_ptr_nonnull(strstr(err.text, "pdp11"));
+}
+END_TEST
+
+static void setup_own_file(struct listing_request *request, char path[4096])
+{
+        struct stat st;
+
+        ck_assert_ptr_nonnull(realpath("/proc/self/exe", path));
+        ck_assert_int_eq(stat(path, &st), 0);
+        *request = (struct listing_request){
+                .path = path, .device = st.st_dev, .inode = st.st_ino, .offsets = offsets, .n_offsets = 2
+        };
+}
+
+/* A file whose build-id is another one is not believed, nor is one of another inode where there is none. */
+START_TEST(test_another_file)
+{
+        static const uint8_t other_id[20] = { 1 };
+        struct listing_request request;
+        char path[4096];
+
+        setup_own_file(&request, path);
+        request.inode++;
+        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ESTALE);
+        setup_own_file(&request, path);
+        request.build_id = other_id;
+        request.build_id_bytes = sizeof(other_id);
+        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ESTALE);
+        ck_assert_uint_eq(listing.n_parts, 0);
+}
+END_TEST
+
+START_TEST(test_no_file_and_no_elf)
+{
+        struct listing_request request = { .path = "/nonexistent", .offsets = offsets, .n_offsets = 2 };
+
+        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ENOENT);
+        request.path = NULL;
+        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ENOENT);
+        request.image = code;
+        request.image_bytes = sizeof(code);
+        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -EBADMSG);
+}
+END_TEST
+
+static int die(const struct listing_request *request, struct code_listing *ret, struct error *e)
+{
+        (void)request;
+        (void)ret;
+        (void)e;
+        (void)raise(SIGKILL);
+        return 0;
+}
+
+static int refuse(const struct listing_request *request, struct code_listing *ret, struct error *e)
+{
+        (void)request;
+        (void)ret;
+        return error_set(e, -EIO, "a \033[31mred failure");
+}
+
+START_TEST(test_death_and_failure)
+{
+        struct listing_request request = request_of_bytes();
+
+        ck_assert_int_eq(listing_process_run_task(&request, die, &listing, &err), -EPROTO);
+        ck_assert_ptr_nonnull(strstr(err.text, "signal 9"));
+        ck_assert_int_eq(listing_process_run_task(&request, refuse, &listing, &err), -EIO);
+        ck_assert_str_eq(err.text, "a ?[31mred failure");
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("symbolize/listing_process");
+        TCase *tc = tcase_create("listing_process");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_bytes_without_a_file);
+        tcase_add_test(tc, test_unknown_machine);
+        tcase_add_test(tc, test_another_file);
+        tcase_add_test(tc, test_no_file_and_no_elf);
+        tcase_add_test(tc, test_death_and_failure);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
