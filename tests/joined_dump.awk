@@ -6,6 +6,7 @@
 #   1 to 5       kind, time_ns, pid, tid, name of the thread at that time
 #   sample       6 event  7 function  8 module  9 zone path, "outer/inner", as recorded  10 zones open by the
 #                events so far  11 stack, outermost first: ";main;run"  12 address in the module  13 weight
+#                14 file:line of the innermost inlined call
 #   zone_begin   6 zone  7 function  8 file:line
 #   zone_end     6 zone
 #   message      6 severity  7 color  8 text
@@ -33,8 +34,10 @@ function quoted(name,    from) {
 }
 
 function take_symbol(frame) {
-        if (frame != symbol_frame || !symbol_inlined)
+        if (frame != symbol_frame || !symbol_inlined) {
                 functions[frame] = ""
+                place[frame] = text[of("file")] ":" of("line")
+        }
         symbol_frame = frame
         symbol_inlined = of("flags") ~ /[13579bdf]$/
         if (!symbol_inlined)
@@ -91,7 +94,7 @@ $1 == "sample" {
         stack = of("stack")
         frame = stack_frame[stack]
         print start, event[of("event")], function_of(frame), module[frame_module[frame]], path_words(of("path")), \
-                open[thread], stack_words(stack), frame_offset[frame], of("weight")
+                open[thread], stack_words(stack), frame_offset[frame], of("weight"), place[frame]
         next
 }
 

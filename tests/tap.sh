@@ -79,6 +79,7 @@ read_trace() { # name
 columns='{
         kind = $1; time_ns = $2; pid = $3; tid = $4; thread = $5; zone = $6
         self = $7; module = $8; path = $9; open = $10; stack = $11; address = $12; weight = $13
+        source_line = $14
 }'
 
 # How many events awk's condition is true for.

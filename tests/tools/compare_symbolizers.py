@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compares what three symbolizers say of random addresses of one ELF file.
 
-    compare_symbolizers.py --ours symbolize_addresses [--count N] [--seed N] [--debug-dir DIR] [--show N] FILE
+    compare_symbolizers.py --ours symbolize_addresses [--count N] [--seed N] [--debug-dir DIR] [--show N]
+                           [--peer-file FILE] FILE
+
+--peer-file is the same code with debug information that the peers can read.
 
 llvm-symbolizer is asked for every address, eu-addr2line, which is slow, for those where ours differs from llvm's, and
 for a few hundred others.  Prints lines "KEY VALUE": addresses, functions, lines and chains (percent that agree with
@@ -128,7 +131,13 @@ def ask_eu(path, addresses, debug_dirs):
     pairs = {}
     for address, lines in chains.items():
         lines = [re.sub(r" inlined at .*", "", line) for line in lines]
-        pairs[address] = [(lines[i], place_of(lines[i + 1])) for i in range(0, len(lines) - 1, 2)]
+        chain = [(lines[i], place_of(lines[i + 1])) for i in range(0, len(lines) - 1, 2)]
+        # Where functions were folded it prints the same chain several times.
+        for n in range(1, len(chain) // 2 + 1):
+            if chain == chain[:n] * (len(chain) // n):
+                chain = chain[:n]
+                break
+        pairs[address] = chain
     return pairs
 
 
@@ -216,17 +225,21 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--debug-dir", action="append", default=[])
     parser.add_argument("--show", type=int, default=0, help="differences of each class to print")
+    parser.add_argument("--peer-file", help="ask the peers about this file")
     parser.add_argument("file")
     o = parser.parse_args()
 
+    peer_file = o.peer_file or o.file
     ranges = text_ranges(o.file)
+    if text_ranges(peer_file) != ranges:
+        sys.exit(f"{peer_file} is not the same code")
     rng = random.Random(o.seed)
     picked = rng.choices(ranges, weights=[r[1] for r in ranges], k=o.count)
     addresses = [start + rng.randrange(n_bytes) for start, n_bytes in picked]
     text = "".join(f"{a:#x}\n" for a in addresses)
     dirs = [w for d in o.debug_dir for w in ("--debug-dir", d)]
     ours = group(lines_of([o.ours] + dirs + [o.file], text))
-    llvm = group(lines_of([LLVM, "--inlines", "--no-demangle", "-e", o.file] + [f"--debug-file-directory={d}" for d in o.debug_dir], text))
+    llvm = group(lines_of([LLVM, "--inlines", "--no-demangle", "-e", peer_file] + [f"--debug-file-directory={d}" for d in o.debug_dir], text))
     if len(ours) != o.count or len(llvm) != o.count:
         sys.exit(f"{o.count} addresses, {len(ours)} answers, {len(llvm)} of {LLVM}")
 
@@ -234,7 +247,7 @@ def main():
     differing = {i for i in range(o.count) if not all(same(k, ours[i], llvm[i]) for k in KINDS)}
     differing = set(sorted(differing)[:4000])
     asked = sorted(differing | set(range(min(EU_SAMPLE, o.count))))
-    eu = ask_eu(o.file, [addresses[i] for i in asked], o.debug_dir)
+    eu = ask_eu(peer_file, [addresses[i] for i in asked], o.debug_dir)
 
     demangle(f[0] for chain in llvm + list(eu.values()) for f in chain)
 
