@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/jit_files.c: files of a process become regions: as they grow, once, and to their last line after its end */
+#include "sampler/jit_files.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "sampler/attachment_store.h"
+#include "sampler/code_regions.h"
+#include "sampler/jitdump.h"
+#include "sampler/loss_counter.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_table.h"
+#include "tests/unit/jitdump_builder.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct fixture {
+        struct trace_dictionary dictionary;
+        struct loss_counter losses;
+        struct process_table processes;
+        struct attachment_store attachments;
+        struct code_regions *regions;
+        struct jit_files *files;
+        struct thread_track *thread; /* this process itself */
+        uint64_t now_ns;
+        char map_path[64], dump_path[64];
+};
+
+static void set_up(struct fixture *f)
+{
+        struct code_regions_parts parts = { .dictionary = &f->dictionary,
+                                            .losses = &f->losses,
+                                            .processes = &f->processes };
+        struct jit_files_parts file_parts = { .dictionary = &f->dictionary,
+                                              .losses = &f->losses,
+                                              .processes = &f->processes,
+                                              .attachments = &f->attachments };
+        uint32_t pid = (uint32_t)getpid();
+
+        memset(f, 0, sizeof(*f));
+        f->now_ns = clock_raw_ns();
+        (void)snprintf(f->map_path, sizeof(f->map_path), "/tmp/perf-%u.map", pid);
+        (void)snprintf(f->dump_path, sizeof(f->dump_path), "/tmp/jit-%u.dump", pid);
+        (void)unlink(f->map_path);
+        trace_dictionary_init(&f->dictionary, 0);
+        process_table_init(&f->processes, &f->dictionary);
+        attachment_store_init(&f->attachments, &f->dictionary, &f->losses);
+        ck_assert_int_eq(process_table_add_thread(&f->processes, pid, pid, 0, 1, &f->thread), 0);
+        ck_assert_int_eq(code_regions_new(&parts, &f->regions, NULL), 0);
+        file_parts.regions = f->regions;
+        ck_assert_int_eq(jit_files_new(&file_parts, &f->files, NULL), 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+        (void)unlink(f->map_path);
+        (void)unlink(f->dump_path);
+        jit_files_free(f->files);
+        code_regions_free(f->regions);
+        attachment_store_deinit(&f->attachments);
+        process_table_deinit(&f->processes);
+        trace_dictionary_deinit(&f->dictionary);
+}
+
+static void write_file(const char *path, int flags, const void *bytes, size_t n)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(io_write_all(fd, bytes, n, NULL), 0);
+        io_close(&fd);
+}
+
+static void write_map(const struct fixture *f, int flags, const char *text)
+{
+        write_file(f->map_path, flags, text, strlen(text));
+}
+
+static void note(struct fixture *f, const char *path)
+{
+        struct stat st = { .st_ino = 0 };
+        struct perf_mmap mmap = { .start_avma = 0x1000,
+                                  .length_bytes = 0x1000,
+                                  .executable = true,
+                                  .path = path,
+                                  .path_bytes = strlen(path) };
+
+        if (path[0] == '/' && path[1] != '/')
+                ck_assert_int_eq(stat(path, &st), 0);
+        mmap.inode = st.st_ino;
+        ck_assert_int_eq(
+                jit_files_note_mapping(f->files, f->thread->process->pid, f->thread->process->process, &mmap),
+                0);
+}
+
+static void read_more(struct fixture *f)
+{
+        f->now_ns += NS_PER_S;
+        ck_assert_int_eq(jit_files_read(f->files, f->now_ns, false), 0);
+}
+
+static uint32_t n_regions(const struct fixture *f)
+{
+        return trace_dictionary_count(&f->dictionary, TRACE_TABLE_CODE_REGIONS);
+}
+
+static void check_region(const struct fixture *f, uint32_t id, uint64_t start, const char *name)
+{
+        const struct trace_code_region *row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_CODE_REGIONS,
+                                                                   id);
+        size_t n_bytes;
+        const char *text = trace_dictionary_string(&f->dictionary, row->name, &n_bytes);
+
+        ck_assert_uint_eq(row->start_avma, start);
+        ck_assert_uint_eq(n_bytes, strlen(name));
+        ck_assert_mem_eq(text, name, n_bytes);
+        ck_assert_uint_ne(row->module, 0);
+}
+
+START_TEST(test_map_grows)
+{
+        struct fixture f;
+
+        set_up(&f);
+        note(&f, "//anon");
+        read_more(&f); /* there is none yet */
+        write_map(&f, 0, "1000 10 one\n2000 10 tw");
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 1);
+        write_map(&f, O_APPEND, "o\nno line\n");
+        read_more(&f);
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 2);
+        check_region(&f, 1, 0x1000, "one");
+        check_region(&f, 2, 0x2000, "two");
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* Read again from its beginning, if it was written anew in any way; what is known is not told twice. */
+START_TEST(test_map_anew)
+{
+        struct fixture f;
+
+        set_up(&f);
+        note(&f, "//anon");
+        write_map(&f, 0, "1000 10 one\n2000 10 two\n");
+        read_more(&f);
+        write_map(&f, O_TRUNC, "1000 10 one\n");
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 2);
+        write_map(&f, O_TRUNC, "1000 10 one\n3000 10 six\n4000 10 four\n"); /* longer than it was */
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 4);
+        check_region(&f, 3, 0x3000, "six");
+        ck_assert_int_eq(unlink(f.map_path), 0);
+        read_more(&f);
+        write_map(&f, 0, "5000 10 five\n");
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 5);
+        check_region(&f, 5, 0x5000, "five");
+        tear_down(&f);
+}
+END_TEST
+
+/* After the end of the process: the map may have come in its last moment. */
+START_TEST(test_map_after_end)
+{
+        struct fixture f;
+
+        set_up(&f);
+        note(&f, "//anon");
+        read_more(&f);
+        write_map(&f, 0, "1000 10 one\n");
+        (void)process_table_forget_thread(&f.processes, f.thread);
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 1);
+        write_map(&f, O_APPEND, "2000 10 two\n"); /* of whoever has the number now */
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 1);
+        tear_down(&f);
+}
+END_TEST
+
+/* Only a file that is the process's own. */
+START_TEST(test_map_refused)
+{
+        struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+        char target[80];
+        struct fixture f;
+
+        set_up(&f);
+        note(&f, "//anon");
+        write_map(&f, 0, "1000 10 one\n");
+        ck_assert_int_eq(utimensat(AT_FDCWD, f.map_path, old, 0),
+                         0); /* of another process with this number */
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 0);
+        (void)snprintf(target, sizeof(target), "%s.link", f.map_path);
+        ck_assert_int_eq(rename(f.map_path, target), 0);
+        ck_assert_int_eq(utimensat(AT_FDCWD, target, NULL, 0), 0);
+        ck_assert_int_eq(symlink(target, f.map_path), 0);
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 0);
+        ck_assert_int_eq(unlink(f.map_path), 0);
+        ck_assert_int_eq(mkfifo(f.map_path, 0600), 0);
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 0);
+        ck_assert_int_eq(unlink(f.map_path), 0);
+        ck_assert_int_eq(rename(target, f.map_path), 0);
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 1);
+        if (geteuid() == 0) { /* somebody else's */
+                ck_assert_int_eq(unlink(f.map_path), 0);
+                write_map(&f, 0, "2000 10 two\n");
+                ck_assert_int_eq(chown(f.map_path, 12345, 12345), 0);
+                read_more(&f);
+                ck_assert_uint_eq(n_regions(&f), 1);
+        }
+        tear_down(&f);
+}
+END_TEST
+
+static uint64_t monotonic_ns(void)
+{
+        struct timespec t;
+
+        ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &t), 0);
+        return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+START_TEST(test_dump)
+{
+        struct byte_buffer b = { .data = NULL };
+        const struct trace_code_region *row;
+        const struct trace_code_line *line;
+        struct fixture f;
+        uint64_t now_ns;
+        size_t n_bytes;
+
+        set_up(&f);
+        now_ns = monotonic_ns();
+        f.now_ns = clock_raw_ns();
+        jitdump_builder_header(&b, 1, 0);
+        jitdump_builder_lines(&b, now_ns, 0x2000, 0, "file:///a.c");
+        jitdump_builder_load(&b, now_ns, 0x2000, 16, "one");
+        jitdump_builder_other(&b, JITDUMP_UNWINDING_INFO, now_ns, 24);
+        jitdump_builder_other(&b, 1234, now_ns, 8);
+        jitdump_builder_move(&b, now_ns, 0x2000, 0x3000, 16);
+        jitdump_builder_load(&b, now_ns + 10 * NS_PER_MS, 0x2000, 16, "two");
+        write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes - 1);
+        note(&f, f.dump_path);
+        f.now_ns += 5 * NS_PER_MS;
+        ck_assert_int_eq(jit_files_read(f.files, f.now_ns, false), 0);
+        ck_assert_uint_eq(n_regions(&f), 0); /* they have their time */
+        ck_assert_uint_le(jit_files_next_ns(f.files), f.now_ns);
+        ck_assert_int_eq(jit_files_run(f.files, f.now_ns), 0);
+        ck_assert_uint_eq(n_regions(&f), 2);
+        check_region(&f, 1, 0x2000, "one");
+        check_region(&f, 2, 0x3000, "one");
+        ck_assert_uint_eq(jit_files_next_ns(f.files), UINT64_MAX);
+        write_file(f.dump_path, O_APPEND, b.data, 1); /* the byte that was missing */
+        f.now_ns += 10 * NS_PER_MS;
+        ck_assert_int_eq(jit_files_read(f.files, f.now_ns, false), 0);
+        ck_assert_int_eq(jit_files_run(f.files, f.now_ns), 0);
+        ck_assert_uint_eq(n_regions(&f), 3);
+        check_region(&f, 3, 0x2000, "two");
+
+        row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_REGIONS, 1);
+        ck_assert_uint_eq(row->source, TRACE_CODE_SOURCE_JITDUMP);
+        ck_assert_uint_ne(row->attachment, 0);
+        ck_assert_uint_eq(f.attachments.n_bytes, 32);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_CODE_LINES), 4);
+        line = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_LINES, 4);
+        ck_assert_uint_eq(line->region, 2);
+        ck_assert_uint_eq(line->offset_bytes, 8);
+        ck_assert_uint_eq(line->line, 11);
+        ck_assert_mem_eq(trace_dictionary_string(&f.dictionary, line->file, &n_bytes), "/a.c", 4);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 0);
+        byte_buffer_deinit(&b);
+        tear_down(&f);
+}
+END_TEST
+
+START_TEST(test_lines_of_v8)
+{
+        struct byte_buffer b = { .data = NULL };
+        const struct trace_code_line *line;
+        struct fixture f;
+
+        set_up(&f);
+        jitdump_builder_header(&b, 1, 0);
+        jitdump_builder_lines(&b, 1, 0x2000, 64, "a.js");
+        jitdump_builder_load(&b, 1, 0x2000, 16, "JS:*main a.js:1:1");
+        jitdump_builder_lines(&b, 2, 0x3000, 8, "a.js");
+        jitdump_builder_load(&b, 2, 0x3000, 32, "JS:*exact a.js:1:1");
+        write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
+        note(&f, f.dump_path);
+        ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
+        ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_CODE_LINES), 4);
+        line = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_LINES, 1);
+        ck_assert_uint_eq(line->offset_bytes, 0);
+        line = trace_dictionary_row(&f.dictionary, TRACE_TABLE_CODE_LINES, 3);
+        ck_assert_uint_eq(line->offset_bytes, 8);
+        byte_buffer_deinit(&b);
+        tear_down(&f);
+}
+END_TEST
+
+/* Every cut, and a length that cannot be: what is whole is taken, the rest costs itself only. */
+START_TEST(test_damaged_dump)
+{
+        struct byte_buffer b = { .data = NULL };
+
+        jitdump_builder_header(&b, 1, 0);
+        jitdump_builder_load(&b, 1, 0x2000, 16, "one");
+        for (size_t n = 0; n <= b.used_bytes; n++) {
+                struct fixture f;
+
+                set_up(&f);
+                write_file(f.dump_path, O_TRUNC, b.data, n);
+                note(&f, f.dump_path);
+                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
+                ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
+                ck_assert_uint_eq(n_regions(&f), n == b.used_bytes);
+                tear_down(&f);
+        }
+        memset(b.data + JITDUMP_HEADER_BYTES + 4, 0, 4);
+        {
+                struct fixture f;
+
+                set_up(&f);
+                write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
+                note(&f, f.dump_path);
+                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
+                ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
+                ck_assert_int_eq(jit_files_read(f.files, f.now_ns, true), 0);
+                ck_assert_uint_eq(n_regions(&f), 0);
+                ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 1);
+                tear_down(&f);
+        }
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_dump_name)
+{
+        static const char *const good[] = { "jit-1.dump", "/a/jit-123.dump", "/jit-1.dump" };
+        static const char *const bad[] = {
+                "", "jit-.dump", "jit-1.dum", "jit-1x.dump", "/jit-1.dump/x", "/ajit-1.dump", "//anon"
+        };
+
+        for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+                ck_assert(jit_files_is_dump_name(good[i], strlen(good[i])));
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                ck_assert(!jit_files_is_dump_name(bad[i], strlen(bad[i])));
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/jit_files");
+        TCase *tc = tcase_create("jit_files");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_set_timeout(tc, 60);
+        tcase_add_test(tc, test_map_grows);
+        tcase_add_test(tc, test_map_anew);
+        tcase_add_test(tc, test_map_after_end);
+        tcase_add_test(tc, test_map_refused);
+        tcase_add_test(tc, test_dump);
+        tcase_add_test(tc, test_lines_of_v8);
+        tcase_add_test(tc, test_damaged_dump);
+        tcase_add_test(tc, test_dump_name);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
