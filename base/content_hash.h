@@ -15,4 +15,16 @@
 /* Several gigabytes a second.  @bytes may be NULL if there are none. */
 uint64_t content_hash(const void *bytes, size_t n_bytes);
 
+/* Random bytes that nobody else knows. */
+struct content_key {
+        uint8_t bytes[192];
+};
+
+struct content_number {
+        uint64_t low, high;
+};
+
+/* XXH3, 128 bits, with a secret: who does not know @key cannot make bytes that have the number of others. */
+struct content_number content_hash_keyed(const struct content_key *key, const void *bytes, size_t n_bytes);
+
 #endif /* BASE_CONTENT_HASH_H */

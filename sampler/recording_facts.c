@@ -9,6 +9,7 @@
 #include "sampler/perf_access.h"
 #include "sampler/running_process.h"
 #include "sampler/stack_unwinder.h"
+#include "symbolize/trace_origin.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -99,6 +100,7 @@ int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pi
 int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        char boot_id[TRACE_ORIGIN_BOOT_ID_BYTES];
         struct utsname system;
         struct timespec now;
         int r = 0;
@@ -110,6 +112,9 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
                 if (r == 0)
                         r = recording_facts_add_meta(d, "machine", system.machine);
         }
+        trace_origin_read_boot_id(boot_id);
+        if (r == 0 && boot_id[0] != '\0')
+                r = recording_facts_add_meta(d, "boot_id", boot_id);
         if (r == 0)
                 r = recording_facts_add_number(d, "cpus", n_cpus > 0 ? (uint64_t)n_cpus : 0);
         if (r == 0)

@@ -209,3 +209,10 @@ int module_symbols_find_range(struct module_symbols *module, uint64_t svma, stru
                                                                              : entry->section_end };
         return 1;
 }
+
+int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, struct error *err)
+{
+        (void)module;
+        (void)out;
+        return error_set(err, -EOVERFLOW, "this index cannot be saved");
+}

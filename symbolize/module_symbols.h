@@ -11,8 +11,10 @@
 #ifndef SYMBOLIZE_MODULE_SYMBOLS_H
 #define SYMBOLIZE_MODULE_SYMBOLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+struct byte_buffer;
 struct elf_image;
 struct error;
 struct module_symbols;
@@ -22,6 +24,8 @@ struct symbol_search;
 struct module_symbols_options {
         const char *path;                   /* to look for debug files beside it; NULL = it is in no folder */
         const struct symbol_search *search; /* NULL = the machine's own folders */
+        const uint8_t *index; /* what module_symbols_save() made of this module; NULL = none.  Checked as foreign bytes */
+        size_t index_bytes;
 };
 
 /* First address of a function, and the first one behind it; of one in several parts, those of the part. */
@@ -32,7 +36,7 @@ struct function_range {
 /*
  * module_symbols_open() - read the symbols of an image
  * @image, @options:  borrowed until the close
- * Returns 0, -EBADMSG, -ENOMEM.
+ * A damaged or outdated index is passed over.  Returns 0, -EBADMSG, -ENOMEM.
  */
 int module_symbols_open(const struct elf_image *image, const struct module_symbols_options *options,
                         struct module_symbols **ret_module, struct error *err);
@@ -50,5 +54,12 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
 
 /* The extent of the function that @svma is in (not of one inlined there).  Returns 1, or 0 if it is not known. */
 int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range);
+
+/*
+ * module_symbols_save() - all of the module, read to its end, as bytes for module_symbols_options.index
+ * @out:  appended to
+ * Returns 0, -EOVERFLOW if it would be too large to be worth it, -ENOMEM.
+ */
+int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, struct error *err);
 
 #endif /* SYMBOLIZE_MODULE_SYMBOLS_H */

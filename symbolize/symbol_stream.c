@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/trace_rows.h"
+#include "symbolize/image_finder.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,6 +69,28 @@ void symbol_stream_encode_symbols(struct byte_buffer *out, uint32_t frame, const
         end_record(out, begin);
 }
 
+void symbol_stream_encode_finding(struct byte_buffer *out, const struct module_finding *finding)
+{
+        size_t begin = begin_record(out, SYMBOL_STREAM_FINDING);
+
+        byte_buffer_add_varint(out, finding->module);
+        byte_buffer_add_varint(out, finding->source);
+        byte_buffer_add_varint(out, finding->n_frames);
+        byte_buffer_add_varint(out, finding->n_named);
+        byte_buffer_add_varint(out, finding->n_lines);
+        add_text(out, finding->path);
+        end_record(out, begin);
+}
+
+void symbol_stream_encode_index(struct byte_buffer *out, const void *bytes, size_t n_bytes)
+{
+        size_t begin = begin_record(out, SYMBOL_STREAM_INDEX);
+
+        byte_buffer_add_varint(out, n_bytes + 1);
+        byte_buffer_add(out, bytes, n_bytes);
+        end_record(out, begin);
+}
+
 void symbol_stream_encode_end(struct byte_buffer *out, int code, const char *words)
 {
         size_t begin = begin_record(out, SYMBOL_STREAM_END);
@@ -119,9 +142,19 @@ static void decode_rows(struct byte_reader *in, struct symbol_stream_record *rec
         }
 }
 
+static void decode_finding(struct byte_reader *in, struct symbol_stream_record *record)
+{
+        record->finding = (struct module_finding){ .module = record->id };
+        record->finding.source = decode_number(in, IMAGE_SOURCE_TRACE);
+        record->finding.n_frames = decode_number(in, UINT32_MAX);
+        record->finding.n_named = decode_number(in, record->finding.n_frames);
+        record->finding.n_lines = decode_number(in, record->finding.n_frames);
+        record->words = decode_text(in);
+}
+
 static void decode_body(struct byte_reader *body, struct symbol_stream_record *record)
 {
-        record->kind = (enum symbol_stream_kind)decode_number(body, SYMBOL_STREAM_END);
+        record->kind = (enum symbol_stream_kind)decode_number(body, SYMBOL_STREAM_INDEX);
         switch (record->kind) {
         case SYMBOL_STREAM_MODULE:
                 record->id = decode_number(body, UINT32_MAX);
@@ -132,6 +165,13 @@ static void decode_body(struct byte_reader *body, struct symbol_stream_record *r
                 break;
         case SYMBOL_STREAM_END:
                 record->code = -(int)decode_number(body, ERRNO_MAX);
+                record->words = decode_text(body);
+                break;
+        case SYMBOL_STREAM_FINDING:
+                record->id = decode_number(body, UINT32_MAX);
+                decode_finding(body, record);
+                break;
+        case SYMBOL_STREAM_INDEX:
                 record->words = decode_text(body);
                 break;
         default:

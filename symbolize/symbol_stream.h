@@ -12,10 +12,13 @@
 
 #include "symbolize/symbolizer.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Bytes of a record at most: a whole chain of names of full length. */
 #define SYMBOL_STREAM_RECORD_MAX (64 + SYMBOLIZER_CHAIN_MAX * 2 * (SYMBOLIZER_TEXT_MAX + 32))
+
+#define SYMBOL_STREAM_PART_MAX SYMBOLIZER_TEXT_MAX /* bytes of an index in one record */
 
 struct byte_buffer;
 struct byte_reader;
@@ -25,6 +28,8 @@ enum symbol_stream_kind {
         SYMBOL_STREAM_MODULE = 1,  /* the child turns to a module */
         SYMBOL_STREAM_SYMBOLS = 2, /* what a frame is */
         SYMBOL_STREAM_END = 3,     /* the child has come to the end, or failed */
+        SYMBOL_STREAM_FINDING = 4, /* what there was for a module */
+        SYMBOL_STREAM_INDEX = 5,   /* the next bytes of an entry of the cache */
 };
 
 struct symbol_stream_text {
@@ -40,10 +45,12 @@ struct symbol_stream_row {
 
 struct symbol_stream_record {
         enum symbol_stream_kind kind;
-        uint32_t id;                     /* MODULE: the module.  SYMBOLS: the frame */
-        int code;                        /* END: 0 or -errno */
-        struct symbol_stream_text words; /* END: of the failure */
-        uint32_t n_rows;                 /* SYMBOLS */
+        uint32_t id; /* MODULE, FINDING: the module.  SYMBOLS: the frame */
+        int code;    /* END: 0 or -errno */
+        /* END: of the failure.  FINDING: the path.  INDEX: the bytes. */
+        struct symbol_stream_text words;
+        struct module_finding finding; /* FINDING; its path is NULL */
+        uint32_t n_rows;               /* SYMBOLS */
         struct symbol_stream_row rows[SYMBOLIZER_CHAIN_MAX];
 };
 
@@ -51,6 +58,9 @@ struct symbol_stream_record {
 void symbol_stream_encode_module(struct byte_buffer *out, uint32_t module);
 void symbol_stream_encode_symbols(struct byte_buffer *out, uint32_t frame, const struct symbol *symbols,
                                   uint32_t n_symbols);
+void symbol_stream_encode_finding(struct byte_buffer *out, const struct module_finding *finding);
+/* At most SYMBOL_STREAM_PART_MAX bytes. */
+void symbol_stream_encode_index(struct byte_buffer *out, const void *bytes, size_t n_bytes);
 void symbol_stream_encode_end(struct byte_buffer *out, int code, const char *words);
 
 /*

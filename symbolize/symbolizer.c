@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/symbolizer.h"
 
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/image_finder.h"
+#include "symbolize/index_cache.h"
 #include "symbolize/kernel_symbols.h"
+#include "symbolize/module_images.h"
 #include "symbolize/module_symbols.h"
 #include "symbolize/region_symbols.h"
-#include "symbolize/regular_file.h"
+#include "symbolize/symbol_search.h"
+#include "symbolize/trace_origin.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A frame, and what it is looked up by. */
 struct place {
@@ -26,33 +29,58 @@ struct place {
         uint32_t frame;
 };
 
-struct symbolizer {
-        const struct trace_dictionary *dictionary;
-        const struct symbolizer_options *options;
-        const struct symbolizer_sink *sink;
-        struct place *places; /* heap, by module and address */
-        size_t n_places;
-        struct kernel_symbols kernel; /* loaded when the first kernel frame comes */
-        bool kernel_is_loaded;
-        struct region_symbols *regions; /* heap; made when the first frame in anonymous memory comes */
+/* Places of one module, or of all anonymous memory: [first, first + n) */
+struct task {
+        size_t first, n;
 };
 
-/* The frames of one module. */
+struct symbolizer {
+        const struct trace_dictionary *dictionary;
+        struct symbolizer_options options;
+        struct image_spool spool; /* a view, with the descriptor that counts now */
+        struct index_cache cache; /* likewise */
+        struct module_images images;
+        struct place *places; /* heap, by task, module and address */
+        size_t n_places;
+        struct task *tasks; /* heap */
+        uint32_t n_tasks;
+        uint32_t *task_of_module; /* heap; by module: number of its task + 1, or 0 */
+        bool is_kernel_here;      /* the kernel's addresses mean something on this machine */
+        struct region_symbols *regions;
+        struct kernel_symbols kernel; /* loaded when the first kernel frame comes */
+        bool kernel_is_loaded;
+};
+
+/* The frames of one module, and what came of them. */
 struct group {
+        uint32_t id;
         const struct trace_module *module;
         const struct place *places; /* borrowed from struct symbolizer */
         size_t n_places;
+        struct module_finding finding;
 };
 
-/* Whether the file at a module's path is the one that was sampled. */
-enum identity { IDENTITY_EQUAL, IDENTITY_OTHER, IDENTITY_UNKNOWN };
+/* ---- tasks --------------------------------------------------------------------------------------------- */
 
-static int compare_places(const void *a, const void *b)
+static const struct trace_module *module_row(const struct symbolizer *s, uint32_t module)
 {
-        const struct place *x = a, *y = b;
+        return trace_dictionary_row(s->dictionary, TRACE_TABLE_MODULES, module);
+}
 
-        if (x->module != y->module)
+/* Anonymous memory comes last, all of it together: it needs no file, and there may be many generations of it. */
+static int compare_places(const void *a, const void *b, void *context)
+{
+        const struct symbolizer *s = context;
+        const struct place *x = a, *y = b;
+        bool x_is_last, y_is_last;
+
+        if (x->module != y->module) {
+                x_is_last = module_row(s, x->module)->kind == TRACE_MODULE_ANONYMOUS;
+                y_is_last = module_row(s, y->module)->kind == TRACE_MODULE_ANONYMOUS;
+                if (x_is_last != y_is_last)
+                        return x_is_last ? 1 : -1;
                 return x->module < y->module ? -1 : 1;
+        }
         if (x->address != y->address)
                 return x->address < y->address ? -1 : 1;
         return x->frame < y->frame ? -1 : x->frame > y->frame;
@@ -68,10 +96,19 @@ static uint64_t address_of(const struct trace_frame *frame)
                                                                               : frame->offset;
 }
 
+static bool is_wanted(const struct symbolizer *s, uint32_t module)
+{
+        uint32_t kind = module != 0 ? module_row(s, module)->kind : TRACE_MODULE_MARK;
+
+        if (s->options.only_kernel)
+                return kind == TRACE_MODULE_KERNEL;
+        return kind != TRACE_MODULE_MARK;
+}
+
 static int collect_places(struct symbolizer *s, struct error *err)
 {
         uint32_t n_frames = trace_dictionary_count(s->dictionary, TRACE_TABLE_FRAMES);
-        uint32_t first = s->options->first_frame ? s->options->first_frame : 1;
+        uint32_t first = s->options.first_frame ? s->options.first_frame : 1;
 
         if (first > n_frames)
                 return 0;
@@ -81,37 +118,147 @@ static int collect_places(struct symbolizer *s, struct error *err)
         for (uint32_t id = first; id <= n_frames; id++) {
                 const struct trace_frame *frame = trace_dictionary_row(s->dictionary, TRACE_TABLE_FRAMES, id);
 
-                if (frame->module != 0 && frame->module >= s->options->first_module)
+                if (is_wanted(s, frame->module))
                         s->places[s->n_places++] = (struct place){ address_of(frame), frame->module, id };
         }
-        qsort(s->places, s->n_places, sizeof(*s->places), compare_places);
+        qsort_r(s->places, s->n_places, sizeof(*s->places), compare_places, s);
         return 0;
 }
 
-static int add_symbols(const struct symbolizer *s, uint32_t frame, const struct symbol *symbols,
-                       uint32_t n_symbols, struct error *err)
+static bool is_same_task(const struct symbolizer *s, uint32_t a, uint32_t b)
 {
-        return s->sink->add_symbols(s->sink->context, frame, symbols, n_symbols, err);
+        return a == b || (module_row(s, a)->kind == TRACE_MODULE_ANONYMOUS &&
+                          module_row(s, b)->kind == TRACE_MODULE_ANONYMOUS);
 }
 
-static int mark_stale(const struct symbolizer *s, const struct group *group, struct error *err)
+static int make_tasks(struct symbolizer *s, struct error *err)
+{
+        uint32_t n_modules = trace_dictionary_count(s->dictionary, TRACE_TABLE_MODULES);
+
+        s->task_of_module = calloc((size_t)n_modules + 1, sizeof(*s->task_of_module));
+        s->tasks = calloc((size_t)n_modules + 1, sizeof(*s->tasks));
+        if (!s->task_of_module || !s->tasks)
+                return error_set(err, -ENOMEM, "no memory for %u modules", n_modules);
+        for (size_t i = 0; i < s->n_places; i++) {
+                uint32_t module = s->places[i].module;
+
+                if (i == 0 || !is_same_task(s, s->places[i - 1].module, module))
+                        s->tasks[s->n_tasks++] = (struct task){ .first = i };
+                s->tasks[s->n_tasks - 1].n++;
+                s->task_of_module[module] = s->n_tasks;
+        }
+        return 0;
+}
+
+int symbolizer_new(const struct trace_dictionary *dictionary, const struct symbolizer_options *options,
+                   struct symbolizer **ret_symbolizer, struct error *err)
+{
+        struct symbolizer *s = calloc(1, sizeof(*s));
+        enum trace_origin origin = trace_origin_of(dictionary);
+        int r;
+
+        if (!s)
+                return error_set(err, -ENOMEM, "no memory for the symbolizer");
+        s->dictionary = dictionary;
+        s->options = *options;
+        s->is_kernel_here = origin == TRACE_ORIGIN_HERE ||
+                            (origin == TRACE_ORIGIN_UNKNOWN &&
+                             !(options->search && options->search->is_other_machine));
+        if (options->spool)
+                s->spool = *options->spool;
+        if (options->cache)
+                s->cache = *options->cache;
+        r = module_images_init(&s->images, dictionary, err);
+        if (r == 0)
+                r = collect_places(s, err);
+        if (r == 0)
+                r = make_tasks(s, err);
+        if (r < 0)
+                symbolizer_free(s);
+        else
+                *ret_symbolizer = s;
+        return r;
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+        if (!s)
+                return;
+        kernel_symbols_deinit(&s->kernel);
+        region_symbols_free(s->regions);
+        module_images_deinit(&s->images);
+        free(s->places);
+        free(s->tasks);
+        free(s->task_of_module);
+        free(s);
+}
+
+uint32_t symbolizer_count_tasks(const struct symbolizer *s)
+{
+        return s->n_tasks;
+}
+
+uint32_t symbolizer_find_task(const struct symbolizer *s, uint32_t frame)
+{
+        uint32_t first = s->options.first_frame ? s->options.first_frame : 1;
+        const struct trace_frame *row;
+
+        if (frame < first || frame > trace_dictionary_count(s->dictionary, TRACE_TABLE_FRAMES))
+                return UINT32_MAX;
+        row = trace_dictionary_row(s->dictionary, TRACE_TABLE_FRAMES, frame);
+        return row->module == 0 || s->task_of_module[row->module] == 0 ? UINT32_MAX
+                                                                       : s->task_of_module[row->module] - 1;
+}
+
+uint32_t symbolizer_find_module(const struct symbolizer *s, uint32_t task)
+{
+        return s->places[s->tasks[task].first].module;
+}
+
+bool symbolizer_has_module(const struct symbolizer *s, uint32_t task, uint32_t module)
+{
+        return module >= 1 && module <= trace_dictionary_count(s->dictionary, TRACE_TABLE_MODULES) &&
+               s->task_of_module[module] == task + 1;
+}
+
+void symbolizer_set_fds(struct symbolizer *s, int kallsyms_fd, int spool_fd, int cache_fd)
+{
+        s->options.kallsyms_fd = kallsyms_fd;
+        s->spool.fd = spool_fd;
+        s->cache.folder_fd = cache_fd;
+}
+
+/* ---- symbols of a module ------------------------------------------------------------------------------- */
+
+static int add_symbols(const struct symbolizer_sink *sink, struct group *group, uint32_t frame,
+                       const struct symbol *symbols, uint32_t n_symbols, struct error *err)
+{
+        bool has_name = false, has_line = false;
+
+        for (uint32_t i = 0; i < n_symbols; i++) {
+                has_name |= symbols[i].function != NULL;
+                has_line |= symbols[i].line != 0;
+        }
+        group->finding.n_named += has_name;
+        group->finding.n_lines += has_line;
+        return sink->add_symbols(sink->context, frame, symbols, n_symbols, err);
+}
+
+static int mark_stale(struct group *group, const struct symbolizer_sink *sink, struct error *err)
 {
         const struct symbol stale = { .flags = TRACE_SYMBOL_STALE_FILE };
         int r = 0;
 
         for (size_t i = 0; i < group->n_places && r == 0; i++)
-                r = add_symbols(s, group->places[i].frame, &stale, 1, err);
+                r = add_symbols(sink, group, group->places[i].frame, &stale, 1, err);
         return r;
 }
 
-static int resolve_image(const struct symbolizer *s, const struct elf_image *image, const char *path,
-                         const struct group *group, struct error *err)
+static int resolve_places(struct module_symbols *module, const struct elf_image *image, struct group *group,
+                          const struct symbolizer_sink *sink, struct error *err)
 {
-        struct module_symbols *module = NULL;
         int r = 0;
 
-        if (module_symbols_open(image, &(struct module_symbols_options){ .path = path }, &module, NULL) < 0)
-                return 0; /* costs the names of this file only */
         for (size_t i = 0; i < group->n_places && r == 0; i++) {
                 const struct symbol *symbols;
                 uint64_t svma;
@@ -121,88 +268,102 @@ static int resolve_image(const struct symbolizer *s, const struct elf_image *ima
                         continue;
                 n_symbols = module_symbols_find(module, svma, &symbols);
                 if (n_symbols > 0)
-                        r = add_symbols(s, group->places[i].frame, symbols, n_symbols, err);
+                        r = add_symbols(sink, group, group->places[i].frame, symbols, n_symbols, err);
         }
-        module_symbols_close(module);
         return r;
 }
 
-/* @image may be NULL: the file is no ELF file. */
-static enum identity identify(const struct symbolizer *s, const struct trace_module *module, int fd,
-                              const struct elf_image *image)
+/* What cannot be saved is made again next time. */
+static int save_index(struct symbolizer *s, struct module_symbols *module, const struct found_image *found,
+                      const struct symbolizer_sink *sink, struct error *err)
 {
-        size_t build_id_bytes;
-        const char *build_id = trace_dictionary_string(s->dictionary, module->build_id, &build_id_bytes);
-        struct stat status;
-
-        if (build_id_bytes > 0)
-                return image && image->build_id_bytes == build_id_bytes &&
-                                       memcmp(image->build_id, build_id, build_id_bytes) == 0
-                               ? IDENTITY_EQUAL
-                               : IDENTITY_OTHER;
-        if (module->inode == 0 || fstat(fd, &status) < 0)
-                return IDENTITY_UNKNOWN;
-        return status.st_dev == module->device && status.st_ino == module->inode ? IDENTITY_EQUAL
-                                                                                 : IDENTITY_OTHER;
-}
-
-static int resolve_open_file(const struct symbolizer *s, const struct group *group, const char *path, int fd,
-                             struct error *err)
-{
-        struct elf_image *image = NULL;
-        enum identity identity;
+        struct byte_buffer out = { .data = NULL };
         int r = 0;
 
-        (void)elf_image_open(fd, &image, NULL);
-        identity = identify(s, group->module, fd, image);
-        if (identity == IDENTITY_OTHER)
-                r = mark_stale(s, group, err);
-        else if (identity == IDENTITY_EQUAL && image)
-                r = resolve_image(s, image, path, group, err);
-        elf_image_close(image);
+        index_cache_add_identity(&out, found->fd);
+        if (module_symbols_save(module, &out, NULL) == 0 && !out.failed &&
+            out.used_bytes >= INDEX_CACHE_ENTRY_MIN && out.used_bytes <= s->cache.entry_bytes_max)
+                r = sink->add_index(sink->context, out.data, out.used_bytes, err);
+        byte_buffer_deinit(&out);
         return r;
 }
 
-static int resolve_file(const struct symbolizer *s, const struct group *group, struct error *err)
+/* Debug files may lie beside the file that was mapped, whatever the code was found in. */
+static char *copy_module_path(const struct symbolizer *s, const struct group *group)
 {
-        size_t path_bytes;
-        const char *text = trace_dictionary_string(s->dictionary, group->module->path, &path_bytes);
-        char *path;
-        int fd = -1;
+        size_t n_bytes;
+        const char *text = trace_dictionary_string(s->dictionary, group->module->path, &n_bytes);
+
+        return group->module->kind == TRACE_MODULE_FILE && n_bytes > 1 && text[0] == '/' && text[1] != '/' &&
+                               !memchr(text, '\0', n_bytes)
+                       ? strndup(text, n_bytes)
+                       : NULL;
+}
+
+static int resolve_image(struct symbolizer *s, struct group *group, const struct found_image *found,
+                         const struct symbolizer_sink *sink, struct error *err)
+{
+        char *module_path = copy_module_path(s, group);
+        struct module_symbols_options options = { .path = found->path ? found->path : module_path,
+                                                  .search = s->options.search };
+        struct index_cache_entry entry = { .bytes = NULL };
+        struct module_symbols *module = NULL;
+        bool is_cached = s->options.cache && sink->add_index;
         int r = 0;
 
-        /* "//anon" and "[heap]" are no files; a NUL would cut the path to that of another one. */
-        if (path_bytes < 2 || text[0] != '/' || text[1] == '/' || memchr(text, '\0', path_bytes))
-                return 0;
-        path = strndup(text, path_bytes);
-        if (!path)
-                return error_set(err, -ENOMEM, "no memory for a path of %zu bytes", path_bytes);
-        if (regular_file_open(path, &fd, NULL) == 0)
-                r = resolve_open_file(s, group, path, fd, err);
-        io_close(&fd);
-        free(path);
-        return r;
+        if (is_cached) {
+                struct index_cache_name name;
+
+                is_cached = index_cache_name_of(&s->cache, s->dictionary, group->id, &s->images,
+                                                s->options.spool ? &s->spool : NULL, s->options.search,
+                                                &name);
+                if (is_cached && index_cache_map(&s->cache, &name, found->fd, &entry) == 1) {
+                        options.index = entry.bytes;
+                        options.index_bytes = entry.n_bytes;
+                }
+        }
+        if (module_symbols_open(found->image, &options, &module, NULL) == 0) {
+                r = resolve_places(module, found->image, group, sink, err);
+                if (r == 0 && is_cached && !entry.bytes && group->finding.n_lines > 0)
+                        r = save_index(s, module, found, sink, err);
+                module_symbols_close(module);
+        }
+        index_cache_unmap(&entry);
+        free(module_path);
+        return r; /* a broken file costs its own names only */
 }
 
-static int resolve_vdso(const struct symbolizer *s, const struct group *group, struct error *err)
+static int resolve_file(struct symbolizer *s, struct group *group, const struct symbolizer_sink *sink,
+                        struct error *err)
 {
-        struct elf_image *image = NULL;
-        int r = 0;
+        struct image_finder finder = { .dictionary = s->dictionary,
+                                       .images = &s->images,
+                                       .spool = s->options.spool ? &s->spool : NULL,
+                                       .search = s->options.search };
+        struct found_image found;
+        int r = image_finder_find(&finder, group->id, &found);
 
-        if (elf_image_open_vdso(&image, NULL) < 0)
-                return 0;
-        /* A trace that does not tell its build-id can only mean the one vdso that there is. */
-        if (group->module->build_id == 0 || identify(s, group->module, -1, image) == IDENTITY_EQUAL)
-                r = resolve_image(s, image, NULL, group, err);
-        elf_image_close(image);
+        if (r < 0)
+                return error_set(err, r, "no memory for an image");
+        group->finding.source = (uint32_t)found.source;
+        if (found.image)
+                r = resolve_image(s, group, &found, sink, err);
+        else if (found.source == IMAGE_SOURCE_DIFFERS)
+                r = mark_stale(group, sink, err);
+        group->finding.path = found.path;
+        if (r == 0 && sink->end_module)
+                r = sink->end_module(sink->context, &group->finding, err);
+        found_image_close(&found);
         return r;
 }
+
+/* ---- kernel and generated code ------------------------------------------------------------------------- */
 
 /* A failure leaves the table empty: frames of the kernel stay without names. */
 static void load_kernel(struct symbolizer *s)
 {
         int own_fd = -1;
-        int fd = s->options->kallsyms_fd;
+        int fd = s->options.kallsyms_fd;
 
         s->kernel_is_loaded = true;
         if (fd <= 0)
@@ -212,19 +373,22 @@ static void load_kernel(struct symbolizer *s)
         io_close(&own_fd);
 }
 
-static int resolve_kernel(struct symbolizer *s, const struct group *group, struct error *err)
+static int resolve_kernel(struct symbolizer *s, struct group *group, const struct symbolizer_sink *sink,
+                          struct error *err)
 {
         int r = 0;
 
-        if (!s->kernel_is_loaded)
+        if (!s->kernel_is_loaded && s->is_kernel_here)
                 load_kernel(s);
         for (size_t i = 0; i < group->n_places && r == 0; i++) {
                 struct symbol symbol = { .function = kernel_symbols_find(&s->kernel,
                                                                          group->places[i].address) };
 
                 if (symbol.function)
-                        r = add_symbols(s, group->places[i].frame, &symbol, 1, err);
+                        r = add_symbols(sink, group, group->places[i].frame, &symbol, 1, err);
         }
+        if (group->finding.n_named > 0)
+                group->finding.source = IMAGE_SOURCE_MACHINE;
         return r;
 }
 
@@ -237,79 +401,102 @@ static char *copy_string(const struct symbolizer *s, uint32_t id)
         return n_bytes > 0 ? strndup(text, n_bytes) : NULL;
 }
 
-static int resolve_region(const struct symbolizer *s, const struct place *place, struct error *err)
+static int resolve_region(struct symbolizer *s, struct group *group, const struct place *place,
+                          const struct symbolizer_sink *sink, struct error *err)
 {
         const struct trace_code_region *row;
-        struct symbol symbol = { .function = NULL };
         struct region_symbol found;
         char *name, *function, *file;
         int r = 0;
 
-        if (region_symbols_find(s->regions, place->module, place->address, &found) != 1)
+        if (region_symbols_find(s->regions, group->id, place->address, &found) != 1)
                 return 0;
         row = trace_dictionary_row(s->dictionary, TRACE_TABLE_CODE_REGIONS, found.region);
         name = copy_string(s, row->name);
         function = name ? demangle_name(name) : NULL;
         file = copy_string(s, found.file);
-        symbol.function = function ? function : name;
-        symbol.file = file;
-        symbol.line = found.line;
-        if (symbol.function || symbol.file)
-                r = add_symbols(s, place->frame, &symbol, 1, err);
+        if (name || file)
+                r = add_symbols(sink, group, place->frame,
+                                &(struct symbol){ .function = function ? function : name,
+                                                  .file = file,
+                                                  .line = found.line },
+                                1, err);
         free(name);
         free(function);
         free(file);
         return r;
 }
 
-/* Memory of no file: what the program said that it put there. */
-static int resolve_anonymous(struct symbolizer *s, const struct group *group, struct error *err)
+static int resolve_regions(struct symbolizer *s, struct group *group, const struct symbolizer_sink *sink,
+                           struct error *err)
 {
-        int r = s->regions ? 0 : region_symbols_new(s->dictionary, &s->regions, err);
+        int r = 0;
 
+        if (!s->regions)
+                r = region_symbols_new(s->dictionary, &s->regions, err);
         for (size_t i = 0; i < group->n_places && r == 0; i++)
-                r = resolve_region(s, &group->places[i], err);
+                r = resolve_region(s, group, &group->places[i], sink, err);
+        if (group->finding.n_named > 0)
+                group->finding.source = IMAGE_SOURCE_TRACE;
         return r;
 }
 
-static int resolve_group(struct symbolizer *s, const struct group *group, struct error *err)
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static int resolve_group(struct symbolizer *s, struct group *group, const struct symbolizer_sink *sink,
+                         struct error *err)
 {
+        int r;
+
         switch (group->module->kind) {
-        case TRACE_MODULE_FILE:
-                return resolve_file(s, group, err);
-        case TRACE_MODULE_VDSO:
-                return resolve_vdso(s, group, err);
         case TRACE_MODULE_KERNEL:
-                return resolve_kernel(s, group, err);
+                r = resolve_kernel(s, group, sink, err);
+                break;
         case TRACE_MODULE_ANONYMOUS:
-                return resolve_anonymous(s, group, err);
+                r = resolve_regions(s, group, sink, err);
+                break;
         default:
-                return 0; /* marks have no code */
+                return resolve_file(s, group, sink, err);
         }
+        if (r == 0 && sink->end_module)
+                r = sink->end_module(sink->context, &group->finding, err);
+        return r;
+}
+
+int symbolizer_resolve(struct symbolizer *s, uint32_t task, const struct symbolizer_sink *sink,
+                       struct error *err)
+{
+        size_t i = s->tasks[task].first;
+        size_t end = i + s->tasks[task].n;
+        int r = 0;
+
+        while (i < end && r == 0) {
+                uint32_t module = s->places[i].module;
+                struct group group = { .id = module,
+                                       .module = module_row(s, module),
+                                       .places = s->places + i };
+
+                while (i < end && s->places[i].module == module) {
+                        group.n_places++;
+                        i++;
+                }
+                group.finding = (struct module_finding){ .module = module,
+                                                         .n_frames = (uint32_t)group.n_places };
+                r = sink->begin_module(sink->context, module, err);
+                if (r == 0)
+                        r = resolve_group(s, &group, sink, err);
+        }
+        return r;
 }
 
 int symbolizer_run(const struct trace_dictionary *dictionary, const struct symbolizer_options *options,
                    const struct symbolizer_sink *sink, struct error *err)
 {
-        struct symbolizer s = { .dictionary = dictionary, .options = options, .sink = sink };
-        int r = collect_places(&s, err);
+        struct symbolizer *s = NULL;
+        int r = symbolizer_new(dictionary, options, &s, err);
 
-        for (size_t i = 0; i < s.n_places && r == 0;) {
-                uint32_t module = s.places[i].module;
-                struct group group = { .module = trace_dictionary_row(dictionary, TRACE_TABLE_MODULES,
-                                                                      module),
-                                       .places = s.places + i };
-
-                while (i < s.n_places && s.places[i].module == module) {
-                        group.n_places++;
-                        i++;
-                }
-                r = sink->begin_module(sink->context, module, err);
-                if (r == 0)
-                        r = resolve_group(&s, &group, err);
-        }
-        kernel_symbols_deinit(&s.kernel);
-        region_symbols_free(s.regions);
-        free(s.places);
+        for (uint32_t task = 0; r == 0 && task < symbolizer_count_tasks(s); task++)
+                r = symbolizer_resolve(s, task, sink, err);
+        symbolizer_free(s);
         return r;
 }

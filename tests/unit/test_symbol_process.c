@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbol_process.c: symbols come through the pipe; a child that dies, lies or hangs does no harm */
+/* symbolize/symbol_process.c: symbols come through the pipes in the same order; a child that dies, lies or hangs does no harm */
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "symbolize/image_finder.h"
+#include "symbolize/symbol_findings.h"
 #include "symbolize/symbol_process.h"
 #include "symbolize/symbolizer.h"
 #include "tests/unit/own_code.h"
@@ -11,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,17 +125,15 @@ START_TEST(test_other_file_is_stale)
 END_TEST
 
 /* Names frame i for module i, and is killed at module 2. */
-static int die_at_two(const struct trace_dictionary *d, const struct symbolizer_options *options,
-                      const struct symbolizer_sink *sink, struct error *err)
+static int die_at_two(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                      struct error *err)
 {
-        (void)d;
-        for (uint32_t i = options->first_module; i <= N_MODULES; i++) {
-                (void)sink->begin_module(sink->context, i, err);
-                if (i == 2)
-                        (void)raise(SIGSEGV);
-                (void)say(sink, i, i == 1 ? "one" : "three");
-        }
-        return 0;
+        uint32_t module = symbolizer_find_module(symbolizer, task);
+
+        (void)sink->begin_module(sink->context, module, err);
+        if (module == 2)
+                (void)raise(SIGSEGV);
+        return say(sink, module, module == 1 ? "one" : "three");
 }
 
 START_TEST(test_module_that_kills_costs_its_own_names)
@@ -150,11 +151,11 @@ START_TEST(test_module_that_kills_costs_its_own_names)
 }
 END_TEST
 
-static int die_at_once(const struct trace_dictionary *d, const struct symbolizer_options *options,
-                       const struct symbolizer_sink *sink, struct error *err)
+static int die_at_once(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                       struct error *err)
 {
-        (void)d;
-        (void)options;
+        (void)symbolizer;
+        (void)task;
         (void)sink;
         (void)err;
         _exit(3);
@@ -170,11 +171,11 @@ START_TEST(test_child_that_always_dies_is_given_up)
 }
 END_TEST
 
-static int hang(const struct trace_dictionary *d, const struct symbolizer_options *options,
-                const struct symbolizer_sink *sink, struct error *err)
+static int hang(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                struct error *err)
 {
-        (void)d;
-        (void)options;
+        (void)symbolizer;
+        (void)task;
         (void)sink;
         (void)err;
         while (pause() < 0)
@@ -196,13 +197,14 @@ START_TEST(test_hanging_child_is_stopped)
 }
 END_TEST
 
-static int run_out_of_memory(const struct trace_dictionary *d, const struct symbolizer_options *options,
-                             const struct symbolizer_sink *sink, struct error *err)
+static int run_out_of_memory(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                             struct error *err)
 {
-        (void)d;
-        (void)options;
-        (void)say(sink, 1, "one");
-        return error_set(err, -ENOMEM, "no \x1b[31m memory");
+        uint32_t module = symbolizer_find_module(symbolizer, task);
+
+        (void)sink->begin_module(sink->context, module, err);
+        (void)say(sink, module, "one");
+        return module == 2 ? error_set(err, -ENOMEM, "no \x1b[31m memory") : 0;
 }
 
 START_TEST(test_failure_is_handed_up_without_control_characters)
@@ -211,54 +213,104 @@ START_TEST(test_failure_is_handed_up_without_control_characters)
 
         ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, run_out_of_memory, &err), -ENOMEM);
         ck_assert_ptr_nonnull(strstr(err.text, "no ?[31m memory"));
-        ck_assert_uint_eq(count_symbols(), 1);
+        ck_assert_uint_eq(count_symbols(), N_MODULES);
 }
 END_TEST
 
-/* What a child that was taken over could send. */
-static int lie(uint32_t frame, const struct symbolizer_sink *sink, struct error *err)
+/* What a child that was taken over could send: each is of module 2. */
+static int lie_of_frame(const struct symbolizer_sink *sink, uint32_t frame, struct error *err)
 {
-        (void)sink->begin_module(sink->context, 1, err);
-        (void)say(sink, 1, "truth");
+        (void)sink->begin_module(sink->context, 2, err);
+        (void)say(sink, 2, "truth");
         (void)say(sink, frame, "lie");
         return 0;
 }
 
-#define LIE(name, what)                                                                             \
-        static int name(const struct trace_dictionary *d, const struct symbolizer_options *options, \
-                        const struct symbolizer_sink *sink, struct error *err)                      \
-        {                                                                                           \
-                (void)d;                                                                            \
-                (void)options;                                                                      \
-                return lie(what, sink, err);                                                        \
-        }
-
-LIE(lie_of_frame_0, 0)
-LIE(lie_of_no_frame, N_MODULES + 1)
-LIE(lie_of_a_known_frame, 1)
-LIE(lie_of_a_huge_frame, UINT32_MAX)
-
-static int lie_of_modules(const struct trace_dictionary *d, const struct symbolizer_options *options,
-                          const struct symbolizer_sink *sink, struct error *err)
+static int lie_of_frame_0(const struct symbolizer_sink *sink, struct error *err)
 {
-        (void)d;
-        (void)options;
-        (void)say(sink, 1, "truth");
-        (void)sink->begin_module(sink->context, 2, err);
-        (void)sink->begin_module(sink->context, 2, err);
-        return 0;
+        return lie_of_frame(sink, 0, err);
 }
 
-static symbol_process_task *const lies[] = { lie_of_frame_0, lie_of_no_frame, lie_of_a_known_frame,
-                                             lie_of_a_huge_frame, lie_of_modules };
+static int lie_of_no_frame(const struct symbolizer_sink *sink, struct error *err)
+{
+        return lie_of_frame(sink, N_MODULES + 1, err);
+}
 
+static int lie_of_a_huge_frame(const struct symbolizer_sink *sink, struct error *err)
+{
+        return lie_of_frame(sink, UINT32_MAX, err);
+}
+
+static int lie_of_a_known_frame(const struct symbolizer_sink *sink, struct error *err)
+{
+        return lie_of_frame(sink, 2, err);
+}
+
+/* The frame exists, but it is not the child's. */
+static int lie_of_another_module(const struct symbolizer_sink *sink, struct error *err)
+{
+        return lie_of_frame(sink, 3, err);
+}
+
+static int lie_of_the_same_module(const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)sink->begin_module(sink->context, 2, err);
+        (void)say(sink, 2, "truth");
+        return sink->begin_module(sink->context, 2, err);
+}
+
+static int lie_of_module_3(const struct symbolizer_sink *sink, struct error *err)
+{
+        (void)sink->begin_module(sink->context, 2, err);
+        (void)say(sink, 2, "truth");
+        return sink->begin_module(sink->context, 3, err);
+}
+
+static int lie_of_a_finding(const struct symbolizer_sink *sink, struct error *err)
+{
+        const struct module_finding finding = { .module = 3 };
+
+        (void)sink->begin_module(sink->context, 2, err);
+        (void)say(sink, 2, "truth");
+        return sink->end_module(sink->context, &finding, err);
+}
+
+static int (*const lies[])(const struct symbolizer_sink *sink, struct error *err) = {
+        lie_of_frame_0,        lie_of_no_frame,        lie_of_a_huge_frame, lie_of_a_known_frame,
+        lie_of_another_module, lie_of_the_same_module, lie_of_module_3,     lie_of_a_finding,
+};
+
+static size_t lie_number; /* the child has it from the fork */
+
+static int lie_at_two(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                      struct error *err)
+{
+        uint32_t module = symbolizer_find_module(symbolizer, task);
+
+        if (module == 2)
+                return lies[lie_number](sink, err);
+        (void)sink->begin_module(sink->context, module, err);
+        return say(sink, module, "truth");
+}
+
+/* A liar is believed until its first lie, and the others are. */
 START_TEST(test_lies_are_refused)
 {
+        struct symbol_process_options options = no_options;
+        struct symbol_findings findings;
         struct error err = ERROR_NONE;
 
-        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, lies[_i], &err), -EBADMSG);
-        ck_assert_uint_eq(count_symbols(), 1);
-        check_string(symbol_row(1)->function, "truth");
+        lie_number = (size_t)_i;
+        ck_assert_int_eq(symbol_findings_init(&findings, N_MODULES, NULL), 0);
+        options.findings = &findings;
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, lie_at_two, &err), -EBADMSG);
+        ck_assert_ptr_nonnull(strstr(err.text, "module 2"));
+        ck_assert_uint_eq(count_symbols(), N_MODULES);
+        for (uint32_t i = 1; i <= N_MODULES; i++) {
+                ck_assert_uint_eq(symbol_row(i)->frame, i);
+                check_string(symbol_row(i)->function, "truth");
+        }
+        symbol_findings_deinit(&findings);
 }
 END_TEST
 
@@ -293,17 +345,15 @@ static const char *find_right(void)
         return "confined";
 }
 
-static int look_around(const struct trace_dictionary *d, const struct symbolizer_options *options,
-                       const struct symbolizer_sink *sink, struct error *err)
+static int look_around(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                       struct error *err)
 {
+        uint32_t module = symbolizer_find_module(symbolizer, task);
         char id[32];
 
-        (void)d;
-        (void)options;
-        (void)err;
+        (void)sink->begin_module(sink->context, module, err);
         (void)snprintf(id, sizeof(id), "%u", getuid());
-        (void)say(sink, 1, find_right());
-        return say(sink, 2, id);
+        return say(sink, module, module == 1 ? find_right() : id);
 }
 
 /* loop test: staying the same user, and becoming another one */
@@ -377,15 +427,17 @@ START_TEST(test_no_more_files_may_be_open)
 END_TEST
 
 /* More than a pipe holds, in records that end anywhere in what is read at once. */
-static int say_much(const struct trace_dictionary *d, const struct symbolizer_options *options,
-                    const struct symbolizer_sink *sink, struct error *err)
+static int say_much(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                    struct error *err)
 {
+        uint32_t module = symbolizer_find_module(symbolizer, task);
         char text[1000];
 
-        (void)options;
-        (void)err;
+        (void)sink->begin_module(sink->context, module, err);
         memset(text, 'x', sizeof(text));
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_FRAMES); i++) {
+        for (uint32_t i = 1; i <= trace_dictionary_count(&dictionary, TRACE_TABLE_FRAMES); i++) {
+                if (symbolizer_find_task(symbolizer, i) != task)
+                        continue;
                 text[1 + i % (sizeof(text) - 1)] = '\0';
                 if (say(sink, i, text) < 0)
                         return -EIO;
@@ -394,21 +446,162 @@ static int say_much(const struct trace_dictionary *d, const struct symbolizer_op
         return 0;
 }
 
-START_TEST(test_many_symbols)
+/* loop test: one child after the other, or all at once: the same rows in the same order */
+START_TEST(test_many_symbols_in_order)
 {
+        struct symbol_process_options options = no_options;
         uint32_t n_frames = 5000;
+        uint32_t row = 1;
 
+        options.n_workers = (uint32_t)_i;
         for (uint32_t i = N_MODULES + 1; i <= n_frames; i++)
-                (void)own_code_add_frame(&dictionary, 1, i, 0);
-        ck_assert_int_eq(symbol_process_run_task(&dictionary, &no_options, say_much, NULL), 0);
+                (void)own_code_add_frame(&dictionary, 1 + (i - 1) % N_MODULES, i, 0);
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, say_much, NULL), 0);
         ck_assert_uint_eq(count_symbols(), n_frames);
-        for (uint32_t i = 1; i <= n_frames; i++) {
-                size_t n_bytes;
+        for (uint32_t module = 1; module <= N_MODULES; module++)
+                for (uint32_t i = module; i <= n_frames; i += N_MODULES) {
+                        size_t n_bytes;
 
-                (void)trace_dictionary_string(&dictionary, symbol_row(i)->function, &n_bytes);
+                        (void)trace_dictionary_string(&dictionary, symbol_row(row)->function, &n_bytes);
+                        ck_assert_uint_eq(symbol_row(row)->frame, i);
+                        ck_assert_uint_eq(n_bytes, 1 + i % 999);
+                        row++;
+                }
+}
+END_TEST
+
+static sem_t *gate; /* in shared memory: children have no descriptors of ours */
+
+/* The first one waits until the last one has ended: nobody says a word before, and nothing is lost. */
+static int first_waits_for_last(struct symbolizer *symbolizer, uint32_t task,
+                                const struct symbolizer_sink *sink, struct error *err)
+{
+        uint32_t module = symbolizer_find_module(symbolizer, task);
+
+        (void)sink->begin_module(sink->context, module, err);
+        if (module == N_MODULES)
+                (void)sem_post(gate);
+        else if (module == 1 && sem_wait(gate) < 0)
+                return -EIO;
+        return say(sink, module, "here");
+}
+
+START_TEST(test_order_of_ends_does_not_matter)
+{
+        struct symbol_process_options options = no_options;
+        void *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        ck_assert(shared != MAP_FAILED);
+        gate = shared;
+        ck_assert_int_eq(sem_init(gate, 1, 0), 0);
+        options.n_workers = N_MODULES;
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, first_waits_for_last, NULL), 0);
+        ck_assert_uint_eq(count_symbols(), N_MODULES);
+        for (uint32_t i = 1; i <= N_MODULES; i++)
                 ck_assert_uint_eq(symbol_row(i)->frame, i);
-                ck_assert_uint_eq(n_bytes, 1 + i % 999);
+        (void)sem_destroy(gate);
+        (void)munmap(shared, 4096);
+}
+END_TEST
+
+static int hang_at_two(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                       struct error *err)
+{
+        uint32_t module = symbolizer_find_module(symbolizer, task);
+
+        (void)sink->begin_module(sink->context, module, err);
+        while (module == 2)
+                (void)pause();
+        return say(sink, module, "in time");
+}
+
+START_TEST(test_module_that_takes_too_long)
+{
+        struct symbol_process_options options = no_options;
+        struct error err = ERROR_NONE;
+
+        options.task_s = 1;
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, hang_at_two, &err), -ETIME);
+        ck_assert_ptr_nonnull(strstr(err.text, "module 2"));
+        ck_assert_uint_eq(count_symbols(), 2);
+        ck_assert_uint_eq(symbol_row(1)->frame, 1);
+        ck_assert_uint_eq(symbol_row(2)->frame, 3);
+}
+END_TEST
+
+/* Frame 1 has a line, 2 a name, 3 the word that its file differs. */
+static void add_known(uint32_t frame, const char *function, uint32_t line, uint32_t flags)
+{
+        struct trace_symbol row = { .frame = frame, .line = line, .flags = flags };
+        uint32_t id;
+
+        if (function)
+                ck_assert_int_eq(
+                        trace_dictionary_add_string(&dictionary, function, strlen(function), &row.function),
+                        0);
+        if (line)
+                ck_assert_int_eq(trace_dictionary_add_string(&dictionary, "/f.c", 4, &row.file), 0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_SYMBOLS, &row, &id), 0);
+}
+
+static struct symbol said; /* by the next child */
+
+static int say_it(struct symbolizer *symbolizer, uint32_t task, const struct symbolizer_sink *sink,
+                  struct error *err)
+{
+        uint32_t module = symbolizer_find_module(symbolizer, task);
+
+        (void)sink->begin_module(sink->context, module, err);
+        return sink->add_symbols(sink->context, module, &said, 1, err);
+}
+
+/* Runs again with the same answer for every frame; returns how many rows it added. */
+static uint32_t add_again(const char *function, uint32_t line, uint32_t flags)
+{
+        struct symbol_process_options options = no_options;
+        uint32_t n_before = count_symbols();
+        uint64_t n_news = 0;
+
+        said = (struct symbol){
+                .function = function, .file = line ? "/f.c" : NULL, .line = line, .flags = flags
+        };
+        options.ret_n_news = &n_news;
+        ck_assert_int_eq(symbol_process_run_task(&dictionary, &options, say_it, NULL), 0);
+        ck_assert_uint_eq(n_news, count_symbols() - n_before);
+        return count_symbols() - n_before;
+}
+
+START_TEST(test_only_news_are_added)
+{
+        add_known(1, "name", 7, 0);
+        add_known(2, "name", 0, 0);
+        add_known(3, NULL, 0, TRACE_SYMBOL_STALE_FILE);
+        ck_assert_uint_eq(add_again(NULL, 0, TRACE_SYMBOL_STALE_FILE), 0);
+        ck_assert_uint_eq(add_again("name", 0, 0), 1);
+        ck_assert_uint_eq(symbol_row(4)->frame, 3);
+        ck_assert_uint_eq(add_again("name", 7, 0), 2);
+        ck_assert_uint_eq(add_again("name", 7, 0), 0);
+        ck_assert_uint_eq(add_again("other", 7, 0), 3);
+}
+END_TEST
+
+START_TEST(test_looking_adds_nothing)
+{
+        struct symbol_process_options options = no_options;
+        struct symbol_findings findings;
+
+        options.only_look = true;
+        options.findings = &findings;
+        ck_assert_int_eq(symbol_findings_init(&findings, N_MODULES, NULL), 0);
+        ck_assert_int_eq(symbol_process_run(&dictionary, &options, NULL), 0);
+        ck_assert_uint_eq(count_symbols(), 0);
+        for (uint32_t i = 1; i <= N_MODULES; i++) {
+                ck_assert_uint_eq(findings.items[i].source, IMAGE_SOURCE_DIFFERS);
+                ck_assert_uint_eq(findings.items[i].n_frames, 1);
+                ck_assert_uint_eq(findings.items[i].n_named, 0);
+                ck_assert_ptr_nonnull(findings.items[i].path);
         }
+        symbol_findings_deinit(&findings);
 }
 END_TEST
 
@@ -433,7 +626,11 @@ int main(void)
         tcase_add_loop_test(tc, test_child_is_confined, 0, 2);
         tcase_add_test(tc, test_few_files_may_be_open);
         tcase_add_test(tc, test_no_more_files_may_be_open);
-        tcase_add_test(tc, test_many_symbols);
+        tcase_add_loop_test(tc, test_many_symbols_in_order, 0, 4);
+        tcase_add_test(tc, test_order_of_ends_does_not_matter);
+        tcase_add_test(tc, test_module_that_takes_too_long);
+        tcase_add_test(tc, test_only_news_are_added);
+        tcase_add_test(tc, test_looking_adds_nothing);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

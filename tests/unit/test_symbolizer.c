@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* symbolize/symbolizer.c: functions of this program are found by name, file and line; wrong files never are */
 #include "base/error.h"
+#include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/image_finder.h"
+#include "symbolize/image_spool.h"
 #include "symbolize/module_symbols.h"
+#include "symbolize/symbol_search.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/trace_origin.h"
 #include "tests/unit/own_code.h"
 
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
@@ -66,10 +73,12 @@ struct listener {
         size_t n_heard;
         uint32_t modules[HEARD_MAX];
         size_t n_modules;
-        int answer; /* to every symbol */
+        struct module_finding finding; /* the last one */
+        int answer;                    /* to every symbol */
 };
 
 static struct trace_dictionary dictionary;
+static struct image_spool spool;
 static struct listener listener;
 static char *own_path;
 
@@ -106,9 +115,22 @@ static int listen_to_symbols(void *context, uint32_t frame, const struct symbol 
         return l->answer;
 }
 
+static int listen_to_finding(void *context, const struct module_finding *finding, struct error *err)
+{
+        struct listener *l = context;
+
+        (void)err;
+        l->finding = *finding;
+        l->finding.path = NULL;
+        return 0;
+}
+
 static int run(const struct symbolizer_options *options)
 {
-        const struct symbolizer_sink sink = { listen_to_module, listen_to_symbols, &listener };
+        const struct symbolizer_sink sink = { .begin_module = listen_to_module,
+                                              .add_symbols = listen_to_symbols,
+                                              .end_module = listen_to_finding,
+                                              .context = &listener };
         struct error err = ERROR_NONE;
 
         return symbolizer_run(&dictionary, options, &sink, &err);
@@ -116,6 +138,7 @@ static int run(const struct symbolizer_options *options)
 
 static void setup(void)
 {
+        image_spool_init(&spool);
         trace_dictionary_init(&dictionary, 0);
         memset(&listener, 0, sizeof(listener));
         own_path = own_code_path();
@@ -123,6 +146,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+        image_spool_deinit(&spool);
         trace_dictionary_deinit(&dictionary);
         free(own_path);
 }
@@ -339,7 +363,7 @@ START_TEST(test_vdso)
 }
 END_TEST
 
-START_TEST(test_first_frame_and_first_module)
+START_TEST(test_first_frame)
 {
         uint32_t one = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
         uint32_t two = own_code_add_module(&dictionary, own_path, OWN_CODE_INODE);
@@ -354,12 +378,214 @@ START_TEST(test_first_frame_and_first_module)
         ck_assert_uint_eq(listener.heard[0].frame, 3);
         ck_assert_uint_eq(listener.heard[1].frame, 2);
         listener.n_heard = 0;
-        ck_assert_int_eq(run(&(struct symbolizer_options){ .first_module = two }), 0);
-        ck_assert_uint_eq(listener.n_heard, 1);
-        ck_assert_uint_eq(listener.heard[0].frame, 2);
-        listener.n_heard = 0;
         ck_assert_int_eq(run(&(struct symbolizer_options){ .first_frame = 5 }), 0);
         ck_assert_uint_eq(listener.n_heard, 0);
+}
+END_TEST
+
+static void add_meta(const char *key, const char *value)
+{
+        struct trace_meta row;
+        uint32_t id;
+
+        ck_assert_int_eq(trace_dictionary_add_string(&dictionary, key, strlen(key), &row.key), 0);
+        ck_assert_int_eq(trace_dictionary_add_string(&dictionary, value, strlen(value), &row.value), 0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_META, &row, &id), 0);
+}
+
+/* Addresses of the kernel mean something until the machine is booted again. */
+START_TEST(test_kernel_of_another_boot)
+{
+        static const char text[] = "ffffffff81000000 T vfs_read\nffffffff81000100 T vfs_write\n";
+        struct trace_module module = { .kind = TRACE_MODULE_KERNEL };
+        const struct symbol_search elsewhere = { .is_other_machine = true };
+        char here[TRACE_ORIGIN_BOOT_ID_BYTES];
+        uint32_t id;
+        int fd = memfd_create("kallsyms", 0);
+
+        ck_assert(fd >= 0);
+        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &module, &id), 0);
+        (void)own_code_add_frame(&dictionary, id, 0xffffffff81000010, 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .kallsyms_fd = fd, .search = &elsewhere }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+        add_meta("boot_id", "00000000-0000-0000-0000-000000000000");
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .kallsyms_fd = fd }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+        ck_assert_uint_eq(listener.finding.source, IMAGE_SOURCE_NONE);
+        trace_origin_read_boot_id(here);
+        ck_assert_uint_gt(strlen(here), 0);
+        add_meta("boot_id", here);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .kallsyms_fd = fd }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_str_eq(listener.heard[0].function, "vfs_read");
+        ck_assert_uint_eq(listener.finding.source, IMAGE_SOURCE_MACHINE);
+        (void)close(fd);
+}
+END_TEST
+
+/* Device and inode of another machine mean nothing here. */
+START_TEST(test_inode_on_another_machine)
+{
+        const struct symbol_search elsewhere = { .is_other_machine = true };
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_INODE);
+
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .search = &elsewhere }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+        ck_assert_uint_eq(listener.finding.source, IMAGE_SOURCE_UNCHECKED);
+}
+END_TEST
+
+static void map_module(uint32_t module, uint64_t time_ns)
+{
+        struct trace_process process = { .pid = 1 };
+        struct trace_mapping row = { .length_bytes = 4096, .time_ns = time_ns, .module = module };
+        uint32_t id;
+
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_PROCESSES, &process, &row.process), 0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MAPPINGS, &row, &id), 0);
+}
+
+/* loop test: the inode is the same, but the file was changed after it was mapped; or long before */
+START_TEST(test_file_that_was_changed_in_place)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_INODE);
+        struct stat status;
+        char text[32];
+        uint64_t changed_ns;
+
+        ck_assert_int_eq(stat(own_path, &status), 0);
+        changed_ns = (uint64_t)status.st_ctim.tv_sec * 1000000000 + (uint64_t)status.st_ctim.tv_nsec;
+        /* The recording began at 5000 of its clock, and mapped the file a second later. */
+        (void)snprintf(text, sizeof(text), "%llu",
+                       (unsigned long long)(_i ? changed_ns : changed_ns - 3000000000));
+        add_meta("start_realtime_ns", text);
+        add_meta("start_raw_ns", "5000");
+        map_module(module, 1000005000);
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_uint_eq(listener.heard[0].flags, _i ? 0 : TRACE_SYMBOL_STALE_FILE);
+        ck_assert_str_eq(listener.heard[0].function, _i ? "resolved_function" : "");
+}
+END_TEST
+
+/* Keeps @n_bytes of @path for @module, or of memory. */
+static void keep(uint32_t module, uint32_t kind, const void *bytes, size_t n_bytes)
+{
+        struct trace_attachment attachment = { .size_bytes = n_bytes, .hash = module, .kind = kind };
+        struct trace_module_image row = { .module = module, .state = TRACE_IMAGE_KEPT };
+        uint32_t id;
+
+        ck_assert_int_eq(
+                trace_dictionary_add(&dictionary, TRACE_TABLE_ATTACHMENTS, &attachment, &row.attachment), 0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULE_IMAGES, &row, &id), 0);
+        ck_assert_int_eq(image_spool_add(&spool, row.attachment, bytes, n_bytes, NULL), 0);
+}
+
+static uint8_t *read_own_file(size_t *ret_bytes)
+{
+        int fd = open(own_path, O_RDONLY | O_CLOEXEC);
+        struct stat status;
+        uint8_t *bytes;
+
+        ck_assert(fd >= 0 && fstat(fd, &status) == 0);
+        bytes = malloc((size_t)status.st_size);
+        ck_assert_ptr_nonnull(bytes);
+        ck_assert_int_eq(io_read_full(fd, bytes, (size_t)status.st_size, ret_bytes, NULL), 0);
+        (void)close(fd);
+        return bytes;
+}
+
+static void rename_module(uint32_t module, const char *path)
+{
+        struct trace_module *row = (struct trace_module *)(uintptr_t)trace_dictionary_row(
+                &dictionary, TRACE_TABLE_MODULES, module);
+
+        ck_assert_int_eq(trace_dictionary_add_string(&dictionary, path, strlen(path), &row->path), 0);
+}
+
+/* loop test: by build-id or without any identity that could be checked; on any machine, and the file is gone */
+START_TEST(test_kept_image)
+{
+        const struct symbol_search elsewhere = { .is_other_machine = true };
+        uint32_t module = own_code_add_module(&dictionary, own_path,
+                                              _i % 2 ? OWN_CODE_NO_IDENTITY : OWN_CODE_BUILD_ID);
+        size_t n_bytes;
+        uint8_t *bytes = read_own_file(&n_bytes);
+
+        rename_module(module, "/nowhere/at/all");
+        keep(module, _i / 2 ? TRACE_ATTACHMENT_MODULE_PARTS : TRACE_ATTACHMENT_MODULE_FILE, bytes, n_bytes);
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .search = &elsewhere, .spool = &spool }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_str_eq(listener.heard[0].function, "resolved_function");
+        ck_assert_uint_eq(listener.finding.source, _i / 2 ? IMAGE_SOURCE_PARTS : IMAGE_SOURCE_KEPT);
+        ck_assert_uint_eq(listener.finding.n_lines, 1);
+        free(bytes);
+}
+END_TEST
+
+/* loop test: a hostile trace keeps another file, a piece of one, garbage, or nothing */
+START_TEST(test_kept_image_that_is_none)
+{
+        uint32_t module = own_code_add_module(&dictionary, own_path,
+                                              _i == 0 ? OWN_CODE_OTHER_BUILD_ID : OWN_CODE_BUILD_ID);
+        size_t n_bytes;
+        uint8_t *bytes = read_own_file(&n_bytes);
+
+        rename_module(module, "/nowhere/at/all");
+        if (_i == 2)
+                memset(bytes, 'x', n_bytes);
+        keep(module, TRACE_ATTACHMENT_MODULE_FILE, bytes, _i == 1 ? 1000 : _i == 3 ? 0 : n_bytes);
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .spool = &spool }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+        free(bytes);
+}
+END_TEST
+
+/* loop test: without a build-id a file is believed anywhere if its code is what the trace keeps, and only then */
+START_TEST(test_file_by_content)
+{
+        const struct symbol_search elsewhere = { .is_other_machine = true };
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_NO_IDENTITY);
+        size_t n_bytes;
+        uint8_t *bytes = read_own_file(&n_bytes);
+
+        if (_i)
+                bytes[offset_of_resolved()] ^= 1;
+        keep(module, TRACE_ATTACHMENT_MODULE_PARTS, bytes, n_bytes);
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .search = &elsewhere, .spool = &spool }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_uint_eq(listener.finding.source, _i ? IMAGE_SOURCE_PARTS : IMAGE_SOURCE_FILE);
+        free(bytes);
+}
+END_TEST
+
+/* A folder of ours is looked into first, and by the module's name. */
+START_TEST(test_folder_of_debug_files)
+{
+        char folder[] = "/tmp/hyprof-search-XXXXXX";
+        char path[64];
+        struct symbol_search search = { .is_other_machine = true, .n_debug_dirs = 1 };
+        uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_BUILD_ID);
+
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        search.debug_dirs[0] = folder;
+        rename_module(module, "/nowhere/at/all");
+        (void)own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .search = &search }), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+        (void)snprintf(path, sizeof(path), "%s/all", folder);
+        ck_assert_int_eq(symlink(own_path, path), 0);
+        ck_assert_int_eq(run(&(struct symbolizer_options){ .search = &search }), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_uint_eq(listener.finding.source, IMAGE_SOURCE_FILE);
+        (void)unlink(path);
+        (void)rmdir(folder);
 }
 END_TEST
 
@@ -398,7 +624,14 @@ int main(void)
         tcase_add_test(tc, test_broken_file_costs_its_own_names);
         tcase_add_test(tc, test_kernel_by_a_given_file);
         tcase_add_test(tc, test_vdso);
-        tcase_add_test(tc, test_first_frame_and_first_module);
+        tcase_add_test(tc, test_first_frame);
+        tcase_add_test(tc, test_kernel_of_another_boot);
+        tcase_add_test(tc, test_inode_on_another_machine);
+        tcase_add_loop_test(tc, test_file_that_was_changed_in_place, 0, 2);
+        tcase_add_loop_test(tc, test_kept_image, 0, 4);
+        tcase_add_loop_test(tc, test_kept_image_that_is_none, 0, 4);
+        tcase_add_loop_test(tc, test_file_by_content, 0, 2);
+        tcase_add_test(tc, test_folder_of_debug_files);
         tcase_add_test(tc, test_sink_can_stop);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
