@@ -16,6 +16,7 @@
 #include "sampler/address_space.h"
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
+#include "sampler/stack_mover.h"
 
 #include <errno.h>
 #include <search.h>
@@ -192,7 +193,8 @@ static int point_to_modules(const struct code_regions *c, struct process_track *
         return r == -EOVERFLOW ? 0 : r;
 }
 
-static int begin_generation(struct code_regions *c, struct process_code *code, struct process_track *track)
+static int begin_generation(struct code_regions *c, struct process_code *code, struct process_track *track,
+                            uint64_t time_ns)
 {
         int r = 0;
 
@@ -206,7 +208,12 @@ static int begin_generation(struct code_regions *c, struct process_code *code, s
                 return r;
         code->generation++;
         code->n_frames = 0;
-        return track ? point_to_modules(c, track, code->generation) : 0;
+        if (!track)
+                return 0;
+        r = point_to_modules(c, track, code->generation);
+        return r < 0 ? r
+                     : stack_mover_run(c->parts.processes, c->parts.dictionary, track, code->generation - 1,
+                                       time_ns);
 }
 
 /* The module of a process's memory at an address; 0 if that is none of its own, of its generation. */
@@ -340,7 +347,7 @@ static int make_room(struct code_regions *c, struct process_track *track, const 
         if (r == 0)
                 r = cut_away(code, &piece, &was_seen);
         /* What is gone stays the code that it was to all frames so far; what comes next will be over it. */
-        return r == 0 && was_seen && !row->gone ? begin_generation(c, code, track) : r;
+        return r == 0 && was_seen && !row->gone ? begin_generation(c, code, track, row->time_ns) : r;
 }
 
 int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint32_t *ret_region)
@@ -415,5 +422,5 @@ int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_n
                 return r;
         tdestroy(code->pieces, free);
         code->pieces = NULL;
-        return begin_generation(c, code, NULL);
+        return begin_generation(c, code, NULL, time_ns);
 }

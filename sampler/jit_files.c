@@ -28,11 +28,13 @@
 #define MAPS_PERIOD_NS  (NS_PER_S / 10)
 #define DUMP_BYTES_ONCE (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
 #define MAP_FILLS_ONCE  16
+#define TRIES_ONCE      16 /* to open a map, in a cycle: some programs change protections all the time */
 
 struct jit_process {
         uint32_t pid;
         uint32_t process; /* id in PROCESSES; 0 = not known yet */
         bool wants_map;
+        unsigned n_tries;
         struct jit_target target;
         struct perf_map_file map;
         struct jitdump_file dump;
@@ -389,6 +391,8 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
         if (r < 0 || !p)
                 return r;
         p->wants_map = p->wants_map || !is_dump;
+        if (p->wants_map && p->n_tries++ < TRIES_ONCE)
+                perf_map_file_try(&p->map, &p->target);
         if (!is_dump || p->dump.fd >= 0)
                 return 0;
         start_clock(f);
@@ -478,6 +482,9 @@ int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
 
                 p->dump.is_dry = false;
                 p->dump_bytes = 0;
+                p->n_tries = 0;
+                if (p->wants_map)
+                        perf_map_file_try(&p->map, &p->target);
                 if (has_ended(f, p)) {
                         r = finish(f, p);
                         forget(f, i);

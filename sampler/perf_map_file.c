@@ -45,6 +45,12 @@ static bool open_file(struct perf_map_file *f, const struct jit_target *target)
         return false;
 }
 
+void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target)
+{
+        if (f->fd < 0)
+                (void)open_file(f, target);
+}
+
 /* Is what was read last still there? */
 static bool has_tail(const struct perf_map_file *f)
 {

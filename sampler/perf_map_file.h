@@ -36,6 +36,9 @@ struct perf_map_file {
 
 void perf_map_file_deinit(struct perf_map_file *f);
 
+/* Opens it, if it is there and not open yet: it may go before it is read.  A microsecond. */
+void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target);
+
 /*
  * perf_map_file_fill() - reads what came since into `map`, up to some hundred KiB; opens the file if there is one now
  * @ret_over_limit:  set once, when the file has become too large

@@ -13,6 +13,7 @@
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/module_images.h"
 #include "symbolize/module_symbols.h"
+#include "symbolize/region_images.h"
 #include "symbolize/region_symbols.h"
 #include "symbolize/symbol_search.h"
 #include "symbolize/trace_origin.h"
@@ -47,6 +48,7 @@ struct symbolizer {
         uint32_t *task_of_module; /* heap; by module: number of its task + 1, or 0 */
         bool is_kernel_here;      /* the kernel's addresses mean something on this machine */
         struct region_symbols *regions;
+        struct region_images *region_images;
         struct kernel_symbols kernel; /* loaded when the first kernel frame comes */
         bool kernel_is_loaded;
 };
@@ -186,6 +188,7 @@ void symbolizer_free(struct symbolizer *s)
                 return;
         kernel_symbols_deinit(&s->kernel);
         region_symbols_free(s->regions);
+        region_images_free(s->region_images);
         module_images_deinit(&s->images);
         free(s->places);
         free(s->tasks);
@@ -401,6 +404,23 @@ static char *copy_string(const struct symbolizer *s, uint32_t id)
         return n_bytes > 0 ? strndup(text, n_bytes) : NULL;
 }
 
+/* Code that came with its ELF image: as that has it.  Returns 1 if it does, 0, -errno. */
+static int resolve_region_image(struct symbolizer *s, struct group *group, const struct place *place,
+                                uint32_t region, const struct symbolizer_sink *sink, struct error *err)
+{
+        const struct symbol *symbols;
+        struct region_place at;
+        uint32_t n_symbols = 0;
+        int r = region_images_find(s->region_images, region, place->address, &at);
+
+        if (r == 1)
+                n_symbols = module_symbols_find(at.symbols, at.svma, &symbols);
+        if (n_symbols == 0)
+                return r < 0 ? r : 0;
+        r = add_symbols(sink, group, place->frame, symbols, n_symbols, err);
+        return r < 0 ? r : 1;
+}
+
 static int resolve_region(struct symbolizer *s, struct group *group, const struct place *place,
                           const struct symbolizer_sink *sink, struct error *err)
 {
@@ -411,6 +431,9 @@ static int resolve_region(struct symbolizer *s, struct group *group, const struc
 
         if (region_symbols_find(s->regions, group->id, place->address, &found) != 1)
                 return 0;
+        r = resolve_region_image(s, group, place, found.region, sink, err);
+        if (r != 0)
+                return r < 0 ? r : 0;
         row = trace_dictionary_row(s->dictionary, TRACE_TABLE_CODE_REGIONS, found.region);
         name = copy_string(s, row->name);
         function = name ? demangle_name(name) : NULL;
@@ -434,6 +457,9 @@ static int resolve_regions(struct symbolizer *s, struct group *group, const stru
 
         if (!s->regions)
                 r = region_symbols_new(s->dictionary, &s->regions, err);
+        if (r == 0 && !s->region_images)
+                r = region_images_new(s->dictionary, s->options.spool ? &s->spool : NULL, s->options.search,
+                                      &s->region_images, err);
         for (size_t i = 0; i < group->n_places && r == 0; i++)
                 r = resolve_region(s, group, &group->places[i], sink, err);
         if (group->finding.n_named > 0)

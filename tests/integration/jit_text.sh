@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Code that programs make is named by perf maps, jitdumps and announcements, each piece at its own time
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+
+"$WORKLOADS/w_jit_text" 2>/dev/null || [ "$?" -ne 2 ] || [ -n "$(uname -m | grep -E 'x86_64|aarch64')" ] ||
+        skip_all "no machine code for $(uname -m)"
+
+in_code() { # trace, zone, function
+        n_events "$1" "kind == \"sample\" && path == \"/$2\" && self ~ /^$3/"
+}
+
+# The kernel's own functions are in these zones as well.
+named_by_zone() { # trace
+        local trace=$1
+        figure "$trace: $(in_code "$trace" first first_kernel) and $(in_code "$trace" second second_kernel) right, $(
+                in_code "$trace" first second_kernel) and $(in_code "$trace" second first_kernel) wrong"
+        holds "$trace: the first kernel is named" compare "$(in_code "$trace" first first_kernel)" ">" 100
+        holds "$trace: the second kernel is named, and its name is for people" compare \
+                "$(in_code "$trace" second 'second_kernel.unsigned long.$')" ">" 100
+        holds "$trace: no code stays without a name" same 0 \
+                "$(n_events "$trace" 'kind == "sample" && path != "" && (module == "//anon" || module == "anon") && self !~ /_kernel/')"
+}
+
+# ---- a jitdump has times
+holds "w_jit_text dump is recorded" record dump "$WORKLOADS/w_jit_text" dump "$TMPDIR" 40 20
+read_trace dump
+named_by_zone dump
+holds "dump: what lies at one address in turn is told apart" compare \
+        "$(in_code dump first second_kernel) + $(in_code dump second first_kernel)" "<=" \
+        "0.01 * $(n_events dump 'kind == "sample" && path != ""')"
+holds "dump: nothing was left out" same "" "$(lost dump)"
+# shellcheck disable=SC2016 # awk's
+loop_lines=$(awk '$1 == "string" { text[substr($2, 4)] = $3 }
+        $1 == "symbol" && / line=11 / { split($4, function_of, "="); split($5, file, "=")
+                print text[function_of[2]], text[file[2]] }' "$TMPDIR/dump.dump" | sort -u | tr '\n' ';')
+figure "lines of the loops: $loop_lines"
+holds "dump: the loops are at line 11 of their files" grep -q 'first.mlir.*second.mlir' <<<"$loop_lines"
+holds "dump: the machine code is in the trace" grep -q '^attachment.* kind=5 ' "$TMPDIR/dump.dump"
+
+# ---- what a program announces
+holds "w_jit_text announce is recorded" record announce "$WORKLOADS/w_jit_text" announce "$TMPDIR" 40 20
+read_trace announce
+named_by_zone announce
+holds "announce: what lies at one address in turn is told apart" compare \
+        "$(in_code announce first second_kernel) + $(in_code announce second first_kernel)" "<=" \
+        "0.01 * $(n_events announce 'kind == "sample" && path != ""')"
+
+# ---- a perf map has no times: it is right up to how often it is read
+holds "w_jit_text map is recorded" record map "$WORKLOADS/w_jit_text" map "$TMPDIR" 2 1000
+read_trace map
+named_by_zone map
+holds "map: what lies at one address in turn is told apart" compare \
+        "$(in_code map first second_kernel) + $(in_code map second first_kernel)" "<=" \
+        "0.2 * $(n_events map 'kind == "sample" && path != ""')"
+holds "map: lines that make no sense are counted" same "JIT_GARBAGE 4" "$(lost map)"
+
+# ---- over before the map was read once
+holds "a program of a moment is recorded" record short -F 20000 "$WORKLOADS/w_jit_text" map "$TMPDIR" 1 20
+read_trace short
+holds "short: its code is named, though it took its map with it" compare "$(in_code short first first_kernel)" ">" 10
+
+# ---- a real one
+if ! command -v node >/dev/null; then
+        skips "node" "node is not installed"
+        exit 0
+fi
+cat >"$TMPDIR/hot.js" <<'EOS'
+function hot(n) {
+        let sum = 0;
+        for (let i = 0; i < n; i++)
+                sum += Math.sqrt(i) * 3.1;
+        return sum;
+}
+function tree(n) { return n < 2 ? n : tree(n - 1) + tree(n - 2); }
+const end = Date.now() + 1500;
+let total = 0;
+while (Date.now() < end)
+        total += hot(10000) + tree(15);
+console.log(total);
+EOS
+# shellcheck disable=SC2016 # awk's
+unnamed() { # trace: samples in memory of no file, and those of them without a function
+        awk '$1 == "module" && / kind=4 / { anon[substr($2, 4)] = 1 }
+             $1 == "frame"  { split($0, m, "module="); split(m[2], m, " "); in_anon[substr($2, 4)] = (m[1] in anon) }
+             $1 == "stack"  { split($0, f, "frame="); split(f[2], f, " "); frame[substr($2, 4)] = f[1] }
+             $1 == "symbol" && !/ function=0 / { split($3, f, "="); named[f[2]] = 1 }
+             $1 == "sample" && match($0, / stack=[0-9]+/) { n[substr($0, RSTART + 7, RLENGTH - 7)]++ }
+             END { for (id in n) if (in_anon[frame[id]]) { all += n[id]; if (!(frame[id] in named)) bad += n[id] }
+                   print all + 0, bad + 0 }' "$TMPDIR/$1.dump"
+}
+for option in --perf-basic-prof --perf-prof; do
+        name=node$option
+        holds "$name is recorded" env -C "$TMPDIR" "$HYPROF" record -o "$TMPDIR/$name.hyp" node "$option" hot.js
+        read_trace "$name"
+        read -r n_all n_bad <<<"$(unnamed "$name")"
+        figure "$name: $n_all samples in code of V8, $n_bad of them without a name"
+        holds "$name: V8's code was sampled" compare "$n_all" ">" 100
+        holds "$name: 99% of it has a name" compare "$n_bad" "<=" "0.01 * $n_all"
+        holds "$name: the hot function is among them" grep -q 'JS:.hot ' "$TMPDIR/$name.json"
+done
+holds "node --perf-prof: its lines are known" grep -q '^code_line' "$TMPDIR/node--perf-prof.dump"
