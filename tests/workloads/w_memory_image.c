@@ -80,12 +80,12 @@ static void protect_code(uint8_t *base, const uint8_t *file)
         }
 }
 
-static void burn(const uint8_t *base, uint64_t entry, uint64_t n_rounds, int64_t budget_ns)
+static void burn(uint8_t *base, uint64_t entry, uint64_t n_rounds, int64_t budget_ns)
 {
         int64_t end_ns = burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) + budget_ns;
         run_function *run;
 
-        *(const void **)&run = base + entry; /* the way that POSIX shows: ISO C has no such cast */
+        *(void **)&run = base + entry; /* the way that POSIX shows: ISO C has no such cast */
         while (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
                 run(n_rounds);
 }

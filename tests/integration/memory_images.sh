@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# ELF images in anonymous memory and objects of JITs are modules: their frames are offsets in them, and they are kept
+set -eu
+. tests/tap.sh
+need cc jq
+need_sampling
+
+# What is kept is only looked at where anything is.
+"$HYPROF" record --help | grep -q -e --embed && keeps=holds || keeps=:
+
+# Without a build-id, and with one.
+ids=(first:none second:sha1)
+for one in "${ids[@]}"; do
+        name=${one%:*}
+        cat >"$TMPDIR/$name.c" <<EOS
+#include <stdint.h>
+static __attribute__((noinline)) void ${name}_busy(uint64_t n_rounds)
+{
+        while (n_rounds > 0) {
+                n_rounds--;
+                __asm__ volatile("# $name" : "+r"(n_rounds));
+        }
+}
+void ${name}_run(uint64_t n_rounds);
+void ${name}_run(uint64_t n_rounds)
+{
+        ${name}_busy(n_rounds);
+        __asm__ volatile("");
+}
+EOS
+        cc -g -O2 -shared -fPIC -nostdlib "-Wl,--build-id=${one#*:}" -Wl,-e,"${name}_run" -o "$TMPDIR/$name.so" "$TMPDIR/$name.c"
+done
+
+# Where a function lies in its file: its address, less that of its section, and where that lies.
+function_range() { # file, function: first offset and the one behind the last
+        local section symbol
+        read -ra section < <(readelf -SW "$1" | sed 's/\[ */[/' | awk '$2 == ".text" { print $4, $5 }')
+        read -ra symbol < <(readelf -sW "$1" | awk -v name="$2" '$8 == name { print $2, $3; exit }')
+        local at=$((16#${symbol[0]} - 16#${section[0]} + 16#${section[1]}))
+        echo "$at $((at + symbol[1]))"
+}
+
+# The share of a trace's samples whose place is in this function of an image.
+share_in() { # trace, file, function
+        local ends address n=0
+        read -ra ends < <(function_range "$2" "$3")
+        while read -r address; do
+                [ $((address)) -ge "${ends[0]}" ] && [ $((address)) -lt "${ends[1]}" ] && n=$((n + 1))
+        done < <(awk -F '\t' "$columns"'kind == "sample" && module ~ /^\[image [0-9a-f]+\]$/ { print address }' "$TMPDIR/$1.events")
+        awk -v n=$n -v all="$(n_events "$1" 'kind == "sample"')" 'BEGIN { print n / (all ? all : 1) }'
+}
+
+# An image of the trace whose state is KEPT, or the kind of its attachment.
+kept_kind() { # trace, name of the module
+        awk -v wanted="$2" '
+                function of(name,    i) { for (i = 2; i <= NF; i++) if (index($i, name "=") == 1) return substr($i, length(name) + 2) }
+                $1 == "string" { at = index($0, "\""); text[of("id")] = substr($0, at + 1, length($0) - at - 1) }
+                $1 == "module" { name[of("id")] = text[of("path")] }
+                $1 == "attachment" { kind[of("id")] = of("kind") }
+                $1 == "module_image" && name[of("module")] ~ wanted { print kind[of("attachment")] }' "$TMPDIR/$1.dump"
+}
+
+for mode in header freed bare late; do
+        holds "$mode: is recorded" record $mode "$WORKLOADS/w_memory_image" $mode "$TMPDIR/first.so" "$TMPDIR/second.so"
+        read_trace $mode
+        holds "$mode: nine samples of ten are in the function, by its place in the file" compare \
+                "$(share_in $mode "$TMPDIR/first.so" first_busy)" ">" 0.85
+        holds "$mode: they are of one image" same 1 "$(n_different $mode 'kind == "sample" && module ~ /^\[image/' module)"
+done
+for mode in header bare late; do
+        $keeps "$mode: the whole image is kept, from the heap" same 3 "$(kept_kind $mode 'image')"
+done
+$keeps "freed: what is mapped is kept, or all of it if there was time" grep -qxE '3|4' <(kept_kind freed 'image')
+
+# Another image at the same place later is another module.
+holds "turns: is recorded" record turns "$WORKLOADS/w_memory_image" turns "$TMPDIR/first.so" "$TMPDIR/second.so"
+read_trace turns
+for name in first second; do
+        holds "turns: the $name image has its half of the samples" compare \
+                "$(share_in turns "$TMPDIR/$name.so" ${name}_busy)" ">" 0.4
+done
+holds "turns: an image with a build-id has its name from it" grep -q "$(readelf -n "$TMPDIR/second.so" |
+        sed -n 's/.*Build ID: \(........\).*/[image \1]/p')" "$TMPDIR/turns.events"
+
+# ---- objects of JITs, by GDB's interface
+if command -v lli-14 >/dev/null && command -v clang-14 >/dev/null; then
+        cat >"$TMPDIR/jit.c" <<'EOS'
+#include <stdint.h>
+#include <time.h>
+static uint64_t hot_loop(uint64_t n)
+{
+        uint64_t x = n;
+        for (uint64_t i = 0; i < n; i++) {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+        }
+        return x;
+}
+int main(void)
+{
+        uint64_t sum = 0;
+        while (clock() < CLOCKS_PER_SEC)
+                sum += hot_loop(1000000 + (sum & 1));
+        return sum == 42;
+}
+EOS
+        clang-14 -g -O1 -fno-inline -fno-omit-frame-pointer -S -emit-llvm -o "$TMPDIR/jit.ll" "$TMPDIR/jit.c"
+        for kind in mcjit orc orc-lazy "orc --jit-linker=jitlink"; do
+                name=${kind// /_}
+                # shellcheck disable=SC2086 # words
+                holds "lli $kind: is recorded" record "$name" lli-14 --jit-kind=$kind "$TMPDIR/jit.ll"
+                read_trace "$name"
+                holds "lli $kind: the loop's samples are in an image" compare \
+                        "$(n_events "$name" 'kind == "sample" && module ~ /^\[image/')" ">" \
+                        "0.5 * $(n_events "$name" 'kind == "sample" && module !~ /kernel/')"
+                $keeps "lli $kind: whose object is kept" same 3 "$(kept_kind "$name" image | sort -u)"
+        done
+else
+        skips "objects of lli" "lli-14 or clang-14 is not installed"
+fi
+echo "1..$n_cases"
