@@ -3,7 +3,7 @@
 # A trace is completed on a machine that has neither the program nor its debug files, by a debuginfod server that has them
 set -eu
 . tests/tap.sh
-need gcc eu-strip debuginfod curl jq
+need gcc objcopy strip readelf debuginfod curl jq
 need_sampling
 
 # The server's files and caches, and the empty home of another machine.
@@ -32,7 +32,8 @@ int main(void)
 }
 EOS
 (cd "$TMPDIR" && gcc -O2 -g -Wl,--build-id -o "$TMPDIR/bin/shop" shop.c)
-eu-strip -f "$served/shop.debug" "$TMPDIR/bin/shop"
+objcopy --only-keep-debug "$TMPDIR/bin/shop" "$served/shop.debug"
+strip "$TMPDIR/bin/shop"
 build_id=$(readelf -n "$TMPDIR/bin/shop" | sed -n 's/.*Build ID: //p')
 
 # ---- a real server, on the loopback, at a port that is free

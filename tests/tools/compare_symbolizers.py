@@ -3,12 +3,12 @@
 """Compares what three symbolizers say of random addresses of one ELF file.
 
     compare_symbolizers.py --ours symbolize_addresses [--count N] [--seed N] [--debug-dir DIR] [--show N]
-                           [--peer-file FILE] FILE
+                           [--eu-max N] [--peer-file FILE] FILE
 
 --peer-file is the same code with debug information that the peers can read.
 
 llvm-symbolizer is asked for every address, eu-addr2line, which is slow, for those where ours differs from llvm's, and
-for a few hundred others.  Prints lines "KEY VALUE": addresses, functions, lines and chains (percent that agree with
+for a few dozen others.  Prints lines "KEY VALUE": addresses, functions, lines and chains (percent that agree with
 either peer), peer_functions, peer_lines and peer_chains (how often the peers agree with each other, where both were
 asked), and for each class of differences "class NAME COUNT".  docs/symbolization.md explains the classes.
 """
@@ -23,7 +23,7 @@ import sys
 
 LLVM = os.environ.get("LLVM_SYMBOLIZER", "llvm-symbolizer-14")
 EU = "eu-addr2line"
-EU_SAMPLE = 200
+EU_SAMPLE = 40
 
 
 def lines_of(command, text=""):
@@ -225,6 +225,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--debug-dir", action="append", default=[])
     parser.add_argument("--show", type=int, default=0, help="differences of each class to print")
+    parser.add_argument("--eu-max", type=int, default=4000, help="differences from llvm's that eu-addr2line is asked about")
     parser.add_argument("--peer-file", help="ask the peers about this file")
     parser.add_argument("file")
     o = parser.parse_args()
@@ -245,7 +246,7 @@ def main():
 
     file = File(o.file)
     differing = {i for i in range(o.count) if not all(same(k, ours[i], llvm[i]) for k in KINDS)}
-    differing = set(sorted(differing)[:4000])
+    differing = set(sorted(differing)[:o.eu_max])
     asked = sorted(differing | set(range(min(EU_SAMPLE, o.count))))
     eu = ask_eu(peer_file, [addresses[i] for i in asked], o.debug_dir)
 
