@@ -29,6 +29,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,19 +44,15 @@
 
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
 static void symbolize(struct trace_dictionary *dictionary, const struct recorder_result *result,
-                      int kallsyms_fd, bool only_kernel)
+                      int kallsyms_fd, const struct index_cache *cache, bool only_kernel)
 {
-        struct index_cache cache;
-        bool has_cache = !only_kernel && cache_folder_open(&cache);
         struct symbol_process_options options = { .stop_fd = result->stop_fd,
                                                   .kallsyms_fd = kallsyms_fd,
-                                                  .cache = has_cache ? &cache : NULL,
+                                                  .cache = cache,
                                                   .only_kernel = only_kernel };
         struct error err = ERROR_NONE;
         int r = symbol_process_run(dictionary, &options, &err);
 
-        if (has_cache)
-                index_cache_close(&cache);
         if (r == 0)
                 return;
         complain("warning: symbols are incomplete: %s", err.text);
@@ -64,7 +61,7 @@ static void symbolize(struct trace_dictionary *dictionary, const struct recorder
 
 static int complete(struct trace_writer *writer, struct trace_dictionary *dictionary,
                     const struct record_options *options, const struct recorder_result *result,
-                    int kallsyms_fd, struct error *err)
+                    int kallsyms_fd, const struct index_cache *cache, struct error *err)
 {
         int r = recording_facts_add_number(dictionary, "recorder_cpu_ns", result->own_cpu_ns);
 
@@ -73,7 +70,7 @@ static int complete(struct trace_writer *writer, struct trace_dictionary *dictio
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
-        symbolize(dictionary, result, kallsyms_fd, options->no_symbolize);
+        symbolize(dictionary, result, kallsyms_fd, cache, options->no_symbolize);
         if (options->embed_source)
                 r = source_embedding_run(dictionary, writer, NULL, options->quiet, err);
         if (r == 0)
@@ -187,6 +184,10 @@ static int record_into(struct output_file *file, const struct record_options *op
         };
         /* While we may see the kernel's addresses; who opened it decides what it shows. */
         int kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
+        /* While we may make files. */
+        struct index_cache cache;
+        bool has_cache = !options->no_symbolize && cache_folder_open(&cache) &&
+                         index_cache_prepare(&cache, NULL) == 0;
         int r;
 
         trace_dictionary_init(&dictionary, TABLE_ROWS_MAX);
@@ -195,7 +196,8 @@ static int record_into(struct output_file *file, const struct record_options *op
                 r = recorder_run(&recording, writer, &dictionary, &result, &err);
         progress_line_clear(&line);
         if (r == 0)
-                r = complete(writer, &dictionary, options, &result, kallsyms_fd, &err);
+                r = complete(writer, &dictionary, options, &result, kallsyms_fd, has_cache ? &cache : NULL,
+                             &err);
         if (r < 0)
                 complain(result.exec_failed ? "error: %s: %s" : "error: recording to %s: %s",
                          result.exec_failed && argv ? argv[0] : options->path, err.text);
@@ -217,6 +219,8 @@ static int record_into(struct output_file *file, const struct record_options *op
                 trace_writer_free(writer);
         }
         trace_dictionary_deinit(&dictionary);
+        if (has_cache)
+                index_cache_close(&cache);
         io_close(&kallsyms_fd);
         return r < 0 ? status_of_failure(r, &result) : end_of_recording(options, &result);
 }

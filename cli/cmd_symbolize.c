@@ -15,6 +15,8 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "symbolize/debuginfod_fetch.h"
+#include "symbolize/debuginfod_folder.h"
 #include "symbolize/image_finder.h"
 #include "symbolize/index_cache.h"
 #include "symbolize/known_symbols.h"
@@ -25,14 +27,16 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LETTER_NO_CACHE = OPTION_LONG_ONLY };
+enum { LETTER_NO_CACHE = OPTION_LONG_ONLY, LETTER_DEBUGINFOD };
 
 struct arguments {
         struct symbol_search search;
         const char *output; /* NULL = the trace itself */
+        bool debuginfod;
         bool no_cache;
         bool quiet;
         bool help;
@@ -55,6 +59,9 @@ struct work {
 static const struct option_row option_rows[] = {
         { 'o', "output", "FILE", "write the trace here, - for a pipe; default: in the place of TRACE" },
         SEARCH_OPTION_ROWS,
+        { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]",
+          "ask debuginfod servers for what is missing; default: if DEBUGINFOD_URLS is\n"
+          "                          set, those in it" },
         { LETTER_NO_CACHE, "no-cache", NULL,
           "neither use nor keep what was made of large debug information" },
         { 'q', "quiet", NULL, "say nothing but errors" },
@@ -88,6 +95,13 @@ static int take_option(void *context, int letter, const char *value)
                 return search_options_take(&args->search, letter, value);
         case 'o':
                 args->output = value;
+                return 0;
+        case LETTER_DEBUGINFOD:
+                args->debuginfod = true;
+                if (value && setenv("DEBUGINFOD_URLS", value, 1) < 0) {
+                        complain("error: --debuginfod: no memory");
+                        return -EINVAL;
+                }
                 return 0;
         case LETTER_NO_CACHE:
                 args->no_cache = true;
@@ -132,28 +146,66 @@ static int add_meta(struct trace_dictionary *d, const char *key, const char *val
 }
 
 /* Names that could not be found are no failure: the trace says what it said before. */
-static int find_names(struct work *w, struct trace_dictionary *d, struct error *err)
+static int find_names(struct work *w, struct trace_dictionary *d, const struct index_cache *cache,
+                      struct error *err)
 {
         struct error why = ERROR_NONE;
-        struct index_cache cache;
-        bool has_cache = !w->args->no_cache && cache_folder_open(&cache);
+        uint64_t n_news = 0;
         struct symbol_process_options options = {
                 .stop_fd = -1,
                 .search = &w->search,
                 .spool = &w->code.spool,
-                .cache = has_cache ? &cache : NULL,
+                .cache = cache,
                 .findings = &w->findings,
-                .ret_n_news = &w->n_news,
+                .ret_n_news = &n_news,
         };
         int r = symbol_process_run(d, &options, &why);
 
-        if (has_cache)
-                index_cache_close(&cache);
+        w->n_news += n_news;
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "%s", why.text);
         if (r < 0)
                 complain("warning: symbols are incomplete: %s", why.text);
         return 0;
+}
+
+/* Once more, with what servers have of the modules that lack something. */
+static int find_more_names(struct work *w, struct trace_dictionary *d, struct error *err)
+{
+        struct debuginfod_folder folder;
+        struct error why = ERROR_NONE;
+        int r = 0;
+
+        if (!w->args->debuginfod && !debuginfod_fetch_is_wanted())
+                return 0;
+        if (w->search.n_debug_dirs == SYMBOL_SEARCH_FOLDERS_MAX) {
+                complain("warning: with so many folders debuginfod is not asked");
+                return 0;
+        }
+        if (debuginfod_folder_open(&folder, d, &w->findings, -1, &why) < 0)
+                complain("warning: debuginfod: %s", why.text);
+        if (!w->args->quiet && folder.n_asked > 0)
+                complain("debuginfod has %u of %u files", folder.n_found, folder.n_asked);
+        if (folder.n_found > 0) {
+                w->search.debug_dirs[w->search.n_debug_dirs++] = folder.path;
+                r = find_names(w, d, NULL, err); /* the folder is another one each time */
+                w->search.n_debug_dirs--;
+        }
+        debuginfod_folder_close(&folder);
+        return r;
+}
+
+static int find_all_names(struct work *w, struct trace_dictionary *d, struct error *err)
+{
+        struct index_cache cache;
+        bool has_cache = !w->args->no_cache && cache_folder_open(&cache);
+        int r = find_names(w, d, has_cache ? &cache : NULL, err);
+
+        if (r == 0)
+                r = find_more_names(w, d, err);
+        if (has_cache)
+                index_cache_close(&cache);
+        return r;
 }
 
 static int symbolize(struct work *w, struct error *err)
@@ -168,7 +220,7 @@ static int symbolize(struct work *w, struct error *err)
         search_options_complete(&w->search, d);
         r = symbol_findings_init(&w->findings, trace_dictionary_count(d, TRACE_TABLE_MODULES), err);
         if (r == 0)
-                r = find_names(w, d, err);
+                r = find_all_names(w, d, err);
         if (r == 0)
                 r = known_symbols_count(d, &w->totals, err);
         if (r == 0 && w->n_news > 0)

@@ -123,8 +123,38 @@ int index_cache_open(struct index_cache *c, const char *folder, struct error *er
         return r;
 }
 
+int index_cache_prepare(struct index_cache *c, struct error *err)
+{
+        c->spares = calloc(1, sizeof(*c->spares));
+        if (!c->spares)
+                return error_set(err, -ENOMEM, "no memory for the cache");
+        for (int i = 0; i < INDEX_CACHE_SPARES; i++) {
+                char *file = c->spares->files[i];
+
+                (void)snprintf(file, sizeof(c->spares->files[i]), "spare-%ld-%d" PART_SUFFIX, (long)getpid(),
+                               i);
+                (void)unlinkat(c->folder_fd, file, 0);
+                c->spares->fds[i] = openat(c->folder_fd, file,
+                                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        }
+        return 0;
+}
+
+static void close_spares(struct index_cache *c)
+{
+        for (int i = 0; c->spares && i < INDEX_CACHE_SPARES; i++) {
+                if (c->spares->fds[i] < 0)
+                        continue;
+                io_close(&c->spares->fds[i]);
+                (void)unlinkat(c->folder_fd, c->spares->files[i], 0);
+        }
+        free(c->spares);
+        c->spares = NULL;
+}
+
 void index_cache_close(struct index_cache *c)
 {
+        close_spares(c);
         io_close(&c->folder_fd);
 }
 
@@ -281,11 +311,31 @@ void index_cache_unmap(struct index_cache_entry *entry)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
+/* Returns false if there is none left. */
+static bool take_spare(const struct index_cache *c, struct index_cache_writer *w)
+{
+        for (int i = 0; i < INDEX_CACHE_SPARES; i++) {
+                if (c->spares->fds[i] < 0)
+                        continue;
+                w->fd = c->spares->fds[i];
+                memcpy(w->file, c->spares->files[i], sizeof(w->file));
+                c->spares->fds[i] = -1;
+                return true;
+        }
+        return false;
+}
+
 int index_cache_begin(const struct index_cache *c, const struct index_cache_name *name,
                       struct index_cache_writer *ret_writer, struct error *err)
 {
         struct index_cache_writer w = { .name = *name };
 
+        if (c->spares) {
+                if (!take_spare(c, &w))
+                        return error_set(err, -EMFILE, "no file is left for the cache");
+                *ret_writer = w;
+                return 0;
+        }
         (void)snprintf(w.file, sizeof(w.file), "%.16s-%ld" PART_SUFFIX, name->text, (long)getpid());
         (void)unlinkat(c->folder_fd, w.file, 0);
         w.fd = openat(c->folder_fd, w.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

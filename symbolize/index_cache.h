@@ -24,6 +24,8 @@
 #define INDEX_CACHE_ENTRY_MAX (UINT64_C(512) << 20) /* of one entry */
 #define INDEX_CACHE_BYTES_MAX (UINT64_C(2) << 30)   /* of the folder: the oldest go first */
 
+#define INDEX_CACHE_SPARES 4 /* entries that a recording can add */
+
 struct byte_buffer;
 struct error;
 struct image_spool;
@@ -31,8 +33,15 @@ struct module_images;
 struct symbol_search;
 struct trace_dictionary;
 
+/* Files that were made ahead. */
+struct index_cache_spares {
+        int fds[INDEX_CACHE_SPARES]; /* -1 = it was used */
+        char files[INDEX_CACHE_SPARES][48];
+};
+
 struct index_cache {
         int folder_fd;
+        struct index_cache_spares *spares; /* heap; NULL = new files can be made */
         uint64_t bytes_max, entry_bytes_max;
         struct content_key key;
 };
@@ -64,6 +73,12 @@ struct index_cache_writer {
  */
 int index_cache_open(struct index_cache *c, const char *folder, struct error *err);
 void index_cache_close(struct index_cache *c);
+
+/*
+ * index_cache_prepare() - make files ahead, for a process that gives up the right to make any
+ * Those that are not used go at the close.  Returns 0 or -ENOMEM; without files nothing is added.
+ */
+int index_cache_prepare(struct index_cache *c, struct error *err);
 
 /*
  * index_cache_name_of() - the name of a module's entry
