@@ -115,13 +115,13 @@ struct row_run {
 static int add_row(struct code_unit_builder *b, uint32_t start, uint64_t place)
 {
         struct code_sequence *sequence = &b->sequences[b->n_sequences - 1];
-        struct code_row *last = b->rows + b->n_rows;
+        struct code_row *last = sequence->n_rows > 0 ? &b->rows[b->n_rows - 1] : NULL;
 
-        if (sequence->n_rows > 0 && last[-1].start == start) {
-                last[-1].place = place; /* the last one of an address counts */
+        if (last && last->start == start) {
+                last->place = place; /* the last one of an address counts */
                 return 0;
         }
-        if (sequence->n_rows > 0 && last[-1].place == place)
+        if (last && last->place == place)
                 return 0;
         if (b->n_rows == b->rows_capacity &&
             array_reserve(&b->rows, &b->rows_capacity, b->n_rows + 1, sizeof(*b->rows)) < 0)

@@ -172,9 +172,9 @@ static int add_function(struct walk *w, const struct dwarf_abbrev *abbrev, uint3
 
 static void step_over(struct walk *w, const struct dwarf_abbrev *abbrev)
 {
-        const struct dwarf_step *step = w->walker->abbrevs.steps + abbrev->first_step;
+        for (uint32_t i = 0; i < abbrev->n_steps; i++) {
+                const struct dwarf_step *step = &w->walker->abbrevs.steps[abbrev->first_step + i];
 
-        for (uint32_t i = 0; i < abbrev->n_steps; i++, step++) {
                 dwarf_cursor_skip(&w->c, step->skip_bytes);
                 dwarf_form_skip(&w->c, step->form, w->unit->encoding);
         }

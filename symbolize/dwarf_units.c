@@ -68,10 +68,11 @@ void dwarf_values_read(struct dwarf_cursor *c, const struct dwarf_abbrevs *abbre
                        const struct dwarf_abbrev *abbrev, struct dwarf_encoding encoding,
                        struct dwarf_value *values, uint32_t *ret_seen)
 {
-        const struct dwarf_step *step = abbrevs->steps + abbrev->first_step;
         uint32_t seen = 0;
 
-        for (uint32_t i = 0; i < abbrev->n_steps; i++, step++) {
+        for (uint32_t i = 0; i < abbrev->n_steps; i++) {
+                const struct dwarf_step *step = &abbrevs->steps[abbrev->first_step + i];
+
                 dwarf_cursor_skip(c, step->skip_bytes);
                 if (step->wanted == DWARF_WANTED_NOTHING) {
                         dwarf_form_skip(c, step->form, encoding);
