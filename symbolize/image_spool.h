@@ -16,6 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of all attachments together; what is beyond is passed over, as if the trace had lost it. */
+#define IMAGE_SPOOL_BYTES_MAX (UINT64_C(4) << 30)
+
 struct error;
 struct trace_dictionary;
 struct attachment_chunk;
@@ -28,9 +31,9 @@ struct image_spool_item {
 
 struct image_spool {
         int fd;                         /* memfd; -1 = nothing is there yet */
-        struct image_spool_item *items; /* heap, by attachment */
+        struct image_spool_item *items; /* heap; by attachment - 1, of those that are not there all 0 */
         size_t n_items, capacity;
-        uint64_t n_bytes; /* of all */
+        uint64_t n_bytes; /* of all places: where the next one begins */
 };
 
 /* An image in memory. */
@@ -48,7 +51,10 @@ void image_spool_deinit(struct image_spool *s);
 int image_spool_add(struct image_spool *s, uint32_t attachment, const void *bytes, size_t n_bytes,
                     struct error *err);
 
-/* A part, as it comes from a trace; @dictionary tells its kind and size.  Returns 0, -ENOMEM, -errno. */
+/*
+ * A part, as it comes from a trace; @dictionary tells its kind and size.  A part that does not follow the one
+ * before is passed over, and the attachment is never whole.  Returns 0, -ENOMEM, -errno.
+ */
 int image_spool_add_part(struct image_spool *s, const struct trace_dictionary *dictionary,
                          const struct attachment_chunk *part, struct error *err);
 
@@ -56,5 +62,8 @@ int image_spool_add_part(struct image_spool *s, const struct trace_dictionary *d
 int image_spool_map(const struct image_spool *s, const struct trace_dictionary *dictionary,
                     uint32_t attachment, struct spooled_image *ret_image, struct error *err);
 void image_spool_unmap(struct spooled_image *image);
+
+/* Nobody can change what is in it any more, whoever has the descriptor; nothing is added after that.  0 or -errno. */
+int image_spool_seal(const struct image_spool *s, struct error *err);
 
 #endif /* SYMBOLIZE_IMAGE_SPOOL_H */
