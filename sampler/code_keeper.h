@@ -3,7 +3,7 @@
  * sampler/code_keeper.h - copies code into the trace that may be gone later
  *
  * Way of the data:  perf_record (MMAP2) -> module_file, memory_image, jit_objects -> [code_keeper] <-> image_reader (thread)
- *                   [code_keeper] -> attachment_store, MODULE_IMAGES, image_spool
+ *                   [code_keeper] -> ATTACHMENTS, MODULE_IMAGES, attachment_chunk -> merge; image_spool
  *
  * Decides which modules are kept, opens them at once, has them read by a thread
  * of its own, and writes what came of it.  The same code, by build-id or content,
@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct attachment_store;
 struct byte_buffer;
 struct code_keeper;
 struct error;
@@ -37,16 +36,17 @@ enum code_keeper_mode {
 struct code_keeper_options {
         enum code_keeper_mode mode;
         uint64_t bytes_max;                  /* of all that is kept; 0 = CODE_KEEPER_BYTES_MAX */
+        const char *temporary_folder;        /* as in $TMPDIR; NULL = none; copied */
         struct trace_dictionary *dictionary; /* borrowed, like all below */
         struct loss_counter *losses;
-        struct attachment_store *store;
         struct image_spool *spool; /* gets a copy, for the names; NULL = none is needed */
 };
 
 #define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)
 
 /*
- * How code is read: in the reader's thread, so nothing is touched but @source.
+ * How code is read: in the reader's thread, so nothing is touched but @source.  That thread has no capabilities:
+ * what needs any (/proc/PID/mem) was opened before, by who made the source.
  * @out:       appended to: the image
  * @ret_kind:  enum trace_attachment_kind: MODULE_FILE, or MODULE_PARTS if it is not whole
  * Returns 0, -EFBIG if it has more than @bytes_max, -ENOENT if it is gone, -ENOMEM, -errno.
@@ -61,14 +61,17 @@ struct code_source {
         void (*free)(void *source);
 };
 
-/* Starts the reader's thread, with few rights; signals are blocked in it.  Returns 0, -ENOMEM, -errno. */
+/*
+ * Starts the reader's thread, without rights; signals are blocked in it.  With CODE_KEEPER_NONE there is no thread, and
+ * all below do nothing.  Returns 0, -ENOMEM, -errno.
+ */
 int code_keeper_new(const struct code_keeper_options *options, struct code_keeper **ret_keeper,
                     struct error *err);
 
 /* Ends the thread; what was not taken is left out.  NULL is fine. */
 void code_keeper_free(struct code_keeper *k);
 
-/* Readable when something was read: code_keeper_take() takes it. */
+/* Readable when something was read: code_keeper_take() takes it.  -1 with CODE_KEEPER_NONE. */
 int code_keeper_fd(const struct code_keeper *k);
 
 /*
@@ -90,7 +93,25 @@ int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struc
 /* A sample fell into @module: for CODE_KEEPER_ALL.  Cheap. */
 void code_keeper_note_sample(struct code_keeper *k, uint32_t module);
 
-/* Writes what was read since.  @wait: until everything that was wanted is there (the end of the recording).  0 or -ENOMEM. */
+/*
+ * Makes rows of what was read since.
+ * @wait:  the end of the recording: until everything that was wanted is there, a bounded time; then what is missing is
+ *         counted, and has rows as well
+ * Returns 0 or -ENOMEM.
+ */
 int code_keeper_take(struct code_keeper *k, bool wait);
+
+/* All rows that there are now were handed to the writer: parts of what they tell of may follow. */
+void code_keeper_rows_written(struct code_keeper *k);
+
+/* True if code_keeper_next() has a part. */
+bool code_keeper_has_parts(const struct code_keeper *k);
+
+/*
+ * code_keeper_next() - the body of the next ATTACHMENT chunk; the spool gets the same part
+ * @body:  appended to
+ * Returns 1, 0 if there is none now, -ENOMEM, -errno.
+ */
+int code_keeper_next(struct code_keeper *k, struct byte_buffer *body);
 
 #endif /* SAMPLER_CODE_KEEPER_H */

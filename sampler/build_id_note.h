@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/build_id_note.h - the build-id in the first bytes of an ELF file
+ *
+ * Way of the data:  image_reader -> [build_id_note] -> image_reader
+ *
+ * For who has to tell one file from another and must not parse it: looks at the header, the segments of notes and
+ * nothing else.  The bytes are the profiled program's.
+ */
+#ifndef SAMPLER_BUILD_ID_NOTE_H
+#define SAMPLER_BUILD_ID_NOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether these are the first bytes of an ELF file. */
+bool build_id_note_is_elf(const uint8_t *bytes, size_t n_bytes);
+
+/*
+ * build_id_note_find() - the build-id, if it lies within these first bytes
+ * @ret_id:  borrows @bytes
+ * Returns its length, or 0: there is none, or none here.
+ */
+size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **ret_id);
+
+#endif /* SAMPLER_BUILD_ID_NOTE_H */
