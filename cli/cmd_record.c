@@ -19,6 +19,7 @@
 #include "sampler/privileges.h"
 #include "sampler/recorder.h"
 #include "sampler/recording_facts.h"
+#include "symbolize/image_spool.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/symbol_process.h"
 
@@ -149,6 +150,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         struct recorder_result result = { .stop_fd = -1 };
         struct trace_dictionary dictionary;
         struct trace_writer *writer = NULL;
+        struct image_spool spool;
         struct error err = ERROR_NONE;
         struct invoking_user user = invoking_user_read();
         struct recorder_options recording = {
@@ -160,6 +162,10 @@ static int record_into(struct output_file *file, const struct record_options *op
                 .scope = &options->scope,
                 .duration_ns = options->duration_ns,
                 .delay_ns = options->delay_ns,
+                .keeper = { .mode = options->embed_bytes_max > 0 ? options->embed : CODE_KEEPER_NONE,
+                            .bytes_max = options->embed_bytes_max,
+                            .temporary_folder = getenv("TMPDIR"),
+                            .spool = options->no_symbolize ? NULL : &spool },
                 .keep_stacks = options->keep_stacks,
                 .off_cpu = options->off_cpu,
                 .no_switches = options->no_switches,
@@ -176,6 +182,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         int r;
 
         trace_dictionary_init(&dictionary, TABLE_ROWS_MAX);
+        image_spool_init(&spool);
         r = trace_writer_new(file->fd, &writer, &err);
         if (r == 0)
                 r = recorder_run(&recording, writer, &dictionary, &result, &err);
@@ -202,6 +209,7 @@ static int record_into(struct output_file *file, const struct record_options *op
                 output_file_close(file);
                 trace_writer_free(writer);
         }
+        image_spool_deinit(&spool);
         trace_dictionary_deinit(&dictionary);
         io_close(&kallsyms_fd);
         return r < 0 ? status_of_failure(r, &result) : end_of_recording(options, &result);

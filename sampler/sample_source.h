@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_keeper;
 struct code_tables;
 struct error;
 struct event_set;
@@ -46,6 +47,7 @@ struct sample_source {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
+        struct code_keeper *keeper;     /* NULL = no code is kept */
         struct code_tables *tables;     /* NULL = none are needed */
         struct switch_source *switches; /* NULL = switches come through the rings */
         uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
@@ -71,6 +73,7 @@ struct sample_source_parts {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
+        struct code_keeper *keeper;     /* or NULL */
         struct code_tables *tables;     /* or NULL */
         struct switch_source *switches; /* or NULL */
         const uint32_t *sample_events;
@@ -94,8 +97,8 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
 
 /*
  * sample_source_scan() - the next process that mapped a client region, ahead of its turn
- * A program may end a moment after it began: its region must be opened now or never.  So must its files, whose unwind
- * tables are asked for on the way.
+ * A program may end a moment after it began: its region must be opened now or never.  So must its files, which are
+ * kept, and whose unwind tables are asked for, on the way.
  * Returns 1 with its PID, 0 if there is none, -EBADMSG, -ENOMEM.
  */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
