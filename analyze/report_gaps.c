@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report_gaps.h"
 
+#include "analyze/missing_images.h"
 #include "analyze/report.h"
 #include "analyze/trace_totals.h"
 #include "base/array.h"
@@ -192,6 +193,41 @@ static int add_unnamed_modules(struct report *report)
         return 0;
 }
 
+static const char *const image_words[TRACE_IMAGE_STATE_COUNT] = {
+        [TRACE_IMAGE_TOO_LATE] = "should be in the trace, and is not: it was gone before it could be opened",
+        [TRACE_IMAGE_OVER_LIMIT] = "should be in the trace, and is not: the trace has its share of code",
+        [TRACE_IMAGE_UNREADABLE] = "should be in the trace, and is not: it could not be read",
+};
+
+/* Code that no machine can name later. */
+static int add_images(struct report *report, const struct trace_dictionary *d,
+                      const struct trace_totals *totals)
+{
+        struct missing_image *images = NULL;
+        size_t n_images = 0;
+        int r = report->event
+                        ? missing_images_find(d, &totals->samples, report->event->event, &images, &n_images)
+                        : 0;
+
+        for (size_t i = 0; r == 0 && i < n_images; i++) {
+                const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES,
+                                                                         images[i].module);
+                struct report_gap gap = {
+                        .source = REPORT_GAP_ANALYSIS,
+                        .code = "CODE_NOT_KEPT",
+                        .words = image_words[images[i].state],
+                        .detail = report_string_of(d, module->path),
+                        .count = images[i].sum.n_samples,
+                        .share = report_share(images[i].sum.weight, report->event->sum.weight),
+                };
+
+                if (gap.words && gap.share >= SHARE_WORTH_SAYING)
+                        r = add_gap(&report->gaps, &gap);
+        }
+        free(images);
+        return r;
+}
+
 /* What the samples lack: all of them, all names, or the names of single modules. */
 static int add_samples(struct report *report, const struct trace_dictionary *d)
 {
@@ -283,6 +319,8 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
                 r = add_losses(&report->gaps, d);
         if (r == 0)
                 r = add_samples(report, d);
+        if (r == 0)
+                r = add_images(report, d, totals);
         if (r == 0)
                 r = add_switches(report, d);
         if (r == 0)

@@ -21,6 +21,7 @@
 #include "sampler/privileges.h"
 #include "sampler/recorder.h"
 #include "sampler/recording_facts.h"
+#include "symbolize/image_spool.h"
 #include "symbolize/index_cache.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/symbol_process.h"
@@ -160,6 +161,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         struct recorder_result result = { .stop_fd = -1 };
         struct trace_dictionary dictionary;
         struct trace_writer *writer = NULL;
+        struct image_spool spool;
         struct error err = ERROR_NONE;
         struct invoking_user user = invoking_user_read();
         struct recorder_options recording = {
@@ -171,6 +173,10 @@ static int record_into(struct output_file *file, const struct record_options *op
                 .scope = &options->scope,
                 .duration_ns = options->duration_ns,
                 .delay_ns = options->delay_ns,
+                .keeper = { .mode = options->embed_bytes_max > 0 ? options->embed : CODE_KEEPER_NONE,
+                            .bytes_max = options->embed_bytes_max,
+                            .temporary_folder = getenv("TMPDIR"),
+                            .spool = options->no_symbolize ? NULL : &spool },
                 .keep_stacks = options->keep_stacks,
                 .off_cpu = options->off_cpu,
                 .no_switches = options->no_switches,
@@ -191,6 +197,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         int r;
 
         trace_dictionary_init(&dictionary, TABLE_ROWS_MAX);
+        image_spool_init(&spool);
         r = trace_writer_new(file->fd, &writer, &err);
         if (r == 0)
                 r = recorder_run(&recording, writer, &dictionary, &result, &err);
@@ -218,6 +225,7 @@ static int record_into(struct output_file *file, const struct record_options *op
                 output_file_close(file);
                 trace_writer_free(writer);
         }
+        image_spool_deinit(&spool);
         trace_dictionary_deinit(&dictionary);
         if (has_cache)
                 index_cache_close(&cache);

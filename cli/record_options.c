@@ -13,10 +13,11 @@
 
 #define DEFAULT_HZ \
         997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
-#define HZ_MAX         100000
-#define RING_BYTES_MIN UINT64_C(4096)
-#define RING_BYTES_MAX (UINT64_C(1) << 28)
-#define DURATION_MAX   (UINT64_C(100) * 24 * 3600 * NS_PER_S)
+#define HZ_MAX          100000
+#define RING_BYTES_MIN  UINT64_C(4096)
+#define RING_BYTES_MAX  (UINT64_C(1) << 28)
+#define EMBED_BYTES_MAX (UINT64_C(1) << 36)
+#define DURATION_MAX    (UINT64_C(100) * 24 * 3600 * NS_PER_S)
 
 enum {
         LETTER_NO_SYMBOLIZE = OPTION_LONG_ONLY,
@@ -35,6 +36,8 @@ enum {
         LETTER_DELAY,
         LETTER_SCOPE,
         LETTER_AS_ROOT,
+        LETTER_EMBED,
+        LETTER_EMBED_MAX,
         LETTER_ZONES, /* from here on in the order of `families` */
         LETTER_FRAMES,
         LETTER_MESSAGES,
@@ -92,9 +95,12 @@ static const struct option_row option_rows[] = {
           "... and work on devices: each that is named; default: all, without\n                          callstacks" },
         { LETTER_CLIENT_RING, "client-ring", "SIZE",
           "memory for the events of each thread of COMMAND: 512K, 4M; a power of\n                          two from 4K to 256M; default: 1M" },
+        { LETTER_EMBED, "embed", "WHAT",
+          "code that is copied into the trace: auto, what may be gone later (deleted and\n                          temporary files, memfds, containers' files); all, also every other file\n                          with samples; none; default: auto" },
+        { LETTER_EMBED_MAX, "embed-max", "SIZE", "of such code in all: 64M, 1G; default: 256M" },
+        { LETTER_EMBED_SOURCE, "embed-source", NULL, "keep the sources of sampled lines as well" },
         { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL,
           "record addresses only, and names of the kernel's; 'hyprof symbolize' adds the rest" },
-        { LETTER_EMBED_SOURCE, "embed-source", NULL, "keep the sources of sampled lines in the trace" },
         { 'q', "quiet", NULL, "say nothing but errors" },
         { 'h', "help", NULL, "print this help" },
 };
@@ -235,6 +241,29 @@ static int take_scope(struct record_options *options, const char *value)
         return -EINVAL;
 }
 
+static int take_embed(struct record_options *options, const char *value)
+{
+        static const char *const names[] = {
+                [CODE_KEEPER_AUTO] = "auto", [CODE_KEEPER_ALL] = "all", [CODE_KEEPER_NONE] = "none"
+        };
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (strcmp(value, names[i]) == 0) {
+                        options->embed = (enum code_keeper_mode)i;
+                        return 0;
+                }
+        complain("error: --embed %s: auto, all and none are known", value);
+        return -EINVAL;
+}
+
+static int take_embed_max(struct record_options *options, const char *value)
+{
+        if (option_parse_bytes(value, 0, EMBED_BYTES_MAX, &options->embed_bytes_max) == 0)
+                return 0;
+        complain("error: --embed-max %s: not a size such as 64M, up to 64G", value);
+        return -EINVAL;
+}
+
 static int take_time(const char *option, const char *value, uint64_t *ret_ns)
 {
         if (option_parse_duration(value, 1, DURATION_MAX, ret_ns) == 0)
@@ -278,6 +307,10 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_KEEP_STACKS:
                 options->keep_stacks = true;
                 return 0;
+        case LETTER_EMBED:
+                return take_embed(options, value);
+        case LETTER_EMBED_MAX:
+                return take_embed_max(options, value);
         case LETTER_OFF_CPU:
                 options->off_cpu = true;
                 return 0;
@@ -358,6 +391,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         *options = (struct record_options){ .path = OPTION_DEFAULT_TRACE };
         options->events.rate_hz = DEFAULT_HZ;
         options->events.rate_is_default = true;
+        options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
         if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)

@@ -7,6 +7,7 @@
 #ifndef CLI_RECORD_OPTIONS_H
 #define CLI_RECORD_OPTIONS_H
 
+#include "sampler/code_keeper.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
 #include "sampler/stack_unwinder.h"
@@ -28,6 +29,8 @@ struct record_options {
         uint64_t client_ring_bytes;
         uint64_t duration_ns; /* 0 = until the end */
         uint64_t delay_ns;    /* before the recording begins */
+        enum code_keeper_mode embed;
+        uint64_t embed_bytes_max; /* 0 = nothing */
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;

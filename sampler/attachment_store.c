@@ -6,6 +6,7 @@
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
 #include "sampler/loss_counter.h"
+#include "symbolize/image_spool.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -84,6 +85,9 @@ int attachment_store_next(struct attachment_store *s, struct byte_buffer *body)
         r = attachment_chunk_encode(&part, body);
         if (r < 0)
                 return r;
+        /* Names may suffer from a spool that is full, the trace does not. */
+        if (s->spool)
+                (void)image_spool_add_part(s->spool, s->dictionary, &part, NULL);
         w->at_bytes += part.n_bytes;
         w->offset_bytes += part.n_bytes;
         s->waiting_bytes -= part.n_bytes;

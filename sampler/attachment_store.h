@@ -16,11 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct image_spool;
 struct loss_counter;
 struct trace_attachment;
 struct trace_dictionary;
 
-#define ATTACHMENT_STORE_BYTES_MAX (UINT64_C(1) << 28) /* of all attachments of a trace */
+#define ATTACHMENT_STORE_BYTES_MAX (UINT64_C(1) << 28) /* of all; code_keeper has its own limit */
 
 struct waiting_attachment {
         struct byte_buffer payload; /* its bytes, from `at_bytes` on */
@@ -32,6 +33,8 @@ struct waiting_attachment {
 struct attachment_store {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
         struct loss_counter *losses;
+        struct image_spool *
+                spool; /* gets a copy of code, for the names; NULL = none is needed, until somebody sets it */
         struct waiting_attachment *waiting; /* heap, owned; the first one goes first */
         size_t n_waiting, capacity;
         size_t n_done; /* of these are in their chunks already */

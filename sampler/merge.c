@@ -21,7 +21,10 @@
 /* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
 #define CHUNK_AGE_NS (NS_PER_S / 2)
-#define ACCOUNTS_NS  (NS_PER_S / 2) /* of losses and clocks */
+
+/* Of code that is kept, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
+#define CODE_PARTS_AT_ONCE 4
+#define ACCOUNTS_NS        (NS_PER_S / 2) /* of losses and clocks */
 
 #define HANDED_IN_MAX     4096 /* as many as the socket keeps */
 #define ANNOUNCED_AT_ONCE 64
@@ -61,6 +64,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .filter = options->filter,
                 .cpu_wide = options->cpu_wide,
         };
+        struct code_keeper_options keeper_options = options->keeper;
         const struct zone_source_parts zone_parts = {
                 .dictionary = options->dictionary,
                 .losses = &m->losses,
@@ -88,8 +92,12 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                                         .losses = &m->losses };
         process_table_init(&m->processes, m->dictionary);
         zone_source_init(&m->zones, &zone_parts);
+        m->zones.translator.attachments.spool = keeper_options.spool;
         event_encoder_init(&m->encoder);
-        if (options->table_process)
+        keeper_options.dictionary = options->dictionary;
+        keeper_options.losses = &m->losses;
+        r = code_keeper_new(&keeper_options, &m->keeper, err);
+        if (r == 0 && options->table_process)
                 r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
         if (r == 0)
                 r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
@@ -97,6 +105,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 r = init_code(m, err);
         sample_parts.regions = m->regions;
         sample_parts.jit = m->jit;
+        sample_parts.keeper = m->keeper;
         sample_parts.tables = m->tables;
         sample_parts.unwinder = m->unwinder;
         zone_merge_parts.unwinder = m->unwinder;
@@ -113,6 +122,7 @@ void merge_deinit(struct merge *m)
         sample_source_deinit(&m->samples);
         jit_files_free(m->jit);
         code_regions_free(m->regions);
+        code_keeper_free(m->keeper);
         code_tables_free(m->tables);
         zone_merge_deinit(&m->zone_merge);
         zone_source_deinit(&m->zones);
@@ -147,7 +157,11 @@ static int open_regions(struct merge *m, unsigned n_announced_max, struct error 
 
 int merge_open_regions(struct merge *m, struct error *err)
 {
-        return open_regions(m, ANNOUNCED_AT_ONCE, err);
+        int r = open_regions(m, ANNOUNCED_AT_ONCE, err);
+
+        return r == 0 && code_keeper_take(m->keeper, false) < 0
+                       ? error_set(err, -ENOMEM, "no memory for code that is kept")
+                       : r;
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
@@ -226,6 +240,28 @@ static int flush_attachments(struct merge *m)
         return r;
 }
 
+/* @all: else a few parts, and only if the writer has nothing else to do. */
+static int flush_code(struct merge *m, bool all)
+{
+        struct byte_buffer body = { .data = NULL };
+        unsigned n_parts = 0;
+        int r = 0;
+
+        while (all || (n_parts++ < CODE_PARTS_AT_ONCE && writer_thread_has_room(m->writer))) {
+                struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
+
+                r = code_keeper_next(m->keeper, &body);
+                if (r == 1)
+                        r = writer_thread_put(m->writer, &header, &body);
+                else
+                        break;
+                if (r < 0)
+                        break;
+        }
+        byte_buffer_deinit(&body);
+        return r;
+}
+
 /* Hands everything so far to the writer, tables before what refers to them. */
 static int flush(struct merge *m, uint64_t now_ns)
 {
@@ -233,8 +269,10 @@ static int flush(struct merge *m, uint64_t now_ns)
 
         thread_sink_switch(&m->sink, NULL);
         r = flush_tables(m);
-        if (r == 0)
+        if (r == 0) {
+                code_keeper_rows_written(m->keeper);
                 r = flush_attachments(m);
+        }
         if (r == 0)
                 r = flush_events(m);
         m->flushed_ns = now_ns;
@@ -331,6 +369,8 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         if (r == 0)
                 r = merge_pending(m, until_ns);
         thread_sink_switch(&m->sink, NULL);
+        if (r == 0)
+                r = code_keeper_take(m->keeper, final);
         /* Chunks that are full come faster than accounts have to be settled. */
         if (r == 0 && (final || now_ns - m->accounted_ns >= ACCOUNTS_NS)) {
                 r = add_accounts(m, final, now_ns);
@@ -338,6 +378,8 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         }
         if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS))
                 r = flush(m, now_ns);
+        if (r == 0)
+                r = flush_code(m, final);
         if (r < 0)
                 return error_set(err, r,
                                  r == -ENOMEM ? "no memory to merge events"

@@ -14,6 +14,7 @@
 #define SAMPLER_MERGE_H
 
 #include "format/event_encoder.h"
+#include "sampler/code_keeper.h"
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
@@ -41,6 +42,7 @@ struct merge {
         struct writer_thread *writer;        /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
+        struct code_keeper *keeper;      /* owned */
         struct code_tables *tables;      /* heap, owned; NULL = the unwinder needs none */
         struct stack_unwinder *unwinder; /* owned */
         struct code_regions *regions;    /* heap, owned, like the next */
@@ -65,18 +67,19 @@ struct merge_options {
         struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
         struct switch_source *switches;      /* borrowed; or NULL */
         bool keep_stacks;
-        const uint32_t *sample_events; /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
-        uint32_t families;             /* CLIENT_ABI_FAMILY_*, and with which callstacks */
-        struct region_inbox *inbox;    /* borrowed */
-        struct process_filter *filter; /* borrowed; NULL = all is taken */
-        bool cpu_wide;                 /* see sample_source.h */
+        const uint32_t *sample_events;     /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
+        uint32_t families;                 /* CLIENT_ABI_FAMILY_*, and with which callstacks */
+        struct region_inbox *inbox;        /* borrowed */
+        struct process_filter *filter;     /* borrowed; NULL = all is taken */
+        bool cpu_wide;                     /* see sample_source.h */
+        struct code_keeper_options keeper; /* its dictionary and losses are the merge's */
 };
 
 /* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */
 int merge_init(struct merge *m, const struct merge_options *options, struct error *err);
 void merge_deinit(struct merge *m);
 
-/* Opens regions that were just handed in or announced.  Returns 0, -ENOMEM, -EBADMSG. */
+/* Opens regions that were just handed in or announced, and files of code.  Returns 0, -ENOMEM, -EBADMSG. */
 int merge_open_regions(struct merge *m, struct error *err);
 
 /*

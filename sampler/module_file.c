@@ -13,9 +13,11 @@
 #include <inttypes.h>
 #include <libelf.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -55,6 +57,15 @@ static int open_vdso(struct error *err)
 
 /* ----------------------------------------------------------------------- files */
 
+/* File systems use the number of a file that was deleted for the next one; most of them count how often. */
+static bool is_next_of_inode(int fd, const struct perf_mmap *mmap)
+{
+        int generation; /* whatever the request's number says */
+
+        return mmap->inode_generation != 0 && ioctl(fd, FS_IOC_GETVERSION, &generation) == 0 &&
+               (uint32_t)generation != mmap->inode_generation;
+}
+
 /* A file that an O_PATH descriptor names, for reading, if it is the one that was mapped.  Takes the descriptor. */
 static int reopen(int name_fd, const struct perf_mmap *mmap, const char *name, struct error *err)
 {
@@ -69,6 +80,10 @@ static int reopen(int name_fd, const struct perf_mmap *mmap, const char *name, s
         else
                 r = regular_file_reopen(name_fd, name, &fd, err);
         io_close(&name_fd);
+        if (r == 0 && is_next_of_inode(fd, mmap)) {
+                io_close(&fd);
+                r = error_set(err, -ENOENT, "%s: another file by now", name);
+        }
         return r < 0 ? r : fd;
 }
 

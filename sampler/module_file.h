@@ -8,7 +8,7 @@
  * all; needs CAP_CHECKPOINT_RESTORE), at the range that the kernel told or, where
  * that has become another since, at the one that /proc/PID/maps shows now;
  * /proc/PID/root/PATH (the program's own view of the file system); PATH.  A file
- * that is not the one that was mapped is passed over: by its inode, where the
+ * that is not the one that was mapped is passed over: by its inode and the inode's generation, where the
  * kernel told that (the device is another number in stat(2) on btrfs and overlays);
  * where it told the build-id, whoever reads the file has to compare.
  */

@@ -154,7 +154,7 @@ static void decode_mmap2(struct byte_reader *r, uint16_t misc, struct perf_recor
                 m->device_major = bytes_u32(r);
                 m->device_minor = bytes_u32(r);
                 m->inode = bytes_u64(r);
-                (void)bytes_u64(r); /* generation of the inode */
+                m->inode_generation = (uint32_t)bytes_u64(r); /* the kernel's has 32 bits */
         }
         m->executable = (bytes_u32(r) & PROT_EXEC) != 0;
         (void)bytes_u32(r); /* flags of mmap(2) */

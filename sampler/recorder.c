@@ -24,6 +24,7 @@
 #include "sampler/stack_unwinder.h"
 #include "sampler/switch_source.h"
 #include "sampler/table_process.h"
+#include "sampler/thread_priority.h"
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
 /*
  * Callstacks are longer than their copies, and samples are so far apart that few can be completed by others: what
- * is missing is read from memory, and the sooner the better.
+ * is missing is read from memory, and the sooner the better.  So goes code that waits for the writer.
  */
 #define SLEEP_CUT_MS    4
 #define CUT_RATE_HZ_MAX 4000
@@ -60,8 +61,6 @@
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
 #define GRACE_NS (NS_PER_S / 5)
 
-#define COLLECTOR_PRIORITY (-10) /* as of nice(1) */
-
 enum wake_reason {
         WAKE_SAMPLES,
         WAKE_TRACKER,
@@ -70,6 +69,7 @@ enum wake_reason {
         WAKE_WRITER,
         WAKE_REGION,
         WAKE_TABLES,
+        WAKE_CODE,
         WAKE_JOB
 };
 
@@ -288,6 +288,8 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
         if (code == 0 && r->tables.fd >= 0)
                 code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
+        if (code == 0 && r->options->keeper.mode != CODE_KEEPER_NONE)
+                code = watch(r, code_keeper_fd(r->merge.keeper), WAKE_CODE, 0, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
                 if (r->events.ring_fds[i] >= 0)
@@ -297,22 +299,6 @@ static int watch_all(struct recorder *r, struct error *err)
         if (code == 0 && r->waiting.switches)
                 code = watch(r, switch_source_fd(r->waiting.switches), WAKE_SAMPLES, EPOLLET, err);
         return code;
-}
-
-/*
- * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
- * little.  That begins when events do, or the rings are full before a program of many threads is known.  Without the
- * privilege it goes without; the command was forked before, and the writer has a queue: they stay as they are.
- */
-static void set_own_priority(int priority)
-{
-        (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), priority);
-}
-
-static void raise_priority(struct recorder *r)
-{
-        r->priority = getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
-        set_own_priority(COLLECTOR_PRIORITY);
 }
 
 static int start_merge(struct recorder *r, struct trace_writer *writer, struct error *err)
@@ -329,19 +315,19 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .inbox = &r->inbox,
                 .filter = &r->scope.filter,
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
+                .keeper = r->options->keeper,
         };
         int code;
 
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
                 return error_errno(err, "eventfd");
-        set_own_priority(r->priority); /* threads begin with that of who starts them */
+        thread_priority_restore(r->priority); /* threads begin with that of who starts them */
         code = writer_thread_start(writer, r->fail_fd, r->signal_fd, &r->writer, err);
-        set_own_priority(COLLECTOR_PRIORITY);
-        if (code < 0)
-                return code;
         options.writer = r->writer;
-        code = merge_init(&r->merge, &options, err);
+        if (code == 0)
+                code = merge_init(&r->merge, &options, err);
+        thread_priority_raise();
         r->merging = code == 0;
         return code;
 }
@@ -461,7 +447,9 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = start_command(r, err);
         r->start_ns = clock_raw_ns();
         if (code == 0) {
-                raise_priority(r);
+                /* When events begin, or rings are full before a program of many threads is known; the command stays as it is. */
+                r->priority = thread_priority_get();
+                thread_priority_raise();
                 code = open_events(r, err);
         }
         if (code == 0 && joins(r))
@@ -557,7 +545,9 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
                 ms = 1; /* a program writes already, and its ring is not read yet */
         else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
                 ms = SLEEP_QUIET_MS;
-        if (r->merge.samples.has_cuts && r->request.rate_hz <= CUT_RATE_HZ_MAX && ms > SLEEP_CUT_MS)
+        if (((r->merge.samples.has_cuts && r->request.rate_hz <= CUT_RATE_HZ_MAX) ||
+             code_keeper_has_parts(r->merge.keeper)) &&
+            ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
         if (code_images_is_expecting(r->merge.samples.images) && ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
@@ -604,7 +594,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
 
 static int collect(struct recorder *r, struct error *err)
 {
-        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES;
+        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES | 1u << WAKE_CODE;
 
         while (true) {
                 unsigned woken = wait_for_work(r);
@@ -680,7 +670,7 @@ static int finish(struct recorder *r, int code, struct error *err)
         uint64_t end_ns = clock_raw_ns();
         int joined;
 
-        set_own_priority(r->priority);
+        thread_priority_restore(r->priority);
         job_control_close(&r->job);
         event_set_disable(&r->events);
         zone_source_disable(&r->merge.zones);

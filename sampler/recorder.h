@@ -10,6 +10,7 @@
 #ifndef SAMPLER_RECORDER_H
 #define SAMPLER_RECORDER_H
 
+#include "sampler/code_keeper.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
 #include "sampler/perf_access.h"
@@ -45,8 +46,9 @@ struct recorder_options {
                 client_ring_bytes; /* of each thread of the command, a power of two; 0 = the client's default */
         uint32_t run_as_uid;       /* when root: whom the builder of unwind tables becomes; 0 = stays, */
         uint32_t run_as_gid;       /* without capabilities */
-        bool keep_stacks;          /* the copies of stacks go into the trace */
-        bool off_cpu;              /* with the stacks of those who wait and wake */
+        struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
+        bool keep_stacks;                  /* the copies of stacks go into the trace */
+        bool off_cpu;                      /* with the stacks of those who wait and wake */
         bool no_switches;
         bool command_as_root; /* after privileges_become_user() with the same */
         void (*on_progress)(void *context,

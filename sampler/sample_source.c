@@ -5,6 +5,7 @@
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
 #include "sampler/code_images.h"
+#include "sampler/code_keeper.h"
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
 #include "sampler/event_set.h"
@@ -39,6 +40,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .dictionary = parts->dictionary,
                 .losses = parts->losses,
                 .unwinder = parts->unwinder,
+                .keeper = parts->keeper,
                 .tables = parts->tables,
                 .regions = parts->regions,
                 .jit = parts->jit,
@@ -47,7 +49,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .filter = parts->filter,
                 .cpu_wide = parts->cpu_wide,
                 .keep_stacks = parts->keep_stacks,
-                .stacks = { .dictionary = parts->dictionary },
+                .stacks = { .dictionary = parts->dictionary, .keeper = parts->keeper },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
         if (code_images_new(&images, &s->images) < 0)
@@ -294,7 +296,7 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return TRACE_MODULE_FILE;
 }
 
-/* The module of a mapping; its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
+/* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
 static int add_module(struct sample_source *s, uint32_t process, const struct perf_record *rec,
                       uint32_t *ret_module)
 {
@@ -311,9 +313,12 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
         if (row.kind == TRACE_MODULE_FILE && m->inode != 0) {
                 row.device = makedev(m->device_major, m->device_minor);
                 row.inode = m->inode;
+                row.generation = m->inode_generation;
         }
         if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        if (r == 0 && s->keeper) /* first: it may be gone in a millisecond */
+                r = code_keeper_want_file(s->keeper, *ret_module, &row, rec->pid, m);
         if (r == 0 && s->jit)
                 r = jit_files_note_mapping(s->jit, rec->pid, process, m);
         if (r == 0 && s->tables && !jit_files_is_dump_name(m->path, m->path_bytes))
@@ -675,14 +680,15 @@ static bool may_matter(const struct perf_mmap *m)
 }
 
 /* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
-static int want_table(struct sample_source *s, const struct perf_record *rec)
+static int want_file(struct sample_source *s, const struct perf_record *rec)
 {
         uint32_t module;
         int r;
 
         if (rec->mmap.executable && s->jit && module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return jit_files_note_mapping(s->jit, rec->pid, 0, &rec->mmap);
-        if (!s->tables || !rec->mmap.executable || module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+        if ((!s->tables && !s->keeper) || !rec->mmap.executable ||
+            module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
         r = add_module(s, 0, rec, &module);
         return r == -EOVERFLOW ? 0 : r;
@@ -708,8 +714,8 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                             rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
                             (s->filter && !process_filter_may_take(s->filter, rec.pid)))
                                 continue;
-                        if (want_table(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
-                                return error_set(err, -ENOMEM, "no memory for unwind tables");
+                        if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
+                                return error_set(err, -ENOMEM, "no memory for files of code");
                         if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
                                 continue;
                         *ret_pid = rec.pid;

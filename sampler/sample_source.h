@@ -53,6 +53,7 @@ struct sample_source {
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
         struct stack_unwinder *unwinder;
+        struct code_keeper *keeper;     /* NULL = no code is kept */
         struct code_tables *tables;     /* NULL = none are needed */
         struct code_regions *regions;   /* NULL = code in anonymous memory is always the same */
         struct jit_files *jit;          /* NULL = nobody tells of it in files */
@@ -110,8 +111,8 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
 
 /*
  * sample_source_scan() - the next process that mapped a client region, ahead of its turn
- * A program may end a moment after it began: its region must be opened now or never.  So must its files, whose unwind
- * tables are asked for on the way.
+ * A program may end a moment after it began: its region must be opened now or never.  So must its files, which are
+ * kept, and whose unwind tables are asked for, on the way.
  * Returns 1 with its PID, 0 if there is none, -EBADMSG, -ENOMEM.
  */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);

@@ -4,6 +4,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/address_space.h"
 #include "sampler/call_chain.h"
+#include "sampler/code_keeper.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,6 +75,8 @@ static int add_frame(struct stack_builder *b, const struct address_space *space,
                 range = address_space_find(space, at->avma);
                 if (range) {
                         frame.module = range->module;
+                        if (b->keeper)
+                                code_keeper_note_sample(b->keeper, range->module);
                         module = trace_dictionary_row(b->dictionary, TRACE_TABLE_MODULES, range->module);
                         if (module->kind != TRACE_MODULE_ANONYMOUS)
                                 frame.offset = at->avma - range->start_avma + range->file_offset_bytes;

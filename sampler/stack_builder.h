@@ -15,19 +15,21 @@
 
 struct address_space;
 struct call_chain;
+struct code_keeper;
 struct trace_dictionary;
 
 struct stack_memory;
 
 struct stack_builder {
-        struct trace_dictionary *dictionary; /* borrowed */
+        struct trace_dictionary *dictionary; /* borrowed, like the next */
+        struct code_keeper *keeper;          /* hears of the modules of frames; NULL = nobody does */
         uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
         uint32_t mark_module;                /* "[truncated]", likewise */
         struct stack_memory *memory;         /* heap, owned; NULL = nothing is remembered yet, or cannot be */
         uint64_t n_cut;                      /* stacks that lost frames because a table was full */
 };
 
-/* One that is zero but for its dictionary needs no initialisation. */
+/* One that is zero but for what it borrows needs no initialisation. */
 void stack_builder_deinit(struct stack_builder *b);
 
 /*

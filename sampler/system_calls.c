@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stddef.h>
@@ -26,8 +27,8 @@ static const int allowed[] = {
         /* what is open: rings, regions, pipes, the trace */
         SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
         SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(pwritev), SCMP_SYS(lseek), SCMP_SYS(ftruncate),
-        SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(dup),
-        SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(pipe), SCMP_SYS(pipe2),
+        SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(close), SCMP_SYS(close_range),
+        SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(pipe), SCMP_SYS(pipe2),
         /* waiting */
         SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
         SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(eventfd2),
@@ -104,6 +105,7 @@ static const struct condition conditions[] = {
         { SCMP_SYS(ioctl), 1, EXACTLY, TIOCGPGRP },
         { SCMP_SYS(ioctl), 1, EXACTLY, TIOCGWINSZ },
         { SCMP_SYS(ioctl), 1, EXACTLY, PROCMAP_QUERY_NUMBER },
+        { SCMP_SYS(ioctl), 1, EXACTLY, FS_IOC_GETVERSION },
         { SCMP_SYS(ioctl), 1, IOCTL_TYPE_MASK, PERF_IOCTL_TYPE },
         /* Maps that are open; nothing is loaded. */
         { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_LOOKUP_ELEM },

@@ -158,6 +158,16 @@ int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *
         return r;
 }
 
+bool writer_thread_has_room(struct writer_thread *t)
+{
+        bool has_room;
+
+        (void)pthread_mutex_lock(&t->lock);
+        has_room = t->n_queued < QUEUE_ITEMS / 4;
+        (void)pthread_mutex_unlock(&t->lock);
+        return has_room;
+}
+
 uint64_t writer_thread_count_bytes(struct writer_thread *t)
 {
         uint64_t n_bytes;

@@ -13,6 +13,7 @@
 
 #include "format/trace_chunk.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct byte_buffer;
@@ -38,6 +39,9 @@ int writer_thread_start(struct trace_writer *writer, int fail_fd, int stop_fd,
  */
 int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *header,
                       struct byte_buffer *body);
+
+/* True if little is queued: what is in no hurry can go without making the rest wait. */
+bool writer_thread_has_room(struct writer_thread *t);
 
 /* Bytes of whole chunks that are in the file by now. */
 uint64_t writer_thread_count_bytes(struct writer_thread *t);

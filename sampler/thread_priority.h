@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/thread_priority.h - the collector comes before what it records
+ *
+ * Way of the data:  recorder -> [thread_priority] -> the kernel's scheduler
+ *
+ * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
+ * little.  What is not permitted is left out.  All functions are about the calling thread; those that it starts begin
+ * as it is at that moment.
+ */
+#ifndef SAMPLER_THREAD_PRIORITY_H
+#define SAMPLER_THREAD_PRIORITY_H
+
+/* As of nice(1), for thread_priority_restore(). */
+int thread_priority_get(void);
+
+void thread_priority_raise(void);
+void thread_priority_restore(int before);
+
+#endif /* SAMPLER_THREAD_PRIORITY_H */

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Code that may be gone later is in the trace byte for byte, what could not be kept is said, and hostile files cost nothing
+set -eu
+. tests/tap.sh
+need_sampling
+need cc jq
+
+folder=$TMPDIR/kernels
+mkdir "$folder"
+cat >"$TMPDIR/kernel.c" <<'END'
+void kernel(unsigned long n_rounds)
+{
+        __asm__ volatile("" : : "r"(__builtin_frame_address(0)));
+        while (n_rounds > 0) {
+                n_rounds--;
+                __asm__ volatile("# kernel" : "+r"(n_rounds));
+        }
+}
+END
+build() { # name, option...
+        cc -O2 -g -fPIC -shared -fno-omit-frame-pointer "${@:2}" -o "$TMPDIR/$1" "$TMPDIR/kernel.c"
+}
+build kernel.so -Wl,--build-id
+build nameless.so -Wl,--build-id=none
+build other.so -Wl,--build-id=none -DOTHER -O1
+
+keep() { # name, HOW, SO, option of record...
+        record "$1" "${@:4}" -- "$WORKLOADS/w_code_files" "$2" "$TMPDIR/$3" "$folder/$1.so" "${n:-1}"
+}
+
+# What was kept, as files of their own.
+extract() { # name
+        rm -rf "$TMPDIR/$1.kept"
+        "$HYPROF" dump --extract "$TMPDIR/$1.kept" "$TMPDIR/$1.hyp"
+}
+
+# The attachment of each module whose path contains the text: "ATTACHMENT STATE" a line.
+images() { # name, text of the path
+        "$HYPROF" dump "$TMPDIR/$1.hyp" | awk -v text="$2" '
+                $1 == "string" && index($0, text) { split($2, id, "="); path["path=" id[2]] = 1 }
+                $1 == "module" && $3 in path { split($2, id, "="); module[id[2]] = 1 }
+                $1 == "module_image" {
+                        split($3, of, "="); split($4, attachment, "="); split($5, state, "=")
+                        if (of[2] in module) print attachment[2], state[2]
+                }'
+}
+
+# The kept code of the only module with this in its path has the bytes of a file.
+kept() { # name, text of the path, file
+        local found
+        found=$(images "$1" "$2")
+        [ "${found#* }" = 1 ] || { echo "images: '$found'" && return 1; }
+        extract "$1" >/dev/null
+        cmp "$TMPDIR/$1.kept/attachment-${found% *}-unnamed" "$3"
+}
+
+left_out() { # name, text of the path, state
+        same "0 $3" "$(images "$1" "$2")"
+}
+
+nothing() { # name, text of the path
+        same "" "$(images "$1" "$2")"
+}
+
+n_kept() { # name
+        "$HYPROF" dump "$TMPDIR/$1.hyp" | grep -c '^attachment .* kind=3 '
+}
+
+reason() { # name, code of the loss
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq -r "[.missing[] | select(.code == \"$2\") | .count] | add // 0"
+}
+
+for so in kernel nameless; do
+        holds "$so, deleted after it was loaded" keep deleted deleted $so.so
+        holds "$so, deleted: the trace is whole" is_whole deleted
+        holds "$so, deleted: the code is there" kept deleted /deleted.so "$TMPDIR/$so.so"
+        holds "$so, from a memfd" keep memfd memfd $so.so
+        holds "$so, from a memfd: the code is there" kept memfd /memfd:kernel "$TMPDIR/$so.so"
+done
+
+keep stays stays nameless.so
+rm "$folder/stays.so"
+holds "in a temporary folder, deleted later" kept stays /stays.so "$TMPDIR/nameless.so"
+holds "the vdso is kept" compare "$(images stays '[vdso]' | grep -c ' 1$')" "==" 1
+
+cp "$TMPDIR/other.so" "$folder/replaced.so.new"
+keep replaced replaced nameless.so
+holds "replaced by rename: both are there" same "1 1" "$(images replaced /replaced.so | awk '{ print $2 }' | xargs)"
+extract replaced >"$TMPDIR/list"
+for so in nameless other; do
+        holds "replaced by rename: $so, byte for byte" \
+                sh -c "for one in '$TMPDIR'/replaced.kept/*; do cmp -s \"\$one\" '$TMPDIR/$so.so' && exit 0; done; exit 1"
+done
+
+n=20 keep unloaded unloaded nameless.so
+holds "loaded, run for 20 ms, unloaded, deleted: each is there" compare \
+        "$(images unloaded /unloaded.so | grep -c ' 1$') + $(reason unloaded CODE_TOO_LATE)" "==" 20
+holds "at least most of them" compare "$(images unloaded /unloaded.so | grep -c ' 1$')" ">" 10
+
+# The same bytes are there once.
+keep same deleted kernel.so
+record twice -- sh -c "'$WORKLOADS/w_code_files' deleted '$TMPDIR/nameless.so' '$folder/a.so'
+        '$WORKLOADS/w_code_files' deleted '$TMPDIR/nameless.so' '$folder/b.so'"
+holds "the same code in two files is one attachment" same 1 \
+        "$( (images twice /a.so && images twice /b.so) | sort -u | wc -l)"
+
+keep limit deleted kernel.so --embed-max 12K
+holds "over the limit: not there" left_out limit /limit.so 3
+holds "over the limit: the report says so" compare "$(reason limit CODE_OVER_LIMIT)" ">=" 1
+holds "over the limit: the report names the module" same "$folder/limit.so" \
+        "$("$HYPROF" report --json "$TMPDIR/limit.hyp" | jq -r '.missing[] | select(.code == "CODE_NOT_KEPT") | .detail' | grep /limit.so)"
+keep nomax deleted kernel.so --embed-max 0
+holds "--embed-max 0: nothing is there" same 0 "$(n_kept nomax || true)"
+keep none deleted kernel.so --embed none
+holds "--embed=none: nothing is there" same 0 "$(n_kept none || true)"
+holds "--embed=none: nothing is missing" same 0 "$(reason none CODE_TOO_LATE)"
+
+# All: also what lies where programs are installed.
+installed=$(readlink -f "$(command -v sh)")
+record all --embed=all -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+holds "--embed=all: a file with samples is there" kept all "\"$installed\"" "$installed"
+record auto -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+holds "--embed=auto: what is installed is not" nothing auto "\"$installed\""
+
+# Somebody whose file is gone already.
+"$WORKLOADS/w_code_files" waits "$TMPDIR/nameless.so" "$folder/attached.so" >"$TMPDIR/said" &
+waiter=$!
+tail -f -n +1 --pid=$waiter "$TMPDIR/said" | grep -q -m 1 loaded
+status=0
+record attached -d 300ms -p $waiter || status=$?
+kill $waiter
+holds "attached to a program whose file is deleted" same 0 "$status"
+holds "attached: the code is there" kept attached /attached.so "$TMPDIR/nameless.so"
+
+"$HYPROF" record -q -o - -- "$WORKLOADS/w_code_files" deleted "$TMPDIR/nameless.so" "$folder/piped.so" | cat >"$TMPDIR/piped.hyp"
+holds "through a pipe: the trace is whole" is_whole piped
+holds "through a pipe: the code is there" kept piped /piped.so "$TMPDIR/nameless.so"
+
+if unshare -m true 2>/dev/null; then
+        mkdir "$TMPDIR/mount"
+        # Not below /tmp, as the process sees it: only the namespace says that it is not ours.
+        status=0
+        record elsewhere -- unshare -m sh -c "mount -t tmpfs none /mnt && cp '$TMPDIR/nameless.so' /mnt/k.so &&
+                touch -d 2001-01-01 /mnt/k.so &&
+                exec '$WORKLOADS/w_code_files' stays '$TMPDIR/nameless.so' /mnt/elsewhere.so" || status=$?
+        holds "in another mount namespace" same 0 "$status"
+        holds "in another mount namespace: the code is there" kept elsewhere /mnt/elsewhere.so "$TMPDIR/nameless.so"
+else
+        skips "in another mount namespace" "no right to make one"
+fi
+
+# ---- hostile files
+
+holds "4 GiB, sparse" keep sparse sparse kernel.so
+holds "4 GiB, sparse: left out" left_out sparse /sparse.so 3
+mkfifo "$folder/device.so"
+holds "devices, and a FIFO where a file was" keep device device kernel.so
+holds "devices, and a FIFO where a file was: the trace is whole" is_whole device
+n=2000 keep truncated truncated kernel.so
+holds "made shorter and longer while it is read" is_whole truncated
+holds "made shorter and longer: kept as it is in the end, or not at all" sh -c "
+        images=\$(echo '$(images truncated /truncated.so)')
+        [ \"\${images#* }\" = 1 ] || [ \"\${images#* }\" = 4 ]"
+n=100000 keep mappings mappings nameless.so
+holds "100,000 mappings" is_whole mappings
+holds "100,000 mappings: the code is there once" same 1 "$(images mappings /nameless.so | wc -l)"
+
+# ---- an ordinary user: what is deleted cannot be opened, what still has its name can
+
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+        users=$(mktemp -d /tmp/hyprof-user.XXXXXX)
+        trap 'rm -rf "$users"' EXIT
+        cp "$HYPROF" "$WORKLOADS/w_code_files" "$TMPDIR/nameless.so" "$users"
+        chown -R 65534:65534 "$users"
+        as_user() {
+                setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all env HOME="$users" TMPDIR="$users" "$@"
+        }
+        for how in stays deleted; do
+                as_user "$users/hyprof" record -q -o "$users/$how.hyp" -- "$users/w_code_files" $how "$users/nameless.so" "$users/$how.so"
+                cp "$users/$how.hyp" "$TMPDIR/user_$how.hyp"
+        done
+        holds "an ordinary user: what has a name is there" kept user_stays /stays.so "$TMPDIR/nameless.so"
+        holds "an ordinary user: what is deleted is there, or the report says why" compare \
+                "$(images user_deleted /deleted.so | grep -c ' 1$') + $(reason user_deleted CODE_UNREADABLE) + $(reason user_deleted CODE_TOO_LATE)" ">=" 1
+else
+        skips "an ordinary user" "not root, or no events for others"
+fi
