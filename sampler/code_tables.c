@@ -47,7 +47,7 @@ struct file {
         enum file_state state;
         uint32_t pid; /* where it was looked for last */
         uint8_t n_tries;
-        bool is_counted; /* as a loss */
+        bool is_counted;   /* as a loss */
         uint64_t jit_svma; /* of its __jit_debug_descriptor; 0 = it has none */
 };
 
