@@ -125,6 +125,8 @@ static int list_region(struct annotation *a, struct listing_request *request,
 
         if (!name || !machine)
                 r = -ENOMEM;
+        else if (attachment && attachment->kind == TRACE_ATTACHMENT_CODE_IMAGE)
+                (void)error_set(&a->no_code, -ENOTSUP, "images that programs announce are not taken apart");
         else if (!attachment || attachment->kind != TRACE_ATTACHMENT_CODE_BYTES ||
                  image_spool_map(&a->trace->images, d, row->attachment, &code, NULL) != 1)
                 (void)error_set(&a->no_code, -ENOENT,

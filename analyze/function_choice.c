@@ -93,8 +93,9 @@ static int add_frame(struct search *s, uint32_t frame, const struct sample_sum *
         if (key.name == 0)
                 return 0;
         r = array_reserve(&s->candidates, &s->capacity, (size_t)s->keys.n_items + 1, sizeof(*s->candidates));
-        if (r == 0)
-                r = intern_add(&s->keys, &key, sizeof(key), &id);
+        if (r < 0)
+                return r;
+        r = intern_add(&s->keys, &key, sizeof(key), &id);
         if (r < 0)
                 return r;
         if (r == 1)

@@ -12,6 +12,7 @@
 #include "symbolize/symbol_search.h"
 #include "symbolize/symbolizer.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <gelf.h>
@@ -95,7 +96,10 @@ static int open_image(struct listing_reader *l, struct error *err)
                 r = elf_image_open_vdso(&l->image, err);
         else
                 r = open_file(l, err);
-        if (r == 0 && !request->image)
+        if (r < 0)
+                return r;
+        assert(l->image);
+        if (!request->image)
                 r = check_build_id(request, l->image, err);
         if (r < 0)
                 return r;

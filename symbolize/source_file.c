@@ -38,7 +38,7 @@ static int check(const struct stat *st, const char *name, struct error *err)
 static int read_text(int fd, size_t n_wanted, const char *name, struct byte_buffer *text, struct error *err)
 {
         uint8_t *at = byte_buffer_reserve(text, n_wanted + 1);
-        size_t n_bytes;
+        size_t n_bytes = 0;
         int r = at ? io_read_full(fd, at, n_wanted, &n_bytes, err)
                    : error_set(err, -ENOMEM, "no memory for %s", name);
 
@@ -54,8 +54,8 @@ int source_file_read(const struct source_file_path *path, struct byte_buffer *re
                      uint64_t *ret_modified_ns, struct error *err)
 {
         char name[PATH_MAX];
-        struct stat st;
-        int fd, r = join(path, name, err);
+        struct stat st = { .st_size = 0 };
+        int fd = -1, r = join(path, name, err);
 
         if (r == 0)
                 r = regular_file_open(name, &fd, err);
