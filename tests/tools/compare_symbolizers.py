@@ -15,6 +15,7 @@ asked), and for each class of differences "class NAME COUNT".  docs/symbolizatio
 import argparse
 import bisect
 import collections
+import functools
 import os
 import random
 import re
@@ -56,6 +57,7 @@ def function_symbols(path):
     return sorted(ends), ends, names
 
 
+@functools.lru_cache(maxsize=None)
 def place_of(text):
     """file:line:column -> normalized file and line; the column is told apart by other tests."""
     parts = text.rsplit(":", 2)
@@ -71,6 +73,7 @@ def place_of(text):
 
 SUFFIX = re.compile(r"(\.(isra|constprop|part|cold|lto_priv|llvm|localalias|__uniq)(\.\d+)*)+$")
 demangled = {}
+PLAIN = {}
 
 
 def demangle(names):
@@ -83,7 +86,12 @@ def demangle(names):
 
 def plain(name):
     """A function's name without what symbol tables add."""
-    name = demangled.get(name, name)
+    if name not in PLAIN:
+        PLAIN[name] = plain_of(demangled.get(name, name))
+    return PLAIN[name]
+
+
+def plain_of(name):
     name = SUFFIX.sub("", re.sub(r" \[clone [^\]]*\]", "", name).split("@")[0])
     return re.sub(r"\s", "", name)
 
@@ -245,12 +253,13 @@ def main():
         sys.exit(f"{o.count} addresses, {len(ours)} answers, {len(llvm)} of {LLVM}")
 
     file = File(o.file)
+    demangle(f[0] for chain in llvm for f in chain)
     differing = {i for i in range(o.count) if not all(same(k, ours[i], llvm[i]) for k in KINDS)}
     differing = set(sorted(differing)[:o.eu_max])
     asked = sorted(differing | set(range(min(EU_SAMPLE, o.count))))
     eu = ask_eu(peer_file, [addresses[i] for i in asked], o.debug_dir)
 
-    demangle(f[0] for chain in llvm + list(eu.values()) for f in chain)
+    demangle(f[0] for chain in eu.values() for f in chain)
 
     print("addresses", o.count)
     for kind in KINDS:
