@@ -105,6 +105,7 @@ static bool read_header(const struct load *load, const Elf_Data *data, struct pa
 }
 
 /* Linkers may put several streams behind one another. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): zlib writes through it */
 static bool unpack_zlib(const struct packed *packed, uint8_t *out)
 {
         z_stream stream = {

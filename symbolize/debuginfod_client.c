@@ -228,10 +228,12 @@ static void set_home(const struct debuginfod_options *options)
 
         if (geteuid() != 0 || options->run_as_uid == 0)
                 return;
+        /* NOLINTBEGIN(concurrency-mt-unsafe): a process of one thread */
         user = getpwuid(options->run_as_uid);
         if (user)
                 (void)setenv("HOME", user->pw_dir, 1);
         (void)unsetenv("XDG_CACHE_HOME");
+        /* NOLINTEND(concurrency-mt-unsafe) */
 }
 
 static int begin(struct fetcher *f)

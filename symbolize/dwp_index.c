@@ -114,7 +114,8 @@ int dwp_index_find(const struct debug_sections *whole, uint64_t dwo_id, struct d
         for (unsigned i = 0; i < DEBUG_SECTION_COUNT; i++)
                 unit.sections[i].unpacked = NULL;
         for (uint32_t i = 0; i < index.n_columns; i++) {
-                enum debug_section place = find_section(&index, read_u32(&index, index.columns_off + 4 * i));
+                enum debug_section place = find_section(
+                        &index, read_u32(&index, index.columns_off + 4 * (uint64_t)i));
                 uint64_t cell = 4 * ((uint64_t)(row - 1) * index.n_columns + i);
                 uint32_t offset = read_u32(&index, index.offsets_off + cell);
                 uint32_t n_bytes = read_u32(&index, index.sizes_off + cell);

@@ -90,6 +90,7 @@ static int add_view(struct split_files *s, uint64_t dwo_id, const struct debug_s
 
         if (!view)
                 return -ENOMEM;
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
         if (array_reserve(&s->views, &s->views_capacity, s->n_views + 1, sizeof(*s->views)) < 0) {
                 free(view);
                 return -ENOMEM;
