@@ -44,15 +44,10 @@
 /* ---- after the recording ------------------------------------------------------------------------------- */
 
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
-static void symbolize(struct trace_dictionary *dictionary, const struct recorder_result *result,
-                      int kallsyms_fd, const struct index_cache *cache, bool only_kernel)
+static void symbolize(struct trace_dictionary *dictionary, const struct symbol_process_options *options)
 {
-        struct symbol_process_options options = { .stop_fd = result->stop_fd,
-                                                  .kallsyms_fd = kallsyms_fd,
-                                                  .cache = cache,
-                                                  .only_kernel = only_kernel };
         struct error err = ERROR_NONE;
-        int r = symbol_process_run(dictionary, &options, &err);
+        int r = symbol_process_run(dictionary, options, &err);
 
         if (r == 0)
                 return;
@@ -62,7 +57,7 @@ static void symbolize(struct trace_dictionary *dictionary, const struct recorder
 
 static int complete(struct trace_writer *writer, struct trace_dictionary *dictionary,
                     const struct record_options *options, const struct recorder_result *result,
-                    int kallsyms_fd, const struct index_cache *cache, struct error *err)
+                    const struct symbol_process_options *naming, struct error *err)
 {
         int r = recording_facts_add_number(dictionary, "recorder_cpu_ns", result->own_cpu_ns);
 
@@ -71,7 +66,7 @@ static int complete(struct trace_writer *writer, struct trace_dictionary *dictio
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
-        symbolize(dictionary, result, kallsyms_fd, cache, options->no_symbolize);
+        symbolize(dictionary, naming);
         if (options->embed_source)
                 r = source_embedding_run(dictionary, writer, NULL, options->quiet, err);
         if (r == 0)
@@ -194,6 +189,10 @@ static int record_into(struct output_file *file, const struct record_options *op
         struct index_cache cache;
         bool has_cache = !options->no_symbolize && cache_folder_open(&cache) &&
                          index_cache_prepare(&cache, NULL) == 0;
+        struct symbol_process_options naming = { .kallsyms_fd = kallsyms_fd,
+                                                 .spool = recording.keeper.spool,
+                                                 .cache = has_cache ? &cache : NULL,
+                                                 .only_kernel = options->no_symbolize };
         int r;
 
         trace_dictionary_init(&dictionary, TABLE_ROWS_MAX);
@@ -202,9 +201,11 @@ static int record_into(struct output_file *file, const struct record_options *op
         if (r == 0)
                 r = recorder_run(&recording, writer, &dictionary, &result, &err);
         progress_line_clear(&line);
+        naming.stop_fd = result.stop_fd;
         if (r == 0)
-                r = complete(writer, &dictionary, options, &result, kallsyms_fd, has_cache ? &cache : NULL,
-                             &err);
+                r = image_spool_seal(&spool, &err);
+        if (r == 0)
+                r = complete(writer, &dictionary, options, &result, &naming, &err);
         if (r < 0)
                 complain(result.exec_failed ? "error: %s: %s" : "error: recording to %s: %s",
                          result.exec_failed && argv ? argv[0] : options->path, err.text);
