@@ -44,7 +44,7 @@ holds "and no zone is left open" same "0" "$(reported all '.counts.zones_unclose
 holds "nothing is lost" same "" "$(lost all)"
 holds "the thread is listed" same "teller 2" "$(reported all '.threads.rows[] | select(.name == "teller") | "\(.name) \(.zones)"')"
 
-holds "a program that says everything is recorded" record every "$WORKLOADS/w_every_event"
+holds "a program that says everything is recorded" record every --embed=none "$WORKLOADS/w_every_event"
 read_trace every
 holds "nothing of it is lost" same "" "$(lost every)"
 
