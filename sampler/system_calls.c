@@ -55,12 +55,12 @@ static const int allowed[] = {
         SCMP_SYS(getpgrp), SCMP_SYS(getpgid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
         SCMP_SYS(getegid), SCMP_SYS(getresuid), SCMP_SYS(getresgid), SCMP_SYS(getgroups), SCMP_SYS(getrlimit),
         SCMP_SYS(setrlimit), SCMP_SYS(getrusage), SCMP_SYS(times), SCMP_SYS(sysinfo), SCMP_SYS(uname),
-        SCMP_SYS(getpriority), SCMP_SYS(setpriority), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_getparam),
-        SCMP_SYS(sched_getscheduler), SCMP_SYS(getcpu), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
-        SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(rt_sigaction),
-        SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending), SCMP_SYS(rt_sigtimedwait),
-        SCMP_SYS(sigaltstack), SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list),
-        SCMP_SYS(set_tid_address), SCMP_SYS(rseq), SCMP_SYS(membarrier),
+        SCMP_SYS(getpriority), SCMP_SYS(setpriority), SCMP_SYS(sched_setattr), SCMP_SYS(sched_getaffinity),
+        SCMP_SYS(sched_getparam), SCMP_SYS(sched_getscheduler), SCMP_SYS(getcpu), SCMP_SYS(getrandom),
+        SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time),
+        SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending),
+        SCMP_SYS(rt_sigtimedwait), SCMP_SYS(sigaltstack), SCMP_SYS(set_robust_list),
+        SCMP_SYS(get_robust_list), SCMP_SYS(set_tid_address), SCMP_SYS(rseq), SCMP_SYS(membarrier),
         /* giving up more rights */
         SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(seccomp),
 #ifdef __SANITIZE_ADDRESS__
