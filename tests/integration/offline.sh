@@ -111,11 +111,12 @@ mkdir -p "$TMPDIR/root$bin"
 cp "$TMPDIR/spin.moved" "$TMPDIR/root$bin/spin"
 holds "by the root folder of the other machine" symbolize --sysroot "$TMPDIR/root" "$TMPDIR/root.hyp"
 holds "gives names" compare "$(named "$TMPDIR/root.hyp")" '>' 0
-holds "from standard input to standard output" \
-        sh -c '"$1" symbolize -q --debug-dir "$2" -o - - <"$3" >"$4"' sh \
-        "$HYPROF" "$TMPDIR/debug" "$TMPDIR/again.hyp" "$TMPDIR/piped.hyp"
-holds "is the same trace" sh -c '"$1" dump "$2" >"$4.a" && "$1" dump "$3" >"$4.b" && cmp "$4.a" "$4.b"' sh \
-        "$HYPROF" "$TMPDIR/piped.hyp" "$TMPDIR/root.hyp" "$TMPDIR/dump"
+piped() { "$HYPROF" symbolize -q --debug-dir "$TMPDIR/debug" -o - - <"$TMPDIR/again.hyp" >"$TMPDIR/piped.hyp"; }
+same_dump() { # trace, trace
+        "$HYPROF" dump "$1" >"$TMPDIR/dump1" && "$HYPROF" dump "$2" >"$TMPDIR/dump2" && cmp "$TMPDIR/dump1" "$TMPDIR/dump2"
+}
+holds "from standard input to standard output" piped
+holds "is the same trace" same_dump "$TMPDIR/piped.hyp" "$TMPDIR/root.hyp"
 
 # ---- what differs is not believed
 cp "$TMPDIR/other" "$bin/spin"
@@ -140,7 +141,8 @@ for module in 1 kernel.so /nowhere/kernel.so "${id:0:8}"; do
         holds "extract $module" "$HYPROF" extract -q "$TMPDIR/kept.hyp" "$module" -o "$TMPDIR/code"
         holds "byte for byte" cmp "$TMPDIR/code" "$TMPDIR/spin.moved"
 done
-holds "to standard output" sh -c '"$1" extract "$2" 1 -o - | cmp - "$3"' sh "$HYPROF" "$TMPDIR/kept.hyp" "$TMPDIR/spin.moved"
+to_output() { "$HYPROF" extract "$TMPDIR/kept.hyp" 1 -o - | cmp - "$TMPDIR/spin.moved"; }
+holds "to standard output" to_output
 holds "a file that is there is not overwritten" unchanged "$TMPDIR/code" \
         ends_with 1 "$HYPROF" extract "$TMPDIR/kept.hyp" 1 -o "$TMPDIR/code"
 holds "unless it is said" "$HYPROF" extract -q --force "$TMPDIR/kept.hyp" 1 -o "$TMPDIR/code"

@@ -85,11 +85,16 @@ static void keep(uint32_t module, const char *code)
 
 static struct index_cache_name name_of(uint32_t module, const struct symbol_search *search)
 {
+        const struct index_cache_subject subject = { .dictionary = &dictionary,
+                                                     .images = &images,
+                                                     .spool = &spool,
+                                                     .search = search,
+                                                     .module = module };
         struct index_cache_name name;
 
         module_images_deinit(&images);
         ck_assert_int_eq(module_images_init(&images, &dictionary, NULL), 0);
-        ck_assert(index_cache_name_of(&cache, &dictionary, module, &images, &spool, search, &name));
+        ck_assert(index_cache_name_of(&cache, &subject, &name));
         return name;
 }
 
