@@ -22,6 +22,7 @@ static char *join(const char *folder, const char *name)
 
 static char *find_home_cache(void)
 {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *home = getenv("HOME");
         char buffer[PASSWORD_BYTES];
         struct passwd entry, *found = NULL;
@@ -36,7 +37,9 @@ static char *find_home_cache(void)
 
 static char *find_folder(void)
 {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *own = getenv("HYPROF_CACHE_DIR");
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *all = getenv("XDG_CACHE_HOME");
         struct stat status;
         char *path;

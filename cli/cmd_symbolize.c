@@ -98,6 +98,7 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_DEBUGINFOD:
                 args->debuginfod = true;
+                /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
                 if (value && setenv("DEBUGINFOD_URLS", value, 1) < 0) {
                         complain("error: --debuginfod: no memory");
                         return -EINVAL;

@@ -15,6 +15,7 @@ int search_options_take(struct symbol_search *search, int letter, const char *va
         struct stat status;
 
         if (stat(value, &status) < 0) {
+                /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
                 complain("error: %s %s: %s", name, value, strerror(errno));
                 return -EINVAL;
         }

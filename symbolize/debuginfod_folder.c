@@ -74,6 +74,7 @@ static int add_link(const struct debuginfod_folder *f, const struct debuginfod_r
 
 static int make_folder(struct debuginfod_folder *f, struct error *err)
 {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *parent = getenv("TMPDIR");
         char *path;
         int r;
@@ -153,6 +154,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 void debuginfod_folder_close(struct debuginfod_folder *f)
 {
         if (f->path)
+                /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
                 (void)nftw(f->path, remove_one, OPEN_FOLDERS_MAX, FTW_DEPTH | FTW_PHYS);
         free(f->path);
         *f = (struct debuginfod_folder){ .path = NULL };

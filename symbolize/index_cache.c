@@ -31,7 +31,7 @@
 
 #define ENTRY_MAGIC      UINT64_C(0x3178646e69707968) /* "hypindx1" */
 #define IDENTITY_NUMBERS 6                            /* the magic, and of the file: see below */
-#define IDENTITY_BYTES   (8 * IDENTITY_NUMBERS)
+#define IDENTITY_BYTES   (sizeof(uint64_t) * IDENTITY_NUMBERS)
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -180,6 +180,7 @@ static void add_folder(struct byte_buffer *out, const char *path)
 /* All that decides which debug information is found. */
 static void add_search(struct byte_buffer *out, const struct symbol_search *search)
 {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *servers = getenv("DEBUGINFOD_URLS");
 
         byte_buffer_add_varint(out, search ? search->n_debug_dirs : 0);
@@ -213,30 +214,35 @@ static bool add_content(struct byte_buffer *out, const struct index_cache *c,
         return true;
 }
 
-bool index_cache_name_of(const struct index_cache *c, const struct trace_dictionary *dictionary,
-                         uint32_t module, const struct module_images *images, const struct image_spool *spool,
-                         const struct symbol_search *search, struct index_cache_name *ret_name)
+static void add_module(struct byte_buffer *out, const struct trace_dictionary *d, uint32_t module)
 {
-        const struct trace_module *row = trace_dictionary_row(dictionary, TRACE_TABLE_MODULES, module);
-        struct byte_buffer facts = { .data = NULL };
-        struct content_number number;
+        const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
         size_t n_bytes;
-        const char *text;
+        const char *text = trace_dictionary_string(d, row->path, &n_bytes);
+
+        add_text(out, text, n_bytes);
+        text = trace_dictionary_string(d, row->build_id, &n_bytes);
+        add_text(out, text, n_bytes);
+        byte_buffer_add_u32(out, row->kind);
+        byte_buffer_add_u64(out, row->device);
+        byte_buffer_add_u64(out, row->inode);
+        byte_buffer_add_u64(out, row->content);
+}
+
+bool index_cache_name_of(const struct index_cache *c, const struct index_cache_subject *subject,
+                         struct index_cache_name *ret_name)
+{
+        const struct trace_module_image *kept = module_images_find(subject->images, subject->dictionary,
+                                                                   subject->module);
+        struct byte_buffer facts = { .data = NULL };
         bool is_good;
 
-        byte_buffer_add_u32(&facts, row->kind);
-        text = trace_dictionary_string(dictionary, row->path, &n_bytes);
-        add_text(&facts, text, n_bytes);
-        text = trace_dictionary_string(dictionary, row->build_id, &n_bytes);
-        add_text(&facts, text, n_bytes);
-        byte_buffer_add_u64(&facts, row->device);
-        byte_buffer_add_u64(&facts, row->inode);
-        byte_buffer_add_u64(&facts, row->content);
-        add_search(&facts, search);
-        is_good = add_content(&facts, c, dictionary, module_images_find(images, dictionary, module), spool) &&
-                  !facts.failed;
+        add_module(&facts, subject->dictionary, subject->module);
+        add_search(&facts, subject->search);
+        is_good = add_content(&facts, c, subject->dictionary, kept, subject->spool) && !facts.failed;
         if (is_good) {
-                number = content_hash_keyed(&c->key, facts.data, facts.used_bytes);
+                struct content_number number = content_hash_keyed(&c->key, facts.data, facts.used_bytes);
+
                 (void)snprintf(ret_name->text, sizeof(ret_name->text),
                                "%016" PRIx64 "%016" PRIx64 ENTRY_SUFFIX, number.high, number.low);
         }
@@ -283,7 +289,7 @@ int index_cache_map(const struct index_cache *c, const struct index_cache_name *
         size_t n_bytes = 0;
 
         if (entry_fd >= 0 && fstat(entry_fd, &status) == 0 && S_ISREG(status.st_mode) &&
-            status.st_size > IDENTITY_BYTES && (uint64_t)status.st_size <= c->entry_bytes_max) {
+            status.st_size > (off_t)IDENTITY_BYTES && (uint64_t)status.st_size <= c->entry_bytes_max) {
                 n_bytes = (size_t)status.st_size;
                 map = mmap(NULL, n_bytes, PROT_READ, MAP_PRIVATE, entry_fd, 0);
         }
@@ -433,6 +439,7 @@ static void remove_oldest(const struct index_cache *c, const char *newest)
                 io_close(&fd);
                 return;
         }
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         while ((entry = readdir(folder)))
                 take_file(c, &all, entry->d_name);
         (void)closedir(folder);

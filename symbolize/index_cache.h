@@ -80,14 +80,18 @@ void index_cache_close(struct index_cache *c);
  */
 int index_cache_prepare(struct index_cache *c, struct error *err);
 
-/*
- * index_cache_name_of() - the name of a module's entry
- * @spool:  NULL = nothing is kept
- * Parent and child come to the same name.  Returns false if the module can have no entry.
- */
-bool index_cache_name_of(const struct index_cache *c, const struct trace_dictionary *dictionary,
-                         uint32_t module, const struct module_images *images, const struct image_spool *spool,
-                         const struct symbol_search *search, struct index_cache_name *ret_name);
+/* What an entry is of; everything is borrowed. */
+struct index_cache_subject {
+        const struct trace_dictionary *dictionary;
+        const struct module_images *images;
+        const struct image_spool *spool;    /* NULL = nothing is kept */
+        const struct symbol_search *search; /* NULL = all zero */
+        uint32_t module;
+};
+
+/* Its name: parent and child come to the same one.  Returns false if the module can have no entry. */
+bool index_cache_name_of(const struct index_cache *c, const struct index_cache_subject *subject,
+                         struct index_cache_name *ret_name);
 
 /* What an entry begins with: the identity of the file @fd, or, with -1, that there is none. */
 void index_cache_add_identity(struct byte_buffer *out, int fd);

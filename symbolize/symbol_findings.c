@@ -11,19 +11,18 @@ int symbol_findings_init(struct symbol_findings *f, uint32_t n_modules, struct e
 {
         *f = (struct symbol_findings){ .n_modules = n_modules };
         f->items = calloc((size_t)n_modules + 1, sizeof(*f->items));
-        return f->items ? 0 : error_set(err, -ENOMEM, "no memory for %u modules", n_modules);
-}
-
-static void free_path(struct module_finding *item)
-{
-        free((char *)(uintptr_t)item->path);
-        item->path = NULL;
+        f->paths = calloc((size_t)n_modules + 1, sizeof(*f->paths));
+        if (f->items && f->paths)
+                return 0;
+        symbol_findings_deinit(f);
+        return error_set(err, -ENOMEM, "no memory for %u modules", n_modules);
 }
 
 void symbol_findings_deinit(struct symbol_findings *f)
 {
-        for (uint32_t i = 0; f->items && i <= f->n_modules; i++)
-                free_path(&f->items[i]);
+        for (uint32_t i = 0; f->paths && i <= f->n_modules; i++)
+                free(f->paths[i]);
+        free(f->paths);
         free(f->items);
         *f = (struct symbol_findings){ .items = NULL };
 }
@@ -40,7 +39,8 @@ int symbol_findings_set(struct symbol_findings *f, const struct module_finding *
                 if (!copy)
                         return -ENOMEM;
         }
-        free_path(&f->items[finding->module]);
+        free(f->paths[finding->module]);
+        f->paths[finding->module] = copy;
         f->items[finding->module] = *finding;
         f->items[finding->module].path = copy;
         return 0;

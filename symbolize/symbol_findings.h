@@ -15,8 +15,8 @@
 struct error;
 
 struct symbol_findings {
-        struct module_finding
-                *items; /* heap; by module; its paths are owned.  n_frames 0 = none was looked for */
+        struct module_finding *items; /* heap; by module; n_frames 0 = it was not looked for */
+        char **paths;                 /* heap; by module: what the paths of the items are */
         uint32_t n_modules;
 };
 

@@ -151,13 +151,17 @@ static int take_finding(struct symbol_intake *in, bool *ret_is_own_failure, stru
 static void take_index(struct symbol_intake *in)
 {
         const struct index_cache *cache = in->options->cache;
+        const struct index_cache_subject subject = { .dictionary = in->dictionary,
+                                                     .images = &in->images,
+                                                     .spool = in->options->spool,
+                                                     .search = in->options->search,
+                                                     .module = in->module };
         struct index_cache_name name;
 
         if (!cache || in->module == 0)
                 in->is_index_refused = true;
         if (!in->is_index_refused && in->index.fd < 0)
-                in->is_index_refused = !index_cache_name_of(cache, in->dictionary, in->module, &in->images,
-                                                            in->options->spool, in->options->search, &name) ||
+                in->is_index_refused = !index_cache_name_of(cache, &subject, &name) ||
                                        index_cache_begin(cache, &name, &in->index, NULL) < 0;
         if (!in->is_index_refused)
                 in->is_index_refused = index_cache_add(cache, &in->index, in->record->words.bytes,

@@ -315,11 +315,14 @@ static int resolve_image(struct symbolizer *s, struct group *group, const struct
         int r = 0;
 
         if (is_cached) {
+                const struct index_cache_subject subject = { .dictionary = s->dictionary,
+                                                             .images = &s->images,
+                                                             .spool = s->options.spool ? &s->spool : NULL,
+                                                             .search = s->options.search,
+                                                             .module = group->id };
                 struct index_cache_name name;
 
-                is_cached = index_cache_name_of(&s->cache, s->dictionary, group->id, &s->images,
-                                                s->options.spool ? &s->spool : NULL, s->options.search,
-                                                &name);
+                is_cached = index_cache_name_of(&s->cache, &subject, &name);
                 if (is_cached && index_cache_map(&s->cache, &name, found->fd, &entry) == 1) {
                         options.index = entry.bytes;
                         options.index_bytes = entry.n_bytes;
@@ -521,7 +524,7 @@ int symbolizer_run(const struct trace_dictionary *dictionary, const struct symbo
         struct symbolizer *s = NULL;
         int r = symbolizer_new(dictionary, options, &s, err);
 
-        for (uint32_t task = 0; r == 0 && task < symbolizer_count_tasks(s); task++)
+        for (uint32_t task = 0; r == 0 && s && task < symbolizer_count_tasks(s); task++)
                 r = symbolizer_resolve(s, task, sink, err);
         symbolizer_free(s);
         return r;
