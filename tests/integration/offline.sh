@@ -64,7 +64,7 @@ unchanged() { # trace, command...
 
 # ---- a recording without names, on a machine without the program
 if "$HYPROF" doctor >/dev/null 2>&1; then
-        (cd "$TMPDIR/elsewhere" && "$HYPROF" record -q --no-symbolize -o t.hyp -- "$bin/spin")
+        (cd "$TMPDIR/elsewhere" && "$HYPROF" record -q --no-symbolize --embed=none -o t.hyp -- "$bin/spin")
 else
         "$code_trace" "$trace" "$bin/spin" "$bin/spin" none
 fi
