@@ -63,8 +63,10 @@ unchanged() { # trace, command...
 }
 
 # ---- a recording without names, on a machine without the program
+embed=() # so that the program, which lies in a temporary folder, is not kept
+"$HYPROF" record --help | grep -q -- --embed && embed=(--embed none)
 if "$HYPROF" doctor >/dev/null 2>&1; then
-        (cd "$TMPDIR/elsewhere" && "$HYPROF" record -q --no-symbolize -o t.hyp -- "$bin/spin")
+        (cd "$TMPDIR/elsewhere" && "$HYPROF" record -q --no-symbolize "${embed[@]}" -o t.hyp -- "$bin/spin")
 else
         "$code_trace" "$trace" "$bin/spin" "$bin/spin" none
 fi
