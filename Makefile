@@ -89,7 +89,7 @@ DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -ldw -lelf -lpfm -lzstd -lz -llzma -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
+LIBS       := -lelf -lpfm -lzstd -lz -llzma -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
@@ -247,7 +247,7 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
 # A missing header is reported once, with the command that installs it.
-HEADERS := libelf.h elfutils/libdw.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h jansson.h libiberty/demangle.h \
+HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h jansson.h libiberty/demangle.h \
            sys/capability.h seccomp.h $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
 	@for header in $(HEADERS); do \
@@ -388,9 +388,9 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(INTERNA
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 endif
 
-# Unwinding has the recorder of its test, and a peer where that is installed.
+# Unwinding has the recorder of its test, and two peers, one where it is installed.
 BENCH_AID = $(if $(filter bench_unwind,$(1)),$(B)/obj/tests/unit/live_stacks.o)
-$(B)/bench/bench_unwind: private LIBS += $(shell pkg-config --libs libunwind-generic 2>/dev/null)
+$(B)/bench/bench_unwind: private LIBS += -ldw $(shell pkg-config --libs libunwind-generic 2>/dev/null)
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIENT_A)
 	$(call say,LD,$@)

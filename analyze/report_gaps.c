@@ -175,7 +175,8 @@ static int add_unnamed_modules(struct report *report)
                         break;
                 case FUNCTION_STALE_FILE:
                         gap.code = "STALE_FILE";
-                        gap.words = "is another file now, of another build-id or content: its symbols were not used";
+                        gap.words =
+                                "is another file now, of another build-id or content: its symbols were not used";
                         break;
                 case FUNCTION_NO_MODULE:
                         gap.code = "NO_MODULE";

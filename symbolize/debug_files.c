@@ -32,7 +32,6 @@ struct debug_files {
         bool is_separate_searched, is_supplement_searched, is_packed_read;
         struct lazy_sections main_sections, supplement_sections;
         struct split_files split;
-        Dwarf *dwarf, *supplement_dwarf;
 };
 
 int debug_files_open(const struct elf_image *image, const char *path, const struct symbol_search *search,
@@ -53,10 +52,6 @@ void debug_files_close(struct debug_files *files)
 {
         if (!files)
                 return;
-        if (files->dwarf)
-                (void)dwarf_end(files->dwarf);
-        if (files->supplement_dwarf)
-                (void)dwarf_end(files->supplement_dwarf);
         split_files_deinit(&files->split);
         debug_sections_deinit(&files->main_sections.sections);
         debug_sections_deinit(&files->supplement_sections.sections);
@@ -218,22 +213,4 @@ size_t debug_files_find_symbols(struct debug_files *files,
         if (packed)
                 n += add_table(&ret_tables[n], packed->elf, SHT_SYMTAB, count_bias(files->image, packed));
         return n;
-}
-
-Dwarf *debug_files_find_dwarf(struct debug_files *files, uint64_t *ret_bias)
-{
-        struct debug_file_reference reference;
-        Elf *supplement = find_supplement_elf(files);
-        Elf *elf = find_debug_elf(files, ret_bias);
-
-        if (!elf || files->dwarf)
-                return files->dwarf;
-        if (!supplement && supplement_link_read(elf, &reference))
-                return NULL; /* do not even ask: libdw would go and open it itself */
-        files->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-        if (files->dwarf && supplement) {
-                files->supplement_dwarf = dwarf_begin_elf(supplement, DWARF_C_READ, NULL);
-                dwarf_setalt(files->dwarf, files->supplement_dwarf);
-        }
-        return files->dwarf;
 }

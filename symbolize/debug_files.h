@@ -12,7 +12,7 @@
 #ifndef SYMBOLIZE_DEBUG_FILES_H
 #define SYMBOLIZE_DEBUG_FILES_H
 
-#include <elfutils/libdw.h>
+#include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,12 +76,5 @@ const struct debug_sections *debug_files_find_supplement(struct debug_files *fil
  */
 int debug_files_find_split(struct debug_files *files, const char *name, const char *directory,
                            uint64_t dwo_id, const struct debug_sections **ret_sections);
-
-/*
- * debug_files_find_dwarf() - the debug information of the image, for libdw; NULL if there is none
- * @ret_bias:  address of the image's file = address in the debug information + this
- * Owned by @files.
- */
-Dwarf *debug_files_find_dwarf(struct debug_files *files, uint64_t *ret_bias);
 
 #endif /* SYMBOLIZE_DEBUG_FILES_H */

@@ -6,7 +6,7 @@ set -eu
 need jq
 need_sampling
 
-"$WORKLOADS/w_jit_text" 2>/dev/null || [ "$?" -ne 2 ] || [ -n "$(uname -m | grep -E 'x86_64|aarch64')" ] ||
+"$WORKLOADS/w_jit_text" 2>/dev/null || [ "$?" -ne 2 ] || uname -m | grep -qE 'x86_64|aarch64' ||
         skip_all "no machine code for $(uname -m)"
 
 in_code() { # trace, zone, function

@@ -358,7 +358,7 @@ START_TEST(test_dump_name)
 {
         static const char *const good[] = { "jit-1.dump", "/a/jit-123.dump", "/jit-1.dump" };
         static const char *const bad[] = {
-                "", "jit-.dump", "jit-1.dum", "jit-1x.dump", "/jit-1.dump/x", "/ajit-1.dump", "//anon"
+                "", "jit-.dump", "jit-1.dmp", "jit-1x.dump", "/jit-1.dump/x", "/ajit-1.dump", "//anon"
         };
 
         for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
