@@ -128,6 +128,15 @@ static void add_row(struct text_table *out, const struct trace_code *t, const st
         text_table_add_text(out, words.name[0] ? words.name : "-");
 }
 
+/* Nobody has the code, or it is stripped of all that is needed. */
+static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
+{
+        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
+
+        return finding->n_frames > 0 && row->kind != TRACE_MODULE_ANONYMOUS &&
+               (finding->source < IMAGE_SOURCE_DEBUG || finding->n_named == 0);
+}
+
 /* With what is needed to find them: the whole path and build-id. */
 static void print_missing(const struct trace_code *t, const struct symbol_findings *findings)
 {
@@ -135,16 +144,14 @@ static void print_missing(const struct trace_code *t, const struct symbol_findin
 
         for (uint32_t i = 1; i <= findings->n_modules; i++) {
                 const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, i);
-                const struct module_finding *finding = &findings->items[i];
                 struct byte_buffer path = { .data = NULL };
                 size_t path_bytes;
                 const char *text = trace_dictionary_string(t->dictionary, row->path, &path_bytes);
 
-                if (finding->n_frames == 0 || finding->source >= IMAGE_SOURCE_DEBUG ||
-                    row->kind == TRACE_MODULE_ANONYMOUS)
+                if (!lacks_names(t, &findings->items[i], i))
                         continue;
                 if (is_first)
-                        (void)fputs("\nmissing:\n", stdout);
+                        (void)fputs("\nmissing, or without names:\n", stdout);
                 is_first = false;
                 (void)text_escape(&path, text, path_bytes);
                 byte_buffer_add_u8(&path, '\0');

@@ -233,12 +233,13 @@ static int symbolize(struct work *w, struct error *err)
 
 /* ---- what is said of it -------------------------------------------------------------------------------- */
 
-static bool is_missing(const struct module_finding *finding)
+/* Missing, or stripped of all that is needed. */
+static bool lacks_names(const struct module_finding *finding)
 {
-        return finding->n_frames > 0 && finding->n_named == 0 && finding->source <= IMAGE_SOURCE_DIFFERS;
+        return finding->n_frames > 0 && finding->n_named == 0;
 }
 
-static uint32_t count_missing(const struct work *w, uint32_t *ret_largest)
+static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
 {
         const struct trace_dictionary *d = w->code.dictionary;
         uint32_t n = 0;
@@ -248,7 +249,7 @@ static uint32_t count_missing(const struct work *w, uint32_t *ret_largest)
                 const struct module_finding *finding = &w->findings.items[i];
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
 
-                if (!is_missing(finding) || row->kind == TRACE_MODULE_ANONYMOUS)
+                if (!lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS)
                         continue;
                 n++;
                 if (*ret_largest == 0 || finding->n_frames > w->findings.items[*ret_largest].n_frames)
@@ -261,18 +262,18 @@ static void print_summary(const struct work *w)
 {
         const struct known_symbols_totals *t = &w->totals;
         uint32_t largest;
-        uint32_t n_missing = count_missing(w, &largest);
+        uint32_t n_nameless = count_nameless(w, &largest);
 
-        complain("%s of %s frames are named, %s with a line; %s are new; %u of %u modules are missing",
+        complain("%s of %s frames are named, %s with a line; %s are new; %u of %u modules have no names",
                  text_number_count(t->n_named).text, text_number_count(t->n_frames).text,
-                 text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_missing,
+                 text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_nameless,
                  w->findings.n_modules);
-        if (n_missing > 0) {
+        if (n_nameless > 0) {
                 struct module_words words = module_words_of(w->code.dictionary, largest);
 
                 complain_try("hyprof symbolize --debug-dir DIR %s, with %s%s%s in DIR%s", w->path, words.name,
                              words.build_id[0] ? " of build-id " : "", words.build_id,
-                             n_missing > 1 ? "; hyprof modules shows the others" : "");
+                             n_nameless > 1 ? "; hyprof modules shows the others" : "");
         }
 }
 

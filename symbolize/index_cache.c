@@ -123,6 +123,7 @@ int index_cache_open(struct index_cache *c, const char *folder, struct error *er
         return r;
 }
 
+/* They are not kept open: descriptors may be few. */
 int index_cache_prepare(struct index_cache *c, struct error *err)
 {
         c->spares = calloc(1, sizeof(*c->spares));
@@ -130,24 +131,24 @@ int index_cache_prepare(struct index_cache *c, struct error *err)
                 return error_set(err, -ENOMEM, "no memory for the cache");
         for (int i = 0; i < INDEX_CACHE_SPARES; i++) {
                 char *file = c->spares->files[i];
+                int fd;
 
                 (void)snprintf(file, sizeof(c->spares->files[i]), "spare-%ld-%d" PART_SUFFIX, (long)getpid(),
                                i);
                 (void)unlinkat(c->folder_fd, file, 0);
-                c->spares->fds[i] = openat(c->folder_fd, file,
-                                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+                fd = openat(c->folder_fd, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+                if (fd < 0)
+                        file[0] = '\0';
+                io_close(&fd);
         }
         return 0;
 }
 
 static void close_spares(struct index_cache *c)
 {
-        for (int i = 0; c->spares && i < INDEX_CACHE_SPARES; i++) {
-                if (c->spares->fds[i] < 0)
-                        continue;
-                io_close(&c->spares->fds[i]);
-                (void)unlinkat(c->folder_fd, c->spares->files[i], 0);
-        }
+        for (int i = 0; c->spares && i < INDEX_CACHE_SPARES; i++)
+                if (c->spares->files[i][0] != '\0')
+                        (void)unlinkat(c->folder_fd, c->spares->files[i], 0);
         free(c->spares);
         c->spares = NULL;
 }
@@ -321,12 +322,12 @@ void index_cache_unmap(struct index_cache_entry *entry)
 static bool take_spare(const struct index_cache *c, struct index_cache_writer *w)
 {
         for (int i = 0; i < INDEX_CACHE_SPARES; i++) {
-                if (c->spares->fds[i] < 0)
+                if (c->spares->files[i][0] == '\0')
                         continue;
-                w->fd = c->spares->fds[i];
                 memcpy(w->file, c->spares->files[i], sizeof(w->file));
-                c->spares->fds[i] = -1;
-                return true;
+                c->spares->files[i][0] = '\0';
+                w->fd = openat(c->folder_fd, w->file, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+                return w->fd >= 0;
         }
         return false;
 }

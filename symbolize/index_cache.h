@@ -35,8 +35,7 @@ struct trace_dictionary;
 
 /* Files that were made ahead. */
 struct index_cache_spares {
-        int fds[INDEX_CACHE_SPARES]; /* -1 = it was used */
-        char files[INDEX_CACHE_SPARES][48];
+        char files[INDEX_CACHE_SPARES][48]; /* "" = it was used */
 };
 
 struct index_cache {

@@ -24,8 +24,7 @@ struct symbol_search;
 struct module_symbols_options {
         const char *path;                   /* to look for debug files beside it; NULL = it is in no folder */
         const struct symbol_search *search; /* NULL = the machine's own folders */
-        const uint8_t *
-                index; /* what module_symbols_save() made of this module; NULL = none.  Checked as foreign bytes */
+        const uint8_t *index; /* that module_symbols_save() made; NULL = none.  Checked as foreign bytes */
         size_t index_bytes;
 };
 
