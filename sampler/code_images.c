@@ -303,8 +303,9 @@ static bool may_search(struct code_images *c, uint32_t pid)
         int r = array_reserve(&c->n_searches, &c->searches_capacity, (size_t)c->searched.n_items + 1,
                               sizeof(*c->n_searches));
 
-        if (r == 0)
-                r = intern_add(&c->searched, &pid, sizeof(pid), &id);
+        if (r < 0)
+                return false;
+        r = intern_add(&c->searched, &pid, sizeof(pid), &id);
         if (r < 0)
                 return false;
         if (r == 1)
@@ -395,9 +396,9 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
         place.start_avma = range->start_avma;
         place.end_avma = range->end_avma;
         r = array_reserve(&c->counts, &c->counts_capacity, (size_t)c->places.n_items + 1, sizeof(*c->counts));
-
-        if (r == 0)
-                r = intern_add(&c->places, &key, sizeof(key), &id);
+        if (r < 0)
+                return r;
+        r = intern_add(&c->places, &key, sizeof(key), &id);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         count = &c->counts[id - 1];

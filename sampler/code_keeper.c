@@ -182,8 +182,9 @@ static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *m
         int r = array_reserve(&k->code_of_build_id, &k->build_ids_capacity, (size_t)k->build_ids.n_items + 1,
                               sizeof(*k->code_of_build_id));
 
-        if (r == 0)
-                r = intern_add(&k->build_ids, mmap->build_id, mmap->build_id_bytes, &build_id);
+        if (r < 0)
+                return r;
+        r = intern_add(&k->build_ids, mmap->build_id, mmap->build_id_bytes, &build_id);
         if (r == 1)
                 r = add_code(k, &k->code_of_build_id[build_id - 1]);
         if (r == 0)

@@ -336,8 +336,9 @@ static int add_module(struct code_tables *t, uint32_t module, const struct unwin
         int r = array_reserve(&t->files, &t->files_capacity, (size_t)t->cache.keys.n_items + 1,
                               sizeof(*t->files));
 
-        if (r == 0)
-                r = unwind_cache_add(&t->cache, key, ret_id, NULL);
+        if (r < 0)
+                return r;
+        r = unwind_cache_add(&t->cache, key, ret_id, NULL);
         if (r == -EOVERFLOW) {
                 loss_counter_add(t->losses, TRACE_LOSS_UNWIND_FILE_FAILED, 1);
                 t->file_of[module] = NO_FILE;
