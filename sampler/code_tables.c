@@ -390,7 +390,7 @@ int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
 {
         const struct perf_mmap nowhere = { .path = "" };
         struct unwind_cache_key key = unwind_cache_key_of_file(UINT64_MAX, module, 0, 0);
-        uint32_t id;
+        uint32_t id = 0;
         int r = image_fd < 0 ? -EINVAL : reserve_module(t, module);
 
         if (r == 0 && t->file_of[module] == 0)

@@ -153,9 +153,12 @@ static bool find_in_mapping(struct memory_image *image, const struct memory_imag
 
         while (n_pages > 0 && *probes_left > 0) {
                 uint32_t first[PROBES_AT_ONCE];
-                size_t n = n_pages < PROBES_AT_ONCE ? n_pages : PROBES_AT_ONCE, got;
+                size_t n = PROBES_AT_ONCE, got;
 
-                n = n < *probes_left ? n : *probes_left;
+                if (n > n_pages)
+                        n = (size_t)n_pages;
+                if (n > *probes_left)
+                        n = *probes_left;
                 got = probe(place->pid, top_avma, page_bytes, first, n);
                 for (size_t i = 0; i < got; i++)
                         if (memcmp(&first[i], ELFMAG, SELFMAG) == 0 &&

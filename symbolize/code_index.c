@@ -124,6 +124,7 @@ void code_index_free(struct code_index *index)
                 return;
         for (size_t i = 0; i < index->n_units; i++) {
                 union {
+                        /* cppcheck-suppress unusedStructMember ; the other name of `owned` */
                         const uint8_t *borrowed;
                         uint8_t *owned;
                 } bytes = { .borrowed = index->units[i].unit.bytes };
