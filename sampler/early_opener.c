@@ -23,11 +23,12 @@
 #include <unistd.h>
 
 /*
- * A program that maps without end must not be able to give a processor to this thread: of each window it takes at most
- * a quarter, and sleeps through what is left when it has.
+ * A program that maps without end must not be able to give a processor to this thread: of each window it takes an eighth
+ * as it comes; then each look is followed by a pause of three times its own time.
  */
 #define WINDOW_NS      (20 * NS_PER_MS)
-#define TIME_IN_WINDOW (WINDOW_NS / 4)
+#define TIME_IN_WINDOW (WINDOW_NS / 8)
+#define PAUSE_TIMES    3
 
 /* In one look at most; what is not looked at by then stays for the next, after a rest if that is due. */
 #define OPENS_AT_ONCE 16
@@ -42,7 +43,8 @@ struct early_opener {
                 watches; /* heap; of each ring of the set; its ring is NULL where that is not the tracker's */
         size_t n_rings;
         int epoll_fd, stop_fd, notify_fd; /* owned */
-        uint64_t window_ns, spent_ns;     /* when it began; the thread's processor time then */
+        uint64_t window_ns;               /* when it began */
+        uint64_t spent_ns, looked_ns;     /* the thread's processor time then, and after the last look */
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t changed;
@@ -110,22 +112,22 @@ static uint64_t count_own_ns(void)
         return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Sleeps if this window's time is used up. */
+/* Sleeps if this window's time is used up: not for long, since what is mapped meanwhile may be gone again. */
 static void rest(struct early_opener *o)
 {
         uint64_t now_ns = clock_raw_ns(), spent_ns = count_own_ns();
-        uint64_t left_ns = o->window_ns + WINDOW_NS - now_ns;
-        struct timespec left;
+        uint64_t pause_ns = (spent_ns - o->looked_ns) * PAUSE_TIMES;
 
-        if (now_ns - o->window_ns < WINDOW_NS) {
-                if (spent_ns - o->spent_ns < TIME_IN_WINDOW)
-                        return;
-                left = (struct timespec){ .tv_nsec = (long)left_ns };
-                (void)nanosleep(&left, NULL);
-                now_ns = clock_raw_ns();
+        o->looked_ns = spent_ns;
+        if (now_ns - o->window_ns >= WINDOW_NS) {
+                o->window_ns = now_ns;
+                o->spent_ns = spent_ns;
+        } else if (spent_ns - o->spent_ns >= TIME_IN_WINDOW) {
+                struct timespec pause = { .tv_sec = (time_t)(pause_ns / NS_PER_S),
+                                          .tv_nsec = (long)(pause_ns % NS_PER_S) };
+
+                (void)nanosleep(&pause, NULL);
         }
-        o->window_ns = now_ns;
-        o->spent_ns = spent_ns;
 }
 
 static void say_ready(struct early_opener *o)
