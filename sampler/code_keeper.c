@@ -21,6 +21,7 @@
 #include "sampler/keep_policy.h"
 #include "sampler/loss_counter.h"
 #include "sampler/module_file.h"
+#include "sampler/opened_files.h"
 #include "sampler/perf_record.h"
 #include "symbolize/image_spool.h"
 
@@ -348,7 +349,7 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
         m = &k->modules[module];
         if (m->is_judged || (m->code != 0 && !is_worth_a_try(code_of_id(k, m->code))))
                 return 0;
-        fd = module_file_open(pid, mmap, NULL);
+        fd = opened_files_open(k->options.opened, pid, mmap, NULL);
         if (fd == -ENOMEM)
                 return fd;
         if (is_vdso && fd == -ENOENT)

@@ -23,6 +23,7 @@ struct code_keeper;
 struct error;
 struct image_spool;
 struct loss_counter;
+struct opened_files;
 struct perf_mmap;
 struct trace_dictionary;
 struct trace_module;
@@ -39,7 +40,8 @@ struct code_keeper_options {
         const char *temporary_folder;        /* as in $TMPDIR; NULL = none; copied */
         struct trace_dictionary *dictionary; /* borrowed, like all below */
         struct loss_counter *losses;
-        struct image_spool *spool; /* gets a copy, for the names; NULL = none is needed */
+        struct opened_files *opened; /* where files may be open already; or NULL */
+        struct image_spool *spool;   /* gets a copy, for the names; NULL = none is needed */
 };
 
 #define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)

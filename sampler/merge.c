@@ -63,6 +63,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .sample_events = options->sample_events,
                 .filter = options->filter,
                 .cpu_wide = options->cpu_wide,
+                .opened = options->opened,
         };
         struct code_keeper_options keeper_options = options->keeper;
         const struct zone_source_parts zone_parts = {
@@ -96,9 +97,12 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         event_encoder_init(&m->encoder);
         keeper_options.dictionary = options->dictionary;
         keeper_options.losses = &m->losses;
+        keeper_options.opened = options->opened;
         r = code_keeper_new(&keeper_options, &m->keeper, err);
         if (r == 0 && options->table_process)
                 r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
+        if (m->tables)
+                code_tables_use_opened(m->tables, options->opened);
         if (r == 0)
                 r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
         if (r == 0)

@@ -256,6 +256,11 @@ int privileges_become_root(struct error *err)
         return set_ids(0, 0, err);
 }
 
+int privileges_narrow_thread(struct error *err)
+{
+        return keep(1U << UNTIL_END, false, err);
+}
+
 int privileges_narrow(bool keeps_cgroup, struct error *err)
 {
         int r = keep(1U << UNTIL_END | (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0), false, err);

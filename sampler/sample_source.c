@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/sample_source.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
@@ -12,6 +13,7 @@
 #include "sampler/jit_files.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
+#include "sampler/opened_files.h"
 #include "sampler/process_filter.h"
 #include "sampler/process_table.h"
 #include "sampler/running_process.h"
@@ -49,6 +51,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .filter = parts->filter,
                 .cpu_wide = parts->cpu_wide,
                 .keep_stacks = parts->keep_stacks,
+                .opened = parts->opened,
                 .stacks = { .dictionary = parts->dictionary, .keeper = parts->keeper },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
@@ -691,6 +694,7 @@ static int want_file(struct sample_source *s, const struct perf_record *rec)
             module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
         r = add_module(s, 0, rec, &module);
+        opened_files_forget(s->opened, rec->pid, &rec->mmap);
         return r == -EOVERFLOW ? 0 : r;
 }
 
@@ -698,6 +702,7 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
 {
         if (code_images_update(s->images) < 0)
                 return error_set(err, -ENOMEM, "no memory for objects of JITs");
+        opened_files_expire(s->opened, clock_raw_ns());
         for (size_t i = 0; i < s->events->n_rings; i++) {
                 const uint8_t *bytes;
                 size_t n_bytes;
