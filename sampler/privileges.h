@@ -61,7 +61,7 @@ void privileges_lower(int capability);
 int privileges_narrow(bool keeps_cgroup, struct error *err);
 
 /*
- * privileges_narrow_thread() - the capabilities to read what is recorded, no others, for a thread beside the collector's
+ * privileges_narrow_thread() - the capabilities to open files of other processes, no others, for a thread beside the collector's
  * System calls are filtered by privileges_narrow() for all threads.  Returns 0 or -errno.
  */
 int privileges_narrow_thread(struct error *err);
