@@ -58,7 +58,7 @@ pool() { # name, lines ("c", "mlir" or "none"), names ("all", "most" or "exporte
         [ -e "$TMPDIR/$1.hyp" ] || cp "$TMPDIR/elsewhere-$1/$1.hyp" "$TMPDIR/"
         read_trace "$1"
         n=$(n_events "$1" "$in_kernel")
-        holds "$1: kernels were sampled" compare "$n" ">" 200
+        holds "$1: kernels were sampled" compare "$n" ">" 20
         if [ "$3" = most ]; then
                 late=$(lost "$1" | sed -n 's/^CODE_TOO_LATE //p')
                 seen="$in_kernel && self != \"?\""
