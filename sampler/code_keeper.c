@@ -390,6 +390,14 @@ static void free_source(const struct code_source *source)
                 source->free(source->source);
 }
 
+bool code_keeper_lacks(const struct code_keeper *k, uint32_t module)
+{
+        uint32_t id = module < k->n_modules ? k->modules[module].code : 0;
+        enum code_state state = id != 0 ? code_of_id(k, id)->state : CODE_NEW;
+
+        return k->reader && state != CODE_COMING && state != CODE_KEPT;
+}
+
 int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source)
 {
         struct image_request request = { .fd = -1, .source = *source };

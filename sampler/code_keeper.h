@@ -86,6 +86,9 @@ int code_keeper_fd(const struct code_keeper *k);
 int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct trace_module *row,
                           uint32_t pid, const struct perf_mmap *mmap);
 
+/* Is code for @module of any use: it is neither there nor on its way? */
+bool code_keeper_lacks(const struct code_keeper *k, uint32_t module);
+
 /* Code of another kind for @module.  Takes @source over in any case.  Returns 0 or -ENOMEM. */
 int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source);
 

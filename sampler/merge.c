@@ -33,7 +33,7 @@
 static int flush_if_full(void *context);
 
 /* What knows the code that processes make. */
-static int init_code(struct merge *m, struct error *err)
+static int init_code(struct merge *m, bool keeps_code, struct error *err)
 {
         struct code_regions_parts regions = { .dictionary = m->dictionary,
                                               .losses = &m->losses,
@@ -43,7 +43,8 @@ static int init_code(struct merge *m, struct error *err)
         struct jit_files_parts files = { .dictionary = m->dictionary,
                                          .losses = &m->losses,
                                          .processes = &m->processes,
-                                         .attachments = &m->zones.translator.attachments };
+                                         .attachments = keeps_code ? &m->zones.translator.attachments
+                                                                   : NULL };
         int r = code_regions_new(&regions, &m->regions, err);
 
         files.regions = m->regions;
@@ -106,7 +107,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         if (r == 0)
                 r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
         if (r == 0)
-                r = init_code(m, err);
+                r = init_code(m, options->keeper.mode != CODE_KEEPER_NONE, err);
         sample_parts.regions = m->regions;
         sample_parts.jit = m->jit;
         sample_parts.keeper = m->keeper;
