@@ -125,13 +125,17 @@ static int list_region(struct annotation *a, struct listing_request *request,
 
         if (!name || !machine)
                 r = -ENOMEM;
-        else if (attachment && attachment->kind == TRACE_ATTACHMENT_CODE_IMAGE)
-                (void)error_set(&a->no_code, -ENOTSUP, "images that programs announce are not taken apart");
-        else if (!attachment || attachment->kind != TRACE_ATTACHMENT_CODE_BYTES ||
-                 image_spool_map(&a->trace->images, d, row->attachment, &code, NULL) != 1)
+        else if (!attachment || image_spool_map(&a->trace->images, d, row->attachment, &code, NULL) != 1)
                 (void)error_set(&a->no_code, -ENOENT,
                                 "its program told the name of this code, but not its bytes");
-        if (code.bytes) {
+        if (code.bytes && attachment->kind == TRACE_ATTACHMENT_CODE_IMAGE) {
+                request->image = code.bytes;
+                request->image_bytes = code.n_bytes;
+                request->region_avma = row->start_avma;
+                request->region_bytes = row->length_bytes;
+                a->is_kept = true;
+                (void)take(a, listing_process_run(request, &a->listing, &a->no_code));
+        } else if (code.bytes) {
                 request->code = code.bytes;
                 request->code_bytes = code.n_bytes;
                 request->code_avma = row->start_avma;
@@ -140,8 +144,8 @@ static int list_region(struct annotation *a, struct listing_request *request,
                 a->is_kept = true;
                 if (take(a, listing_process_run(request, &a->listing, &a->no_code)))
                         r = add_lines(a, regions);
-                image_spool_unmap(&code);
         }
+        image_spool_unmap(&code);
         free(name);
         free(machine);
         return r;

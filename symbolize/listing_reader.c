@@ -8,6 +8,7 @@
 #include "symbolize/disassembler.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/module_symbols.h"
+#include "symbolize/region_images.h"
 #include "symbolize/regular_file.h"
 #include "symbolize/symbol_search.h"
 #include "symbolize/symbolizer.h"
@@ -201,6 +202,16 @@ static int add_part(struct listing_reader *l, const struct listing_part *part, c
 
 /* ---- parts of an image ---------------------------------------------------------------------------------- */
 
+/* The address in the image of a sampled place. */
+static bool find_svma(const struct listing_reader *l, uint64_t offset, uint64_t *ret_svma)
+{
+        const struct listing_request *request = l->request;
+
+        if (request->region_bytes == 0)
+                return elf_image_find_svma(l->image, offset, ret_svma);
+        return region_images_place(l->image, request->region_avma, request->region_bytes, offset, ret_svma);
+}
+
 /* The part that the place at @svma, the first of those not listed yet, is in.  Extents are the file's to say: checked. */
 static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, struct listing_part *ret_part)
 {
@@ -216,8 +227,8 @@ static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, stru
                 uint64_t last_svma = svma, other_svma;
 
                 for (size_t i = next; i < l->request->n_offsets; i++) {
-                        if (!elf_image_find_svma(l->image, l->request->offsets[i], &other_svma) ||
-                            other_svma < last_svma || other_svma - last_svma > GUESS_GAP_BYTES)
+                        if (!find_svma(l, l->request->offsets[i], &other_svma) || other_svma < last_svma ||
+                            other_svma - last_svma > GUESS_GAP_BYTES)
                                 break;
                         last_svma = other_svma;
                 }
@@ -253,16 +264,21 @@ static int list_image(struct listing_reader *l, struct error *err)
         int r = 0;
 
         for (size_t i = 0; i < l->request->n_offsets && r == 0; i++) {
+                uint64_t offset = l->request->offsets[i];
                 struct listing_part part;
+                const uint8_t *code;
                 uint64_t svma;
 
-                if (!elf_image_find_svma(l->image, l->request->offsets[i], &svma) || svma < end_svma)
+                if (!find_svma(l, offset, &svma) || svma < end_svma)
                         continue;
                 if (!find_part(l, svma, i, &part))
                         continue;
+                code = l->file + part.file_off;
+                if (l->request->region_bytes > 0)
+                        part.file_off = offset - (svma - part.svma);
                 r = name_part(l, svma, &part);
                 if (r == 0)
-                        r = add_part(l, &part, l->file + part.file_off);
+                        r = add_part(l, &part, code);
                 end_svma = part.svma + part.n_bytes;
         }
         if (r == 0 && l->listing->n_parts == 0)

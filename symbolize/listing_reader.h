@@ -31,6 +31,8 @@ struct listing_request {
         /* 2. An ELF image in memory. */
         const uint8_t *image;
         size_t image_bytes;
+        uint64_t region_avma;  /* of one that a program announced: where its code lies; */
+        uint64_t region_bytes; /* then `offsets` are addresses there.  0 = it is a module's */
         /* 3. The vdso of this process. */
         bool is_vdso;
         /* 4. The file at `path`. */

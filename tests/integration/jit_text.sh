@@ -3,7 +3,7 @@
 # Code that programs make is named by perf maps, jitdumps and announcements, each piece at its own time
 set -eu
 . tests/tap.sh
-need jq
+need jq cc nm
 need_sampling
 
 "$WORKLOADS/w_jit_text" 2>/dev/null || [ "$?" -ne 2 ] || uname -m | grep -qE 'x86_64|aarch64' ||
@@ -52,6 +52,31 @@ named_by_zone announce
 holds "announce: what lies at one address in turn is told apart" compare \
         "$(in_code announce first second_kernel) + $(in_code announce second first_kernel)" "<=" \
         "0.01 * $(n_events announce 'kind == "sample" && path != ""')"
+
+# ---- announced with its ELF image, which the program forgets: names, lines, inlined calls and instructions
+cat >"$TMPDIR/kernel.c" <<'EOS'
+static inline unsigned mix_in(unsigned v) { return v * 2654435761u ^ (v >> 7); }
+unsigned hot_kernel(unsigned n)
+{
+        unsigned s = 1;
+        for (unsigned i = 0; i < n; i++)
+                s = mix_in(s + i);
+        return s;
+}
+EOS
+cc -O2 -g -shared -fPIC -o "$TMPDIR/kernel.so" "$TMPDIR/kernel.c"
+at=$(nm "$TMPDIR/kernel.so" | awk '/ hot_kernel$/ { print $1 }')
+rm "$TMPDIR/kernel.c"
+holds "w_announced_image is recorded" record image "$WORKLOADS/w_announced_image" "$TMPDIR/kernel.so" "$at"
+read_trace image
+in_kernel='kind == "sample" && (module == "//anon" || module ~ /^[[]image/)'
+n=$(n_events image "$in_kernel")
+holds "announced image: its code was sampled" compare "$n" ">" 100
+holds "announced image: every sample has the name of its function" same "$n" "$(n_events image "$in_kernel && self == \"hot_kernel\"")"
+holds "announced image: and a line" same "$n" "$(n_events image "$in_kernel && source_line ~ /kernel[.]c:[1-8]\$/")"
+holds "announced image: instructions, and what is inlined" grep -q "inlined: mix_in" \
+        <("$HYPROF" annotate "$TMPDIR/image.hyp" hot_kernel 2>&1)
+figure "announced image: $n samples"
 
 # ---- a perf map has no times: it is right up to how often it is read
 holds "w_jit_text map is recorded" record map "$WORKLOADS/w_jit_text" map "$TMPDIR" 2 1000
