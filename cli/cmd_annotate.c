@@ -10,6 +10,7 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
+#include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "cli/text_color.h"
 #include "cli/text_number.h"
@@ -38,8 +39,7 @@ enum {
         LETTER_CONTEXT,
         LETTER_PERCENT_LIMIT,
         LETTER_COLOR,
-        LETTER_DEBUG_DIR,
-        LETTER_SYSROOT,
+
 };
 
 struct arguments {
@@ -71,8 +71,7 @@ static const struct option_row option_rows[] = {
         { 'j', "json", NULL,
           "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md) instead of text" },
         { LETTER_COLOR, "color", "WHEN", "auto, always or never; default: auto, on a terminal" },
-        { LETTER_DEBUG_DIR, "debug-dir", "DIR", "look here for debug information first; may be repeated" },
-        { LETTER_SYSROOT, "sysroot", "DIR", "look for files of the trace below DIR" },
+        SEARCH_OPTION_ROWS,
         { 'h', "help", NULL, "print this help" },
 };
 
@@ -132,16 +131,6 @@ static int take_style(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
-static int take_debug_dir(struct arguments *args, const char *value)
-{
-        if (args->search.n_debug_dirs == SYMBOL_SEARCH_FOLDERS_MAX) {
-                complain("error: --debug-dir: more than %d", SYMBOL_SEARCH_FOLDERS_MAX);
-                return -EINVAL;
-        }
-        args->search.debug_dirs[args->search.n_debug_dirs++] = value;
-        return 0;
-}
-
 static int take_color(struct arguments *args, const char *value)
 {
         if (text_color_parse(value, &args->color) == 0)
@@ -182,11 +171,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_COLOR:
                 return take_color(args, value);
-        case LETTER_DEBUG_DIR:
-                return take_debug_dir(args, value);
-        case LETTER_SYSROOT:
-                args->search.sysroot = value;
-                return 0;
+        case SEARCH_OPTION_DEBUG_DIR:
+        case SEARCH_OPTION_SYSROOT:
+                return search_options_take(&args->search, letter, value);
         default:
                 args->help = true;
                 return 0;
@@ -425,6 +412,7 @@ int cmd_annotate(int argc, char **argv)
                 if (r == -ENOENT)
                         complain_try("hyprof record COMMAND");
         } else {
+                search_options_complete(&args.search, trace.dictionary);
                 set_up_sources(&trace, &args);
                 status = annotate(&trace, &args);
         }
