@@ -261,11 +261,29 @@ static void list_candidates(const struct sampled_trace *trace, const struct func
                 complain("... and %zu more", choice->n_rows - CANDIDATES_MAX);
 }
 
+/* Recorded with --no-symbolize, and not symbolized since: the kernel's names may be there all the same. */
+static bool is_without_names(const struct sampled_trace *trace)
+{
+        const struct trace_dictionary *d = trace->dictionary;
+
+        if (trace->n_symbols == 0)
+                return true;
+        if (sampled_trace_meta(trace, "symbolized_by").n_bytes > 0)
+                return false;
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
+                        return true;
+        }
+        return false;
+}
+
 static void explain_no_function(const struct sampled_trace *trace, const struct arguments *args,
                                 const struct function_choice *choice)
 {
-        if (trace->n_symbols == 0) {
-                complain("error: %s: the trace has no names of functions", args->path);
+        if (is_without_names(trace)) {
+                complain("error: %s: the trace has no names of functions yet", args->path);
                 complain_try("hyprof symbolize %s", args->path);
         } else if (choice->has_other_module) {
                 complain("error: no sampled function '%s' in a module '%s', but in others",
