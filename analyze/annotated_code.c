@@ -6,9 +6,11 @@
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "symbolize/image_finder.h"
 #include "symbolize/image_spool.h"
 #include "symbolize/listing_process.h"
 #include "symbolize/listing_reader.h"
+#include "symbolize/module_images.h"
 #include "symbolize/region_symbols.h"
 #include "symbolize/symbol_search.h"
 
@@ -57,26 +59,27 @@ static int list_module(struct annotation *a, struct listing_request *request, co
         const struct trace_dictionary *d = a->trace->dictionary;
         struct spooled_image image = { .bytes = NULL };
         uint32_t attachment = find_attachment(d, a->function.module);
-        struct report_string build_id = report_string_of(d, row->build_id);
+        struct module_images images;
+        struct image_finder finder = { .dictionary = d, .images = &images, .search = request->search };
         struct error err = ERROR_NONE;
         char *path = copy_string(report_string_of(d, row->path));
 
-        if (!path)
+        if (!path || module_images_init(&images, d, &err) < 0) {
+                free(path);
                 return -ENOMEM;
+        }
         if (attachment != 0 && image_spool_map(&a->trace->images, d, attachment, &image, &err) == 1) {
                 request->image = image.bytes;
                 request->image_bytes = image.n_bytes;
                 a->is_kept = true;
         }
-        request->is_vdso = row->kind == TRACE_MODULE_VDSO;
         request->path = path;
-        request->build_id = (const uint8_t *)build_id.bytes;
-        request->build_id_bytes = build_id.n_bytes;
-        request->device = row->device;
-        request->inode = row->inode;
+        request->finder = &finder;
+        request->module = a->function.module;
         (void)take(a, listing_process_run(request, &a->listing, &a->no_code));
         if (image.bytes)
                 image_spool_unmap(&image);
+        module_images_deinit(&images);
         free(path);
         return 0;
 }

@@ -10,6 +10,7 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
+#include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "cli/text_color.h"
 #include "cli/text_number.h"
@@ -38,8 +39,7 @@ enum {
         LETTER_CONTEXT,
         LETTER_PERCENT_LIMIT,
         LETTER_COLOR,
-        LETTER_DEBUG_DIR,
-        LETTER_SYSROOT,
+
 };
 
 struct arguments {
@@ -71,8 +71,7 @@ static const struct option_row option_rows[] = {
         { 'j', "json", NULL,
           "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md) instead of text" },
         { LETTER_COLOR, "color", "WHEN", "auto, always or never; default: auto, on a terminal" },
-        { LETTER_DEBUG_DIR, "debug-dir", "DIR", "look here for debug information first; may be repeated" },
-        { LETTER_SYSROOT, "sysroot", "DIR", "look for files of the trace below DIR" },
+        SEARCH_OPTION_ROWS,
         { 'h', "help", NULL, "print this help" },
 };
 
@@ -132,16 +131,6 @@ static int take_style(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
-static int take_debug_dir(struct arguments *args, const char *value)
-{
-        if (args->search.n_debug_dirs == SYMBOL_SEARCH_FOLDERS_MAX) {
-                complain("error: --debug-dir: more than %d", SYMBOL_SEARCH_FOLDERS_MAX);
-                return -EINVAL;
-        }
-        args->search.debug_dirs[args->search.n_debug_dirs++] = value;
-        return 0;
-}
-
 static int take_color(struct arguments *args, const char *value)
 {
         if (text_color_parse(value, &args->color) == 0)
@@ -182,11 +171,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_COLOR:
                 return take_color(args, value);
-        case LETTER_DEBUG_DIR:
-                return take_debug_dir(args, value);
-        case LETTER_SYSROOT:
-                args->search.sysroot = value;
-                return 0;
+        case SEARCH_OPTION_DEBUG_DIR:
+        case SEARCH_OPTION_SYSROOT:
+                return search_options_take(&args->search, letter, value);
         default:
                 args->help = true;
                 return 0;
@@ -274,11 +261,29 @@ static void list_candidates(const struct sampled_trace *trace, const struct func
                 complain("... and %zu more", choice->n_rows - CANDIDATES_MAX);
 }
 
+/* Recorded with --no-symbolize, and not symbolized since: the kernel's names may be there all the same. */
+static bool is_without_names(const struct sampled_trace *trace)
+{
+        const struct trace_dictionary *d = trace->dictionary;
+
+        if (trace->n_symbols == 0)
+                return true;
+        if (sampled_trace_meta(trace, "symbolized_by").n_bytes > 0)
+                return false;
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
+                        return true;
+        }
+        return false;
+}
+
 static void explain_no_function(const struct sampled_trace *trace, const struct arguments *args,
                                 const struct function_choice *choice)
 {
-        if (trace->n_symbols == 0) {
-                complain("error: %s: the trace has no names of functions", args->path);
+        if (is_without_names(trace)) {
+                complain("error: %s: the trace has no names of functions yet", args->path);
                 complain_try("hyprof symbolize %s", args->path);
         } else if (choice->has_other_module) {
                 complain("error: no sampled function '%s' in a module '%s', but in others",
@@ -425,6 +430,7 @@ int cmd_annotate(int argc, char **argv)
                 if (r == -ENOENT)
                         complain_try("hyprof record COMMAND");
         } else {
+                search_options_complete(&args.search, trace.dictionary);
                 set_up_sources(&trace, &args);
                 status = annotate(&trace, &args);
         }

@@ -164,9 +164,13 @@ static int extract(const struct trace_code *t, uint32_t module, const struct arg
 
         if (!row || row->attachment == 0) {
                 const char *state = module_words_state(row);
+                const struct trace_module *what = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
+                                                                       module);
 
-                complain("error: the trace does not keep the code of module %" PRIu32 "%s%s", module,
-                         state ? ": " : "", state ? state : "");
+                complain("error: the trace does not keep the code of module %" PRIu32 ", %s%s%s", module,
+                         module_words_of(t->dictionary, module).name, state ? ": " : "", state ? state : "");
+                if (!state && what->kind == TRACE_MODULE_FILE)
+                        complain_try("hyprof record --embed=all, which keeps all files with samples");
                 return EXIT_STATUS_FAILED;
         }
         r = image_spool_map(&t->spool, t->dictionary, row->attachment, &image, &err);

@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LETTER_NO_CACHE = OPTION_LONG_ONLY, LETTER_DEBUGINFOD, LETTER_EMBED_SOURCE };
@@ -255,6 +256,8 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
         uint32_t n = 0;
 
         *ret_largest = 0;
+        if (w->totals.n_named == w->totals.n_frames)
+                return 0; /* by what the trace had before, too: the kernel's names are found nowhere else */
         for (uint32_t i = 1; i <= w->findings.n_modules; i++) {
                 const struct module_finding *finding = &w->findings.items[i];
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
@@ -307,6 +310,18 @@ static int run_work(struct work *w, struct error *err)
         return r;
 }
 
+/* Waiting for somebody to read from a pipe that we are to read from would last forever. */
+static int check_place(const char *path, struct error *err)
+{
+        struct stat status;
+
+        if (stat(path, &status) < 0)
+                return error_errno(err, "%s", path);
+        if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+                return 0;
+        return error_set(err, -ESPIPE, "%s: no file that could be replaced", path);
+}
+
 static int run(const struct arguments *args, const char *path)
 {
         struct work w = { .args = args, .path = path, .file = { .fd = -1, .folder_fd = -1 } };
@@ -314,12 +329,14 @@ static int run(const struct arguments *args, const char *path)
         int r;
 
         w.is_in_place = !args->output && strcmp(path, "-") != 0;
-        r = run_work(&w, &err);
+        r = w.is_in_place ? check_place(path, &err) : 0;
+        if (r == 0)
+                r = run_work(&w, &err);
         if (r < 0)
                 complain("error: %s", err.text);
         if (r == -ENODATA)
                 complain_try("hyprof check --repair %s, or -o FILE for another trace", path);
-        else if (r < 0 && w.is_in_place && (r == -EACCES || r == -EPERM || r == -EROFS))
+        else if (r < 0 && w.is_in_place && (r == -ESPIPE || r == -EACCES || r == -EPERM || r == -EROFS))
                 complain_try("hyprof symbolize -o FILE %s", path);
         else if (r == 0 && !args->quiet)
                 print_summary(&w);

@@ -383,7 +383,7 @@ static int check(const struct record_options *options)
         else if (options->keep_stacks && options->unwinder.mode == STACK_UNWINDER_FP)
                 wrong = "--keep-stacks: with --unwind=fp there are no copies of stacks";
         else if (options->embed_source && options->no_symbolize)
-                wrong = "--embed-source needs the lines that --no-symbolize leaves out; hyprof symbolize has it, too";
+                wrong = "--embed-source needs the lines that --no-symbolize leaves out";
         if (!wrong)
                 return 0;
         complain("error: %s", wrong);

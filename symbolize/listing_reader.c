@@ -3,25 +3,23 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
 #include "symbolize/branch_target.h"
 #include "symbolize/code_listing.h"
 #include "symbolize/disassembler.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/image_finder.h"
 #include "symbolize/module_symbols.h"
 #include "symbolize/region_images.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/symbol_search.h"
 #include "symbolize/symbolizer.h"
 
 #include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <gelf.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Where nobody knows the function: places that are no further apart are one part, which ends so far behind the last. */
 #define GUESS_GAP_BYTES  4096
@@ -32,6 +30,7 @@ struct listing_reader {
         struct code_listing *listing;
         struct elf_image *image; /* NULL: the code has no file */
         int fd;                  /* that the image is read from; -1 */
+        char *path;              /* heap: of that file; NULL */
         struct module_symbols *module;
         struct disassembler *disassembler;
         uint16_t machine;
@@ -41,46 +40,47 @@ struct listing_reader {
 
 /* ---- the image ------------------------------------------------------------------------------------------ */
 
-static int check_build_id(const struct listing_request *request, const struct elf_image *image,
-                          struct error *err)
+/* Why there is no code; no words for what has an image. */
+static int explain_finding(const struct listing_request *request, const struct found_image *found,
+                           struct error *err)
 {
-        if (request->build_id_bytes == 0 ||
-            (request->build_id_bytes == image->build_id_bytes &&
-             memcmp(request->build_id, image->build_id, image->build_id_bytes) == 0))
-                return 0;
-        return error_set(err, -ESTALE, "%s: the build-id is not that of the recording",
-                         request->path ? request->path : "the code");
+        const struct image_finder *f = request->finder;
+        const struct trace_module *row = trace_dictionary_row(f->dictionary, TRACE_TABLE_MODULES,
+                                                              request->module);
+        const char *path = found->path ? found->path : request->path ? request->path : "";
+
+        if (found->source == IMAGE_SOURCE_DIFFERS)
+                return error_set(err, -ESTALE,
+                                 row->build_id ? "%s: the build-id is not that of the recording"
+                                               : "%s: not the file that was recorded",
+                                 path);
+        if (found->source == IMAGE_SOURCE_UNCHECKED)
+                return error_set(err, -ESTALE, "%s: nothing tells whether it is the file that was recorded",
+                                 path);
+        if (found->source == IMAGE_SOURCE_DEBUG)
+                return error_set(err, -ENOENT, "%s: a debug file, which has no code", path);
+        return path[0] == '/' ? error_set(err, -ENOENT, "%s: no such file that can be read", path)
+                              : error_set(err, -ENOENT, "the trace has not kept the code");
 }
 
-static int check_inode(const struct listing_request *request, int fd, struct error *err)
+static int find_image(struct listing_reader *l, struct error *err)
 {
-        struct stat st;
+        struct found_image found;
+        int r = image_finder_find(l->request->finder, l->request->module, &found);
 
-        if (request->build_id_bytes != 0)
-                return 0;
-        if (fstat(fd, &st) < 0)
-                return error_errno(err, "%s", request->path);
-        if (request->inode == 0 || st.st_ino != request->inode || st.st_dev != request->device)
-                return error_set(err, -ESTALE, "%s: not the file that was recorded", request->path);
-        return 0;
-}
-
-static int open_file(struct listing_reader *l, struct error *err)
-{
-        const struct listing_request *request = l->request;
-        const char *root = request->search && request->search->sysroot ? request->search->sysroot : "";
-        char path[PATH_MAX];
-        int r;
-
-        if (!request->path || request->path[0] != '/')
-                return error_set(err, -ENOENT, "the trace has not kept the code");
-        if (snprintf(path, sizeof(path), "%s%s", root, request->path) >= (int)sizeof(path))
-                return error_set(err, -ENAMETOOLONG, "%s: the path is too long", request->path);
-        r = regular_file_open(path, &l->fd, err);
-        if (r == 0)
-                r = check_inode(request, l->fd, err);
-        if (r == 0)
-                r = elf_image_open(l->fd, &l->image, err);
+        if (r < 0)
+                return error_set(err, r, "no memory for an image");
+        if (found.image && found.source >= IMAGE_SOURCE_PARTS) {
+                l->image = found.image;
+                l->fd = found.fd;
+                l->path = found.path;
+                found.path = NULL;
+                found.image = NULL;
+                found.fd = -1;
+        } else {
+                r = explain_finding(l->request, &found, err);
+        }
+        found_image_close(&found);
         return r;
 }
 
@@ -93,26 +93,22 @@ static int open_image(struct listing_reader *l, struct error *err)
 
         if (request->image)
                 r = elf_image_open_memory(request->image, request->image_bytes, &l->image, err);
-        else if (request->is_vdso)
-                r = elf_image_open_vdso(&l->image, err);
+        else if (request->finder)
+                r = find_image(l, err);
         else
-                r = open_file(l, err);
+                r = error_set(err, -ENOENT, "the trace has not kept the code");
         if (r < 0)
                 return r;
         assert(l->image);
-        if (!request->image)
-                r = check_build_id(request, l->image, err);
-        if (r < 0)
-                return r;
         bytes = elf_rawfile(l->image->elf, &l->file_bytes);
         if (!bytes || !gelf_getehdr(l->image->elf, &header))
                 return error_set(err, -EBADMSG, "the image cannot be read");
         l->file = (const uint8_t *)bytes;
         l->machine = header.e_machine;
-        r = module_symbols_open(
-                l->image,
-                &(struct module_symbols_options){ .path = request->path, .search = request->search },
-                &l->module, err);
+        r = module_symbols_open(l->image,
+                                &(struct module_symbols_options){ .path = l->path ? l->path : request->path,
+                                                                  .search = request->search },
+                                &l->module, err);
         if (r < 0)
                 return r;
         return disassembler_open(
@@ -357,5 +353,6 @@ int listing_reader_run(const struct listing_request *request, struct code_listin
         module_symbols_close(l.module);
         elf_image_close(l.image);
         io_close(&l.fd);
+        free(l.path);
         return r;
 }

@@ -2,7 +2,7 @@
 /*
  * symbolize/listing_reader.h - finds the functions that sampled places are in, and takes their code apart
  *
- * Way of the data:  image_spool, or a module's file -> [listing_reader] -> code_listing
+ * Way of the data:  image_spool, or image_finder -> [listing_reader] -> code_listing
  *
  * Reads ELF files, debug information and code that the profiled program controls; run it in a child
  * without rights: symbolize/listing_process.h.
@@ -18,6 +18,7 @@
 
 struct code_listing;
 struct error;
+struct image_finder;
 struct symbol_search;
 
 /* Where the code is: the first of these that is there.  Everything is borrowed. */
@@ -33,16 +34,12 @@ struct listing_request {
         size_t image_bytes;
         uint64_t region_avma;  /* of one that a program announced: where its code lies; */
         uint64_t region_bytes; /* then `offsets` are addresses there.  0 = it is a module's */
-        /* 3. The vdso of this process. */
-        bool is_vdso;
-        /* 4. The file at `path`. */
-        const char *
-                path; /* as the trace has it; of 2 and 3 too, to look for debug files beside it.  May be NULL */
+        /* 3. What is found of a module of a trace: a file that is certainly the same, this machine's vdso. */
+        const struct image_finder *finder;
+        uint32_t module;
 
-        /* Of a vdso and a file, which are believed if they are the module's. */
-        const uint8_t *build_id;
-        size_t build_id_bytes;  /* 0 = unknown */
-        uint64_t device, inode; /* count where there is no build-id; 0 = unknown */
+        const char
+                *path; /* of 2 and 3: as the trace has it, to look for debug files beside it; may be NULL */
 
         const struct symbol_search *search; /* NULL = the machine's own folders */
         const uint64_t *offsets; /* sampled places of the functions, ascending: bytes in the file */
@@ -54,8 +51,8 @@ struct listing_request {
  * listing_reader_run() - list the code around the sampled places
  * @ret_listing:  fresh; to be deinitialised by the caller, after a failure too
  * Each part is a function, as the module tells, that has a place in it.
- * Returns 0; -ENOENT without a disassembler or a file, -ESTALE if the file is another one now, -ENOTSUP for
- * code of an unknown machine, -EBADMSG for a damaged image, -ENOMEM, -errno.
+ * Returns 0; -ENOENT without a disassembler or a file, -ESTALE if the file is another one now or nothing tells
+ * whether it is, -ENOTSUP for code of an unknown machine, -EBADMSG for a damaged image, -ENOMEM, -errno.
  */
 int listing_reader_run(const struct listing_request *request, struct code_listing *ret_listing,
                        struct error *err);

@@ -153,6 +153,28 @@ cc -O2 -g -DOTHER -o "$program" "$TMPDIR/src/hot.c"
 holds "a program that was built anew is not believed" annotate anew --json "$trace" hot_loop
 holds "its code is not shown" same false "$(value anew '.code == "file"')"
 
+# ---- where there is no build-id, and in other folders
+nameless=$TMPDIR/src/nameless
+cc -O1 -g -Wl,--build-id=none -o "$nameless" "$TMPDIR/src/hot.c"
+cc -O2 -g -Wl,--build-id=none -o "$TMPDIR/src/nameless.other" "$TMPDIR/src/hot.c"
+holds "a program without a build-id is recorded" record nameless --embed=none "$nameless" 300000000
+holds "it is believed" annotate nameless --json "$TMPDIR/nameless.hyp" hot_loop
+holds "its code is the file's" same file "$(value nameless .code)"
+cat "$TMPDIR/src/nameless.other" >"$nameless"
+holds "written over in its place" annotate rewritten --json "$TMPDIR/nameless.hyp" hot_loop
+holds "it is not" same none "$(value rewritten .code)"
+holds "which is said" has "$TMPDIR/rewritten.err" 'not the file that was recorded'
+cc -O1 -g -Wl,--build-id=sha1 -o "$TMPDIR/src/moved" "$TMPDIR/src/hot.c"
+holds "a program is recorded without its code" record moved --embed=none "$TMPDIR/src/moved" 300000000
+mkdir "$TMPDIR/elsewhere"
+mv "$TMPDIR/src/moved" "$TMPDIR/elsewhere/moved"
+holds "gone: shown" annotate gone_file --json "$TMPDIR/moved.hyp" hot_loop
+holds "without code" same none "$(value gone_file .code)"
+holds "--debug-dir" annotate debug_dir --json --debug-dir "$TMPDIR/elsewhere" "$TMPDIR/moved.hyp" hot_loop
+holds "has its code" same file "$(value debug_dir .code)"
+holds "a folder that is not there: status 2" ends_with 2 "$HYPROF" annotate --debug-dir "$TMPDIR/nosuch" "$trace" hot_loop
+holds "--sysroot that is not there: status 2" ends_with 2 "$HYPROF" annotate --sysroot "$TMPDIR/nosuch" "$trace" hot_loop
+
 # ---- traces that have less
 head -c 60 "$trace" >"$TMPDIR/cut.hyp"
 holds "a trace without samples: status 1" ends_with 1 "$HYPROF" annotate "$TMPDIR/cut.hyp" hot_loop

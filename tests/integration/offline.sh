@@ -139,6 +139,16 @@ holds "from standard input to standard output" piped
 "$HYPROF" symbolize -q --debug-dir "$TMPDIR/debug" -o "$TMPDIR/copied.hyp" "$TMPDIR/again.hyp"
 holds "is the same trace" same_dump "$TMPDIR/piped.hyp" "$TMPDIR/copied.hyp"
 
+mkfifo "$TMPDIR/pipe"
+holds "a pipe cannot be replaced: status 1, at once" ends_with 1 timeout 20 "$HYPROF" symbolize "$TMPDIR/pipe"
+holds "with the way to do it" says "hyprof symbolize -o FILE"
+holds "with all frames named, now without the files" symbolize "$trace"
+if grep -qE ' ([0-9,]+) of \1 frames are named' "$TMPDIR/err"; then
+        holds "no module is called nameless" says "; 0 of "
+else
+        skips "no module is called nameless" "hardware: not all frames could be named"
+fi
+
 # ---- what differs is not believed
 cp "$TMPDIR/other" "$bin/spin"
 holds "another file in the place of the program" symbolize "$TMPDIR/stale.hyp"
@@ -175,6 +185,8 @@ holds "shows both" same 2 "$(grep -c 'kernel.so, build-id' "$TMPDIR/err")"
 "$code_trace" "$TMPDIR/none.hyp" "$TMPDIR/spin.moved" /nowhere/kernel.so none
 holds "code that was not kept" ends_with 1 "$HYPROF" extract "$TMPDIR/none.hyp" 1 -o "$TMPDIR/code2"
 holds "says why" says "too late"
+holds "and of which module" says "module 1, kernel.so"
+holds "code that nobody tried to keep" ends_with 1 "$HYPROF" extract "$trace" '[kernel]' -o "$TMPDIR/code2"
 holds "nothing was written" test ! -e "$TMPDIR/code2"
 
 # ---- hostile traces

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* symbolize/listing_process.c, listing_reader.c: own code is listed; a child that dies or fails costs the listing alone */
 #include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
 #include "symbolize/code_listing.h"
+#include "symbolize/image_finder.h"
 #include "symbolize/listing_process.h"
 #include "symbolize/listing_reader.h"
+#include "symbolize/module_images.h"
+#include "symbolize/symbol_search.h"
 
 #include <check.h>
 #include <errno.h>
@@ -77,41 +82,78 @@ START_TEST(test_unknown_machine)
 }
 END_TEST
 
-static void setup_own_file(struct listing_request *request, char path[4096])
-{
-        struct stat st;
+/* A trace with one module: this program. */
+struct own_module {
+        struct trace_dictionary dictionary;
+        struct module_images images;
+        struct symbol_search search;
+        struct image_finder finder;
+        char path[4096];
+};
 
-        ck_assert_ptr_nonnull(realpath("/proc/self/exe", path));
-        ck_assert_int_eq(stat(path, &st), 0);
-        *request = (struct listing_request){
-                .path = path, .device = st.st_dev, .inode = st.st_ino, .offsets = offsets, .n_offsets = 2
+static void setup_own_module(struct own_module *m, uint64_t inode_difference, const char *build_id)
+{
+        struct trace_module row = { .kind = TRACE_MODULE_FILE };
+        struct stat st;
+        uint32_t id;
+
+        memset(m, 0, sizeof(*m));
+        ck_assert_ptr_nonnull(realpath("/proc/self/exe", m->path));
+        ck_assert_int_eq(stat(m->path, &st), 0);
+        trace_dictionary_init(&m->dictionary, 16);
+        row.device = st.st_dev;
+        row.inode = st.st_ino + inode_difference;
+        ck_assert_int_ge(trace_dictionary_add_string(&m->dictionary, m->path, strlen(m->path), &row.path), 0);
+        ck_assert_int_ge(
+                trace_dictionary_add_string(&m->dictionary, build_id, strlen(build_id), &row.build_id), 0);
+        ck_assert_int_eq(trace_dictionary_add(&m->dictionary, TRACE_TABLE_MODULES, &row, &id), 0);
+        ck_assert_int_eq(module_images_init(&m->images, &m->dictionary, NULL), 0);
+        m->finder = (struct image_finder){ .dictionary = &m->dictionary,
+                                           .images = &m->images,
+                                           .search = &m->search };
+}
+
+static int list_own_module(struct own_module *m)
+{
+        struct listing_request request = {
+                .finder = &m->finder, .module = 1, .path = m->path, .offsets = offsets, .n_offsets = 2
         };
+        int r = listing_process_run(&request, &listing, &err);
+
+        module_images_deinit(&m->images);
+        trace_dictionary_deinit(&m->dictionary);
+        return r;
 }
 
 /* A file whose build-id is another one is not believed, nor is one of another inode where there is none. */
 START_TEST(test_another_file)
 {
-        static const uint8_t other_id[20] = { 1 };
-        struct listing_request request;
-        char path[4096];
+        struct own_module m;
 
-        setup_own_file(&request, path);
-        request.inode++;
-        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ESTALE);
-        setup_own_file(&request, path);
-        request.build_id = other_id;
-        request.build_id_bytes = sizeof(other_id);
-        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ESTALE);
+        setup_own_module(&m, 1, "");
+        ck_assert_int_eq(list_own_module(&m), -ESTALE);
+        setup_own_module(&m, 0, "another build-id    ");
+        ck_assert_int_eq(list_own_module(&m), -ESTALE);
         ck_assert_uint_eq(listing.n_parts, 0);
+}
+END_TEST
+
+/* Device and inode say nothing where the trace is of another machine. */
+START_TEST(test_another_machine)
+{
+        struct own_module m;
+
+        setup_own_module(&m, 0, "");
+        m.search.is_other_machine = true;
+        ck_assert_int_eq(list_own_module(&m), -ESTALE);
+        ck_assert_ptr_nonnull(strstr(err.text, "nothing tells"));
 }
 END_TEST
 
 START_TEST(test_no_file_and_no_elf)
 {
-        struct listing_request request = { .path = "/nonexistent", .offsets = offsets, .n_offsets = 2 };
+        struct listing_request request = { .offsets = offsets, .n_offsets = 2 };
 
-        ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ENOENT);
-        request.path = NULL;
         ck_assert_int_eq(listing_process_run(&request, &listing, &err), -ENOENT);
         request.image = code;
         request.image_bytes = sizeof(code);
@@ -157,6 +199,7 @@ int main(void)
         tcase_add_test(tc, test_bytes_without_a_file);
         tcase_add_test(tc, test_unknown_machine);
         tcase_add_test(tc, test_another_file);
+        tcase_add_test(tc, test_another_machine);
         tcase_add_test(tc, test_no_file_and_no_elf);
         tcase_add_test(tc, test_death_and_failure);
         suite_add_tcase(suite, tc);
