@@ -41,6 +41,21 @@
 /* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
 #define TABLE_ROWS_MAX (UINT32_C(1) << 22)
 
+/* Everything that one recording owns. */
+struct work {
+        const struct record_options *options;
+        char **argv;
+        struct output_file *file;
+        struct progress_line line;
+        struct recorder_result result;
+        struct trace_dictionary dictionary;
+        struct trace_writer *writer;
+        struct image_spool spool;
+        struct index_cache cache;
+        bool has_cache;
+        int kallsyms_fd;
+};
+
 /* ---- after the recording ------------------------------------------------------------------------------- */
 
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
@@ -55,23 +70,27 @@ static void symbolize(struct trace_dictionary *dictionary, const struct symbol_p
         (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_SYMBOLIZER_FAILED, err.text);
 }
 
-static int complete(struct trace_writer *writer, struct trace_dictionary *dictionary,
-                    const struct record_options *options, const struct recorder_result *result,
-                    const struct symbol_process_options *naming, struct error *err)
+static int complete(struct work *w, struct error *err)
 {
-        int r = recording_facts_add_number(dictionary, "recorder_cpu_ns", result->own_cpu_ns);
+        const struct record_options *options = w->options;
+        struct symbol_process_options naming = { .stop_fd = w->result.stop_fd,
+                                                 .kallsyms_fd = w->kallsyms_fd,
+                                                 .spool = options->no_symbolize ? NULL : &w->spool,
+                                                 .cache = w->has_cache ? &w->cache : NULL,
+                                                 .only_kernel = options->no_symbolize };
+        int r = recording_facts_add_number(&w->dictionary, "recorder_cpu_ns", w->result.own_cpu_ns);
 
         if (r < 0)
                 return error_set(err, r, "no memory to describe the recording");
         if (options->no_symbolize)
-                (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
+                (void)recording_facts_add_notice(&w->dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
-        symbolize(dictionary, naming);
+        symbolize(&w->dictionary, &naming);
         if (options->embed_source)
-                r = source_embedding_run(dictionary, writer, NULL, options->quiet, err);
+                r = source_embedding_run(&w->dictionary, w->writer, NULL, options->quiet, NULL, err);
         if (r == 0)
-                r = trace_writer_put_tables(writer, dictionary, err);
-        return r < 0 ? r : trace_writer_finish(writer, err);
+                r = trace_writer_put_tables(w->writer, &w->dictionary, err);
+        return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 
 static void print_summary(const struct record_options *options, const struct recorder_result *result,
@@ -150,17 +169,36 @@ static void suggest(int code, const struct recorder_result *result)
                 complain_try("%s", refusal.remedy);
 }
 
-static int record_into(struct output_file *file, const struct record_options *options, char **argv)
+/* What is opened while we may. */
+static void open_work(struct work *w)
 {
-        struct progress_line line = { .shown = false };
-        struct recorder_result result = { .stop_fd = -1 };
-        struct trace_dictionary dictionary;
-        struct trace_writer *writer = NULL;
-        struct image_spool spool;
-        struct error err = ERROR_NONE;
+        /* Who opened it decides what it shows of the kernel's addresses. */
+        w->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
+        w->has_cache = !w->options->no_symbolize && cache_folder_open(&w->cache) &&
+                       index_cache_prepare(&w->cache, NULL) == 0;
+        trace_dictionary_init(&w->dictionary, TABLE_ROWS_MAX);
+        image_spool_init(&w->spool);
+}
+
+static void close_work(struct work *w)
+{
+        if (!w->result.writer_stuck) {
+                output_file_close(w->file);
+                trace_writer_free(w->writer);
+        }
+        image_spool_deinit(&w->spool);
+        trace_dictionary_deinit(&w->dictionary);
+        if (w->has_cache)
+                index_cache_close(&w->cache);
+        io_close(&w->kallsyms_fd);
+}
+
+static int run_recorder(struct work *w, struct error *err)
+{
+        const struct record_options *options = w->options;
         struct invoking_user user = invoking_user_read();
         struct recorder_options recording = {
-                .argv = argv,
+                .argv = w->argv,
                 .run_as_uid = user.uid,
                 .run_as_gid = user.gid,
                 .events = &options->events,
@@ -170,8 +208,7 @@ static int record_into(struct output_file *file, const struct record_options *op
                 .delay_ns = options->delay_ns,
                 .keeper = { .mode = options->embed_bytes_max > 0 ? options->embed : CODE_KEEPER_NONE,
                             .bytes_max = options->embed_bytes_max,
-                            .temporary_folder = getenv("TMPDIR"),
-                            .spool = options->no_symbolize ? NULL : &spool },
+                            .spool = options->no_symbolize ? NULL : &w->spool },
                 .keep_stacks = options->keep_stacks,
                 .off_cpu = options->off_cpu,
                 .no_switches = options->no_switches,
@@ -181,57 +218,68 @@ static int record_into(struct output_file *file, const struct record_options *op
                 .client_ring_bytes = options->client_ring_bytes,
                 .on_progress = isatty(STDERR_FILENO) && !options->quiet ? progress_line_draw : NULL,
                 .on_note = options->quiet ? NULL : print_note,
-                .context = &line,
+                .context = &w->line,
         };
-        /* While we may see the kernel's addresses; who opened it decides what it shows. */
-        int kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
-        /* While we may make files. */
-        struct index_cache cache;
-        bool has_cache = !options->no_symbolize && cache_folder_open(&cache) &&
-                         index_cache_prepare(&cache, NULL) == 0;
-        struct symbol_process_options naming = { .kallsyms_fd = kallsyms_fd,
-                                                 .spool = recording.keeper.spool,
-                                                 .cache = has_cache ? &cache : NULL,
-                                                 .only_kernel = options->no_symbolize };
         int r;
 
-        trace_dictionary_init(&dictionary, TABLE_ROWS_MAX);
-        image_spool_init(&spool);
-        r = trace_writer_new(file->fd, &writer, &err);
-        if (r == 0)
-                r = recorder_run(&recording, writer, &dictionary, &result, &err);
-        progress_line_clear(&line);
-        naming.stop_fd = result.stop_fd;
-        if (r == 0)
-                r = image_spool_seal(&spool, &err);
-        if (r == 0)
-                r = complete(writer, &dictionary, options, &result, &naming, &err);
-        if (r < 0)
-                complain(result.exec_failed ? "error: %s: %s" : "error: recording to %s: %s",
-                         result.exec_failed && argv ? argv[0] : options->path, err.text);
-        if (r < 0 && !result.exec_failed)
-                suggest(r, &result);
-        else if (r == 0 && !options->quiet)
-                print_summary(options, &result, trace_writer_count_bytes(writer));
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        recording.keeper.temporary_folder = getenv("TMPDIR");
+        r = recorder_run(&recording, w->writer, &w->dictionary, &w->result, err);
+        progress_line_clear(&w->line);
+        return r;
+}
 
-        if (!result.exec_failed && result.command_pid > 0 && !result.ended) {
-                if (!options->quiet)
-                        complain("the recording has ended; waiting for the command (process %d)",
-                                 result.command_pid);
-                recorder_wait(&result);
+static int record_trace(struct work *w, struct error *err)
+{
+        int r = trace_writer_new(w->file->fd, &w->writer, err);
+
+        if (r == 0)
+                r = run_recorder(w, err);
+        if (r == 0)
+                r = image_spool_seal(&w->spool, err);
+        return r == 0 ? complete(w, err) : r;
+}
+
+static void say_how_it_went(const struct work *w, int code, const struct error *err)
+{
+        const struct recorder_result *result = &w->result;
+
+        if (code == 0 && !w->options->quiet)
+                print_summary(w->options, result, trace_writer_count_bytes(w->writer));
+        if (code == 0)
+                return;
+        if (result->exec_failed) {
+                complain("error: %s: %s", w->argv ? w->argv[0] : w->options->path, err->text);
+                return;
         }
-        if (result.progress.elapsed_ns == 0 && r < 0)
+        complain("error: recording to %s: %s", w->options->path, err->text);
+        suggest(code, result);
+}
+
+static void wait_for_command(struct work *w)
+{
+        if (w->result.exec_failed || w->result.command_pid <= 0 || w->result.ended)
+                return;
+        if (!w->options->quiet)
+                complain("the recording has ended; waiting for the command (process %d)",
+                         w->result.command_pid);
+        recorder_wait(&w->result);
+}
+
+static int record_into(struct output_file *file, const struct record_options *options, char **argv)
+{
+        struct work w = { .options = options, .argv = argv, .file = file, .result = { .stop_fd = -1 } };
+        struct error err = ERROR_NONE;
+        int r;
+
+        open_work(&w);
+        r = record_trace(&w, &err);
+        say_how_it_went(&w, r, &err);
+        wait_for_command(&w);
+        if (w.result.progress.elapsed_ns == 0 && r < 0)
                 output_file_discard(file); /* nothing was recorded */
-        if (!result.writer_stuck) {
-                output_file_close(file);
-                trace_writer_free(writer);
-        }
-        image_spool_deinit(&spool);
-        trace_dictionary_deinit(&dictionary);
-        if (has_cache)
-                index_cache_close(&cache);
-        io_close(&kallsyms_fd);
-        return r < 0 ? status_of_failure(r, &result) : end_of_recording(options, &result);
+        close_work(&w);
+        return r < 0 ? status_of_failure(r, &w.result) : end_of_recording(options, &w.result);
 }
 
 /* Looked for before an earlier trace is put aside.  Returns an exit status. */

@@ -9,6 +9,7 @@
 #include "cli/option_table.h"
 #include "cli/replaced_file.h"
 #include "cli/search_options.h"
+#include "cli/source_embedding.h"
 #include "cli/standard_output.h"
 #include "cli/text_number.h"
 #include "cli/trace_code.h"
@@ -31,13 +32,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LETTER_NO_CACHE = OPTION_LONG_ONLY, LETTER_DEBUGINFOD };
+enum { LETTER_NO_CACHE = OPTION_LONG_ONLY, LETTER_DEBUGINFOD, LETTER_EMBED_SOURCE };
 
 struct arguments {
         struct symbol_search search;
         const char *output; /* NULL = the trace itself */
         bool debuginfod;
         bool no_cache;
+        bool embed_source;
         bool quiet;
         bool help;
 };
@@ -54,6 +56,7 @@ struct work {
         struct symbol_findings findings;
         struct known_symbols_totals totals;
         uint64_t n_news;
+        uint32_t n_sources; /* that were embedded */
 };
 
 static const struct option_row option_rows[] = {
@@ -64,6 +67,8 @@ static const struct option_row option_rows[] = {
           "                          set, those in it" },
         { LETTER_NO_CACHE, "no-cache", NULL,
           "neither use nor keep what was made of large debug information" },
+        { LETTER_EMBED_SOURCE, "embed-source", NULL,
+          "keep the sources of sampled lines as well; the trace says which files are read" },
         { 'q', "quiet", NULL, "say nothing but errors" },
         { 'h', "help", NULL, "print this help" },
 };
@@ -106,6 +111,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_NO_CACHE:
                 args->no_cache = true;
+                return 0;
+        case LETTER_EMBED_SOURCE:
+                args->embed_source = true;
                 return 0;
         case 'q':
                 args->quiet = true;
@@ -226,6 +234,8 @@ static int symbolize(struct work *w, struct error *err)
                 r = known_symbols_count(d, &w->totals, err);
         if (r == 0 && w->n_news > 0)
                 r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
+        if (r == 0 && w->args->embed_source)
+                r = source_embedding_run(d, w->writer, w->search.sysroot, w->args->quiet, &w->n_sources, err);
         if (r == 0)
                 r = trace_writer_put_tables(w->writer, d, err);
         return r < 0 ? r : trace_writer_finish(w->writer, err);
@@ -292,7 +302,7 @@ static int run_work(struct work *w, struct error *err)
         if (r < 0)
                 return r;
         r = symbolize(w, err);
-        if (r == 0 && (w->n_news > 0 || !w->is_in_place))
+        if (r == 0 && (w->n_news > 0 || w->n_sources > 0 || !w->is_in_place))
                 r = replaced_file_commit(&w->file, err);
         return r;
 }

@@ -45,6 +45,17 @@ static const struct command_row command_rows[] = {
 
 #define N_COMMANDS (sizeof(command_rows) / sizeof(command_rows[0]))
 
+/* In bytes: the names are a column. */
+static size_t longest_name(void)
+{
+        size_t longest = 0;
+
+        for (size_t i = 0; i < N_COMMANDS; i++)
+                if (strlen(command_rows[i].name) > longest)
+                        longest = strlen(command_rows[i].name);
+        return longest;
+}
+
 static void print_help(FILE *out)
 {
         (void)fputs(
@@ -55,7 +66,8 @@ static void print_help(FILE *out)
                 "\n",
                 out);
         for (size_t i = 0; i < N_COMMANDS; i++)
-                (void)fprintf(out, "  %-9s %s\n", command_rows[i].name, command_rows[i].help);
+                (void)fprintf(out, "  %-*s  %s\n", (int)longest_name(), command_rows[i].name,
+                              command_rows[i].help);
         (void)fputs("\n"
                     "hyprof COMMAND --help explains a command; hyprof --version prints the version.\n"
                     "First steps:  hyprof record ./program    then    hyprof report\n",

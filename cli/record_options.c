@@ -280,10 +280,48 @@ static int take_number(const char *option, const char *value, uint64_t max, uint
         return -EINVAL;
 }
 
+/* What a letter without an argument switches on; NULL for the others. */
+static bool *find_switch(struct record_options *options, int letter)
+{
+        switch (letter) {
+        case LETTER_STAT:
+                return &options->events.wants_totals;
+        case LETTER_KEEP_STACKS:
+                return &options->keep_stacks;
+        case LETTER_OFF_CPU:
+                return &options->off_cpu;
+        case LETTER_NO_SWITCHES:
+                return &options->no_switches;
+        case 'a':
+                return &options->scope.whole_machine;
+        case LETTER_NO_CHILDREN:
+                return &options->scope.no_children;
+        case LETTER_SELF:
+                return &options->scope.with_self;
+        case LETTER_AS_ROOT:
+                return &options->as_root;
+        case LETTER_NO_SYMBOLIZE:
+                return &options->no_symbolize;
+        case LETTER_EMBED_SOURCE:
+                return &options->embed_source;
+        case 'q':
+                return &options->quiet;
+        case 'h':
+                return &options->help;
+        default:
+                return NULL;
+        }
+}
+
 static int take_option(void *context, int letter, const char *value)
 {
         struct record_options *options = context;
+        bool *is_on = find_switch(options, letter);
 
+        if (is_on) {
+                *is_on = true;
+                return 0;
+        }
         if (letter >= LETTER_ZONES)
                 return take_family(options, letter, value);
         switch (letter) {
@@ -297,44 +335,23 @@ static int take_option(void *context, int letter, const char *value)
                 return take_number("-c", value, INT64_MAX, &options->events.period);
         case 'e':
                 return take_events(options, value);
-        case LETTER_STAT:
-                options->events.wants_totals = true;
-                return 0;
         case LETTER_UNWIND:
                 return take_unwind(options, value);
         case LETTER_STACK_SIZE:
                 return take_stack_size(options, value);
-        case LETTER_KEEP_STACKS:
-                options->keep_stacks = true;
-                return 0;
         case LETTER_EMBED:
                 return take_embed(options, value);
         case LETTER_EMBED_MAX:
                 return take_embed_max(options, value);
-        case LETTER_OFF_CPU:
-                options->off_cpu = true;
-                return 0;
-        case LETTER_NO_SWITCHES:
-                options->no_switches = true;
-                return 0;
         case 'p':
                 return take_tasks(options->pids, &options->scope.n_pids, "-p", value);
         case 't':
                 return take_tasks(options->tids, &options->scope.n_tids, "-t", value);
-        case 'a':
-                options->scope.whole_machine = true;
-                return 0;
         case LETTER_CGROUP:
                 options->scope.cgroup = value;
                 return 0;
         case LETTER_CPU:
                 options->scope.cpus = value;
-                return 0;
-        case LETTER_NO_CHILDREN:
-                options->scope.no_children = true;
-                return 0;
-        case LETTER_SELF:
-                options->scope.with_self = true;
                 return 0;
         case LETTER_SCOPE:
                 return take_scope(options, value);
@@ -342,26 +359,13 @@ static int take_option(void *context, int letter, const char *value)
                 return take_time("--delay", value, &options->delay_ns);
         case 'd':
                 return take_time("-d", value, &options->duration_ns);
-        case LETTER_AS_ROOT:
-                options->as_root = true;
-                return 0;
         case LETTER_CLIENT_RING:
                 return take_ring(options, value);
-        case LETTER_NO_SYMBOLIZE:
-                options->no_symbolize = true;
-                return 0;
-        case LETTER_EMBED_SOURCE:
-                options->embed_source = true;
-                return 0;
         case 'o':
                 options->path = strcmp(value, "-") == 0 ? "/dev/stdout" : value;
                 return 0;
-        case 'q':
-                options->quiet = true;
-                return 0;
         default:
-                options->help = true;
-                return 0;
+                return -EINVAL; /* not reached */
         }
 }
 

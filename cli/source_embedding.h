@@ -8,6 +8,7 @@
 #define CLI_SOURCE_EMBEDDING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct error;
 struct trace_dictionary;
@@ -16,9 +17,10 @@ struct trace_writer;
 /*
  * source_embedding_run() - keep the sources, and say on standard error what came of it
  * Between the symbols and the end of the trace.  @sysroot: put before every path; NULL = "".
+ * @ret_n_kept: how many the trace has got now; may be NULL.
  * Returns what source_embedder_run() does.
  */
 int source_embedding_run(struct trace_dictionary *dictionary, struct trace_writer *writer,
-                         const char *sysroot, bool is_quiet, struct error *err);
+                         const char *sysroot, bool is_quiet, uint32_t *ret_n_kept, struct error *err);
 
 #endif /* CLI_SOURCE_EMBEDDING_H */

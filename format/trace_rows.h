@@ -34,6 +34,8 @@ struct trace_thread {
         uint32_t fiber; /* FIBER: tells those of a process apart; `tid` is 0 */
 };
 
+#define TRACE_MODULE_TOLD_BY_JIT 1 /* generation of an IMAGE: its program told of it, it was not recognised */
+
 struct trace_module {
         uint32_t
                 path; /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon", "[image 3f0c..]" */
@@ -44,8 +46,8 @@ struct trace_module {
         uint64_t inode;
         uint64_t content; /* IMAGE: XXH3 of its code, where it has no build-id; else 0 */
         uint32_t
-                generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the inode */
-        uint32_t reserved; /* not in the file */
+                generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the inode; IMAGE: 1 = a JIT told of it */
+        uint32_t reserved;  /* not in the file */
 };
 
 struct trace_mapping {

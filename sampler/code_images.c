@@ -10,11 +10,15 @@
 #include "sampler/code_keeper.h"
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
+#include "sampler/image_search.h"
 #include "sampler/image_source.h"
 #include "sampler/jit_objects.h"
+#include "sampler/loss_counter.h"
 #include "sampler/memory_image.h"
 #include "sampler/perf_record.h"
+#include "sampler/process_maps.h"
 #include "sampler/process_table.h"
+#include "sampler/recent_mappings.h"
 #include "unwind/unwind_module.h"
 
 #include <errno.h>
@@ -25,17 +29,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SHARE           50                  /* at most one part in so many of all time */
-#define LEFT_NS_MAX     (100 * NS_PER_MS)   /* saved up while nothing was to be looked at */
-#define EXPECTING_NS    (200 * NS_PER_MS)   /* after a JIT made memory executable */
-#define PLACES_MAX      65536               /* of samples: stretches that are remembered */
-#define SEARCHED_MAX    65536               /* processes whose searches are counted */
-#define NOTED_MAX       4096                /* mappings of files whose tables are on their way */
-#define WANTED_MAX      4                   /* times that an image is handed to the keeper */
-#define TABLE_BYTES_MAX (UINT32_C(1) << 26) /* of an image that is read for its unwind table */
+#define SHARE              50                   /* at most one part in so many of all time */
+#define LEFT_NS_MAX        (100 * NS_PER_MS)    /* saved up while nothing was to be looked at */
+#define EXPECTING_NS       (200 * NS_PER_MS)    /* after a JIT made memory executable */
+#define PLACES_MAX         65536                /* of samples: stretches that are remembered */
+#define SEARCHED_MAX       65536                /* processes whose searches are counted */
+#define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
+#define WANTED_MAX         4                    /* times that an image is handed to the keeper */
+#define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of what is mapped of an image: that much is read at once */
+#define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
+#define WHOLE_SEARCH_NS    (4 * NS_PER_MS)      /* ... how long, ... */
+#define WHOLE_SEARCH_BYTES (UINT64_C(64) << 20) /* ... and in how much memory */
+#define WHOLE_MISSES_MAX   4 /* processes that have no such images are not searched for each of them */
+#define WHOLE_MISSES_SKIP  16
+#define TABLE_BYTES_MAX    (UINT32_C(1) << 26) /* of an image that is read for its unwind table */
 
 static const char memfd_name[] = "/memfd:";
 static const char anonymous_name[] = "//anon";
+static const char unloaded_name[] = "//anon:unloaded";
 
 /* Executable memory that samples fell into. */
 struct place {
@@ -45,6 +56,13 @@ struct place {
 
 struct place_count {
         uint32_t n_samples, n_looks;
+};
+
+/* What is known of searching a process's memory. */
+struct searched_process {
+        uint32_t n_searches; /* of all of it, for code */
+        uint32_t n_misses;   /* in a row: images whose whole was looked for, and not found */
+        uint64_t near_avma;  /* where the last one was: loaders do the same again and again; 0 = not known */
 };
 
 /* A mapping of a file of which it is not known yet if it is a JIT's. */
@@ -67,9 +85,9 @@ struct code_images {
         struct intern places; /* struct place */
         struct place_count *counts;
         size_t counts_capacity;
-        struct intern searched; /* pid */
-        uint32_t *n_searches;
-        size_t searches_capacity;
+        struct intern searched;             /* pid */
+        struct searched_process *processes; /* heap; by the id in `searched` - 1 */
+        size_t processes_capacity;
         struct noted_file *noted; /* heap */
         size_t n_noted, noted_capacity;
         struct jit_list *lists; /* heap */
@@ -78,7 +96,8 @@ struct code_images {
         size_t wanted_capacity;
         uint64_t left_ns, refilled_ns; /* what may be spent now, and when that was reckoned */
         uint64_t expecting_ns;         /* until then */
-        struct memory_image image;     /* scratch */
+        struct recent_mappings recent;
+        struct memory_image image; /* scratch */
 };
 
 int code_images_new(const struct code_images_parts *parts, struct code_images **ret_images)
@@ -106,7 +125,7 @@ void code_images_free(struct code_images *c)
         free(c->noted);
         free(c->changes);
         free(c->counts);
-        free(c->n_searches);
+        free(c->processes);
         free(c->n_wanted);
         intern_deinit(&c->places);
         intern_deinit(&c->searched);
@@ -162,7 +181,35 @@ bool code_images_next(struct code_images *c, uint64_t until_ns, struct code_imag
         return true;
 }
 
-/* The module that memory of no file is. */
+static struct recent_mapping mapping_of(const struct code_image_change *change)
+{
+        return (struct recent_mapping){ .start_avma = change->range.start_avma,
+                                        .end_avma = change->range.end_avma,
+                                        .time_ns = change->time_ns,
+                                        .pid = change->pid };
+}
+
+/*
+ * Memory was made executable again.  What was seen in it later than that, because of an earlier record, was not what
+ * that record told of.
+ */
+static void note_executable(struct code_images *c, const struct recent_mapping *mapping)
+{
+        size_t n_kept = c->first;
+
+        recent_mappings_add(&c->recent, mapping);
+        for (size_t i = c->first; i < c->n_changes; i++) {
+                const struct recent_mapping code = mapping_of(&c->changes[i]);
+
+                if (recent_mapping_is_newer(mapping, &code, c->changes[i].seen_ns))
+                        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
+                else
+                        c->changes[n_kept++] = c->changes[i];
+        }
+        c->n_changes = n_kept;
+}
+
+/* Memory that an image was taken out of: another module than before, for what was sampled there before may be the image's. */
 static int add_anonymous(const struct code_images *c, uint32_t process, uint32_t *ret_module)
 {
         struct trace_module row = { .kind = TRACE_MODULE_ANONYMOUS, .process = process };
@@ -170,8 +217,7 @@ static int add_anonymous(const struct code_images *c, uint32_t process, uint32_t
 
         if (c->parts.regions)
                 row.generation = code_regions_generation(c->parts.regions, process);
-        r = trace_dictionary_add_string(c->parts.dictionary, anonymous_name, strlen(anonymous_name),
-                                        &row.path);
+        r = trace_dictionary_add_string(c->parts.dictionary, unloaded_name, strlen(unloaded_name), &row.path);
 
         return r == 0 ? trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &row, ret_module) : r;
 }
@@ -201,9 +247,9 @@ int code_images_put(struct code_images *c, struct process_track *process,
 
 /* "[image 3f0c91d2]": the first four bytes of its build-id, or of the number that stands for its content. */
 static int add_module(struct code_images *c, const uint8_t *build_id, size_t build_id_bytes, uint64_t content,
-                      uint32_t *ret_module)
+                      uint32_t generation, uint32_t *ret_module)
 {
-        struct trace_module row = { .kind = TRACE_MODULE_IMAGE };
+        struct trace_module row = { .kind = TRACE_MODULE_IMAGE, .generation = generation };
         uint32_t head = (uint32_t)(content >> 32);
         char name[24];
         int r = 0;
@@ -239,14 +285,16 @@ static bool has_table(const struct code_images *c, uint32_t module)
         return code_tables_find(c->parts.tables, module, &known) != CODE_TABLES_NONE;
 }
 
-/* What is mapped of it is enough for its unwind table. */
-static int want_table(struct code_images *c, uint32_t module)
+/* What is mapped of it is enough for its unwind table.  @held: the same, if it was read already. */
+static int want_table(struct code_images *c, uint32_t module, const struct byte_buffer *held)
 {
         struct byte_buffer bytes = { .data = NULL };
         int r = 0;
 
         if (!c->parts.tables || has_table(c, module))
                 return 0;
+        if (held && held->used_bytes > 0)
+                return code_tables_want_image(c->parts.tables, module, hold_bytes(held));
         if (memory_image_append_parts(&c->image, TABLE_BYTES_MAX, &bytes) == 0)
                 r = code_tables_want_image(c->parts.tables, module, hold_bytes(&bytes));
         byte_buffer_deinit(&bytes);
@@ -270,64 +318,143 @@ static bool may_want(struct code_images *c, uint32_t module)
         return true;
 }
 
+/* NULL if there are too many processes, or no memory. */
+static struct searched_process *searched_process(struct code_images *c, uint32_t pid)
+{
+        uint32_t id;
+        int r = array_reserve(&c->processes, &c->processes_capacity, (size_t)c->searched.n_items + 1,
+                              sizeof(*c->processes));
+
+        if (r == 0)
+                r = intern_add(&c->searched, &pid, sizeof(pid), &id);
+        if (r < 0)
+                return NULL;
+        if (r == 1)
+                c->processes[id - 1] = (struct searched_process){ .n_searches = 0 };
+        return &c->processes[id - 1];
+}
+
+/* Recognising images comes first: half of the time is left to that. */
+static bool has_time_to_search(struct code_images *c, uint64_t began_ns)
+{
+        uint64_t spent_ns = clock_raw_ns() - began_ns;
+
+        return spent_ns < c->left_ns && c->left_ns - spent_ns > LEFT_NS_MAX / 2;
+}
+
+/* Looks for the whole image while the program has it.  Returns 1 if the keeper has it, 0, -ENOMEM. */
+static int add_whole(struct code_images *c, uint32_t module, const struct code_source *source,
+                     uint64_t began_ns)
+{
+        struct searched_process *process = searched_process(c, c->image.memory.pid);
+        struct image_search_limits limits = { .bytes_max = WHOLE_SEARCH_BYTES };
+        struct byte_buffer bytes = { .data = NULL };
+        int r;
+
+        if (!process || !has_time_to_search(c, began_ns) ||
+            (process->n_misses >= WHOLE_MISSES_MAX && process->n_misses++ % WHOLE_MISSES_SKIP != 0))
+                return 0;
+        limits.near_avma = process->near_avma;
+        limits.until_ns = clock_raw_ns() + WHOLE_SEARCH_NS;
+        r = image_source_search(source->source, &limits, WHOLE_BYTES_MAX, &bytes, &process->near_avma);
+        process->n_misses = r == 1 ? 0 : process->n_misses + 1;
+        if (r == 1) {
+                r = code_keeper_add(c->parts.keeper, module, TRACE_ATTACHMENT_MODULE_FILE, &bytes);
+                return r == 0 ? 1 : r;
+        }
+        byte_buffer_deinit(&bytes);
+        return r;
+}
+
+/* Its code is kept, and its table is built.  It may be gone at any moment, so what is little is read first of all. */
+static int keep_image(struct code_images *c, uint32_t module, uint64_t began_ns)
+{
+        struct code_source source = { .source = NULL };
+        int r;
+
+        if (!c->parts.keeper || !code_keeper_lacks(c->parts.keeper, module) || !may_want(c, module))
+                return want_table(c, module, NULL);
+        r = image_source_new(&c->image, &source);
+        if (r < 0)
+                return r;
+        r = image_source_hold(source.source, HELD_BYTES_MAX);
+        if (r == 0 || r == -EFBIG) {
+                r = want_table(c, module, image_source_held(source.source));
+                if (r == 0)
+                        r = add_whole(c, module, &source, began_ns);
+        }
+        if (r == 0 || r == -EFAULT) /* of one that is gone the keeper says so */
+                return code_keeper_want(c->parts.keeper, module, &source);
+        source.free(source.source);
+        return r < 0 ? r : 0;
+}
+
 /* The image in `image` is there: its code becomes its module's.  Tables that are full are no reason to stop. */
-static int take_image(struct code_images *c, uint64_t time_ns)
+static int take_image(struct code_images *c, uint64_t time_ns, uint64_t seen_ns, uint64_t began_ns)
 {
         const struct memory_image *image = &c->image;
-        struct code_image_change change = { .time_ns = time_ns, .pid = image->memory.pid };
-        struct code_source source;
-        int r = add_module(c, image->build_id, image->build_id_bytes, image->content, &change.range.module);
+        struct code_image_change change = { .time_ns = time_ns,
+                                            .seen_ns = seen_ns,
+                                            .pid = image->memory.pid };
+        struct recent_mapping code;
+        int r = add_module(c, image->build_id, image->build_id_bytes, image->content, 0,
+                           &change.range.module);
 
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
-        if (c->parts.keeper && may_want(c, change.range.module)) {
-                r = image_source_new(image, &source);
-                if (r == 0)
-                        r = code_keeper_want(c->parts.keeper, change.range.module, &source);
-        }
-        if (r == 0)
-                r = want_table(c, change.range.module);
+        r = keep_image(c, change.range.module, began_ns);
         for (size_t i = 0; i < image->n_parts && r == 0; i++) {
                 change.range.start_avma = image->parts[i].start_avma;
                 change.range.end_avma = image->parts[i].end_avma;
                 change.range.file_offset_bytes = image->parts[i].file_off;
-                r = add_change(c, &change);
+                code = mapping_of(&change);
+                if (recent_mappings_have_newer(&c->recent, &code, change.seen_ns))
+                        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
+                else
+                        r = add_change(c, &change);
         }
         return r;
+}
+
+/*
+ * What was read is what the record told of, if it is executable still: then it was so all the time, unless another
+ * record tells otherwise.  Else it may be about to become something else.
+ */
+static bool is_code_still(struct code_images *c, uint64_t *ret_seen_ns)
+{
+        bool is_code = process_maps_has_code_at(c->image.memory.pid, c->image.parts[0].start_avma);
+
+        *ret_seen_ns = clock_raw_ns();
+        return is_code;
 }
 
 /* May all memory of the process be searched once more? */
 static bool may_search(struct code_images *c, uint32_t pid)
 {
-        uint32_t id;
-        int r = array_reserve(&c->n_searches, &c->searches_capacity, (size_t)c->searched.n_items + 1,
-                              sizeof(*c->n_searches));
+        struct searched_process *process = searched_process(c, pid);
 
-        if (r == 0)
-                r = intern_add(&c->searched, &pid, sizeof(pid), &id);
-        if (r < 0)
-                return false;
-        if (r == 1)
-                c->n_searches[id - 1] = 0;
-        return c->n_searches[id - 1]++ < CODE_IMAGES_SEARCHES_MAX;
+        return process && process->n_searches++ < CODE_IMAGES_SEARCHES_MAX;
 }
 
 /* Returns 1 if an image was found, 0, -ENOMEM. */
 static int look(struct code_images *c, struct memory_image_place *place, uint64_t time_ns)
 {
-        uint64_t began_ns = clock_raw_ns();
+        uint64_t began_ns = clock_raw_ns(), seen_ns;
         int r;
 
         if (!begin_work(c, began_ns))
                 return 0;
         r = memory_image_find(place, &c->image);
-        if (r == 0 && may_search(c, place->pid)) {
+        /* What is gone needs no search, and who comes next would be looked at too late for it. */
+        if (r == 0 && process_maps_has_code_at(place->pid, place->avma) && may_search(c, place->pid)) {
                 place->searches = true;
                 r = memory_image_find(place, &c->image);
         }
-        end_work(c, began_ns);
         if (r == 1)
-                r = take_image(c, time_ns) < 0 ? -ENOMEM : 1;
+                r = is_code_still(c, &seen_ns);
+        if (r == 1 && take_image(c, time_ns, seen_ns, began_ns) < 0)
+                r = -ENOMEM;
+        end_work(c, began_ns);
         return r;
 }
 
@@ -358,14 +485,18 @@ static bool is_file_itself(const struct code_images *c, const struct perf_mmap *
 static int look_into_memfd(struct code_images *c, struct memory_image_place *place, const struct perf_mmap *m,
                            uint64_t time_ns)
 {
-        uint64_t began_ns = clock_raw_ns();
+        uint64_t began_ns = clock_raw_ns(), seen_ns;
         int r;
 
         if (!begin_work(c, began_ns))
                 return 0;
         r = memory_image_find(place, &c->image);
+        if (r == 1)
+                r = !is_file_itself(c, m) && is_code_still(c, &seen_ns)
+                            ? take_image(c, time_ns, seen_ns, began_ns)
+                            : 0;
         end_work(c, began_ns);
-        return r == 1 && !is_file_itself(c, m) ? take_image(c, time_ns) : r == -ENOMEM ? r : 0;
+        return r;
 }
 
 /* The range around an address, if it is memory of no file and no image. */
@@ -395,9 +526,9 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
         place.start_avma = range->start_avma;
         place.end_avma = range->end_avma;
         r = array_reserve(&c->counts, &c->counts_capacity, (size_t)c->places.n_items + 1, sizeof(*c->counts));
-
-        if (r == 0)
-                r = intern_add(&c->places, &key, sizeof(key), &id);
+        if (r < 0)
+                return r;
+        r = intern_add(&c->places, &key, sizeof(key), &id);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         count = &c->counts[id - 1];
@@ -447,7 +578,7 @@ static int add_object(void *context, const struct jit_objects *list, struct jit_
                       struct byte_buffer *bytes)
 {
         struct code_images *c = context;
-        int r = add_module(c, NULL, 0, object->content, &object->module);
+        int r = add_module(c, NULL, 0, object->content, TRACE_MODULE_TOLD_BY_JIT, &object->module);
 
         if (r == -EOVERFLOW) {
                 object->n_parts = 0;
@@ -594,10 +725,15 @@ int code_images_look(struct code_images *c, const struct perf_record *record)
                                             .start_avma = m->start_avma,
                                             .end_avma = m->start_avma + m->length_bytes,
                                             .avma = m->start_avma };
+        const struct recent_mapping mapping = { .start_avma = place.start_avma,
+                                                .end_avma = place.end_avma,
+                                                .time_ns = record->time_ns,
+                                                .pid = record->pid };
         int r;
 
         if (!m->executable || place.end_avma <= place.start_avma)
                 return 0;
+        note_executable(c, &mapping);
         if (begins_with(m, memfd_name))
                 return look_into_memfd(c, &place, m, record->time_ns);
         if (!is_anonymous(m))

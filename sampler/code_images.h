@@ -35,6 +35,7 @@ struct code_keeper;
 struct code_regions;
 struct code_tables;
 struct error;
+struct loss_counter;
 struct perf_mmap;
 struct perf_record;
 struct process_track;
@@ -44,12 +45,15 @@ struct code_images_parts {
         struct trace_dictionary *dictionary; /* all borrowed */
         struct code_keeper *keeper;          /* NULL = nothing is kept */
         struct code_regions *regions;        /* NULL = there are no generations */
-        struct code_tables *tables;          /* NULL = no tables; then JITs are not found either */
+        struct loss_counter *losses;
+        struct code_tables *tables; /* NULL = no tables; then JITs are not found either */
 };
 
 /* From `time_ns` on, this is there in the process. */
 struct code_image_change {
         uint64_t time_ns;
+        uint64_t
+                seen_ns; /* when it was seen: if other code was put there before that, it is not true; 0 = it is true in any case */
         uint32_t pid;
         bool is_gone; /* the range is anonymous memory again; its module is 0 */
         struct address_range range;
@@ -63,7 +67,7 @@ void code_images_free(struct code_images *c);
 
 /*
  * code_images_look() - an MMAP2 record was seen, perhaps ahead of its turn
- * Memory is as it is now.  Returns 0 or -ENOMEM.
+ * Memory is as it is now: what was executable meanwhile, and is gone, is not seen.  Returns 0 or -ENOMEM.
  */
 int code_images_look(struct code_images *c, const struct perf_record *record);
 

@@ -21,6 +21,7 @@
 #include "sampler/keep_policy.h"
 #include "sampler/loss_counter.h"
 #include "sampler/module_file.h"
+#include "sampler/opened_files.h"
 #include "sampler/perf_record.h"
 #include "symbolize/image_spool.h"
 
@@ -182,8 +183,9 @@ static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *m
         int r = array_reserve(&k->code_of_build_id, &k->build_ids_capacity, (size_t)k->build_ids.n_items + 1,
                               sizeof(*k->code_of_build_id));
 
-        if (r == 0)
-                r = intern_add(&k->build_ids, mmap->build_id, mmap->build_id_bytes, &build_id);
+        if (r < 0)
+                return r;
+        r = intern_add(&k->build_ids, mmap->build_id, mmap->build_id_bytes, &build_id);
         if (r == 1)
                 r = add_code(k, &k->code_of_build_id[build_id - 1]);
         if (r == 0)
@@ -347,7 +349,7 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
         m = &k->modules[module];
         if (m->is_judged || (m->code != 0 && !is_worth_a_try(code_of_id(k, m->code))))
                 return 0;
-        fd = module_file_open(pid, mmap, NULL);
+        fd = opened_files_open(k->options.opened, pid, mmap, NULL);
         if (fd == -ENOMEM)
                 return fd;
         if (is_vdso && fd == -ENOENT)
@@ -386,6 +388,14 @@ static void free_source(const struct code_source *source)
 {
         if (source->free)
                 source->free(source->source);
+}
+
+bool code_keeper_lacks(const struct code_keeper *k, uint32_t module)
+{
+        uint32_t id = module < k->n_modules ? k->modules[module].code : 0;
+        enum code_state state = id != 0 ? code_of_id(k, id)->state : CODE_NEW;
+
+        return k->reader && state != CODE_COMING && state != CODE_KEPT;
 }
 
 int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source)

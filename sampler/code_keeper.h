@@ -23,6 +23,7 @@ struct code_keeper;
 struct error;
 struct image_spool;
 struct loss_counter;
+struct opened_files;
 struct perf_mmap;
 struct trace_dictionary;
 struct trace_module;
@@ -39,7 +40,8 @@ struct code_keeper_options {
         const char *temporary_folder;        /* as in $TMPDIR; NULL = none; copied */
         struct trace_dictionary *dictionary; /* borrowed, like all below */
         struct loss_counter *losses;
-        struct image_spool *spool; /* gets a copy, for the names; NULL = none is needed */
+        struct opened_files *opened; /* where files may be open already; or NULL */
+        struct image_spool *spool;   /* gets a copy, for the names; NULL = none is needed */
 };
 
 #define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)
@@ -83,6 +85,9 @@ int code_keeper_fd(const struct code_keeper *k);
  */
 int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct trace_module *row,
                           uint32_t pid, const struct perf_mmap *mmap);
+
+/* Is code for @module of any use: it is neither there nor on its way? */
+bool code_keeper_lacks(const struct code_keeper *k, uint32_t module);
 
 /* Code of another kind for @module.  Takes @source over in any case.  Returns 0 or -ENOMEM. */
 int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source);

@@ -16,6 +16,7 @@
 #include "format/trace_rows.h"
 #include "sampler/loss_counter.h"
 #include "sampler/module_file.h"
+#include "sampler/opened_files.h"
 #include "sampler/perf_record.h"
 #include "sampler/table_process.h"
 #include "unwind/unwind_cache.h"
@@ -62,6 +63,7 @@ struct queued {
 struct code_tables {
         struct table_process *process; /* borrowed */
         struct loss_counter *losses;   /* borrowed */
+        struct opened_files *opened;   /* borrowed; or NULL */
         struct unwind_cache cache;
         struct file *files; /* heap; by the cache's id - 1 */
         size_t files_capacity;
@@ -121,6 +123,11 @@ void code_tables_free(struct code_tables *t)
 uint32_t code_tables_epoch(const struct code_tables *t)
 {
         return t->epoch;
+}
+
+void code_tables_use_opened(struct code_tables *t, struct opened_files *opened)
+{
+        t->opened = opened;
 }
 
 /* ---- what is known of a file --------------------------------------------------------------------------- */
@@ -284,7 +291,7 @@ static int fetch(struct code_tables *t, uint32_t id, uint32_t pid, const struct 
                 return 0;
         }
         if (fd < 0)
-                fd = module_file_open(pid, mmap, NULL);
+                fd = opened_files_open(t->opened, pid, mmap, NULL);
         if (fd < 0 && fd != -EMFILE && fd != -ENFILE) {
                 lose(t, id, FILE_MISSING);
                 return fd == -ENOMEM ? fd : 0;
@@ -313,7 +320,8 @@ static int reserve_module(struct code_tables *t, uint32_t module)
 }
 
 /* What makes two files the same.  Where the kernel told no build-id the file is opened for it: @ret_fd. */
-static struct unwind_cache_key identify(uint32_t module, const struct trace_module *row, uint32_t pid,
+static struct unwind_cache_key identify(const struct code_tables *t, uint32_t module,
+                                        const struct trace_module *row, uint32_t pid,
                                         const struct perf_mmap *mmap, int *ret_fd)
 {
         struct stat status;
@@ -322,7 +330,7 @@ static struct unwind_cache_key identify(uint32_t module, const struct trace_modu
                 return unwind_cache_key_of_file(0, 0, 0, 0); /* there is one; no file has these */
         if (mmap->build_id_bytes > 0)
                 return unwind_cache_key_of_build_id(mmap->build_id, mmap->build_id_bytes);
-        *ret_fd = module_file_open(pid, mmap, NULL);
+        *ret_fd = opened_files_open(t->opened, pid, mmap, NULL);
         if (*ret_fd < 0 || fstat(*ret_fd, &status) < 0)
                 return unwind_cache_key_of_file(UINT64_MAX, module, 0, 0); /* as a file of its own */
         return unwind_cache_key_of_file(status.st_dev, status.st_ino, (uint64_t)status.st_size,
@@ -336,8 +344,9 @@ static int add_module(struct code_tables *t, uint32_t module, const struct unwin
         int r = array_reserve(&t->files, &t->files_capacity, (size_t)t->cache.keys.n_items + 1,
                               sizeof(*t->files));
 
-        if (r == 0)
-                r = unwind_cache_add(&t->cache, key, ret_id, NULL);
+        if (r < 0)
+                return r;
+        r = unwind_cache_add(&t->cache, key, ret_id, NULL);
         if (r == -EOVERFLOW) {
                 loss_counter_add(t->losses, TRACE_LOSS_UNWIND_FILE_FAILED, 1);
                 t->file_of[module] = NO_FILE;
@@ -375,7 +384,7 @@ int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_
         if (id == NO_FILE)
                 return 0;
         if (id == 0) {
-                key = identify(module, row, pid, mmap, &fd);
+                key = identify(t, module, row, pid, mmap, &fd);
                 r = add_module(t, module, &key, &id);
         }
         if (r == 0 && is_worth_a_try(file_of_id(t, id), pid))
@@ -389,7 +398,7 @@ int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
 {
         const struct perf_mmap nowhere = { .path = "" };
         struct unwind_cache_key key = unwind_cache_key_of_file(UINT64_MAX, module, 0, 0);
-        uint32_t id;
+        uint32_t id = 0;
         int r = image_fd < 0 ? -EINVAL : reserve_module(t, module);
 
         if (r == 0 && t->file_of[module] == 0)

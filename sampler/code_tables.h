@@ -20,6 +20,7 @@
 
 struct error;
 struct loss_counter;
+struct opened_files;
 struct perf_mmap;
 struct table_process;
 struct trace_module;
@@ -30,6 +31,9 @@ struct code_tables;
 /* @process, @losses: borrowed; a process that was not started gives no tables.  Returns 0 or -ENOMEM. */
 int code_tables_new(struct table_process *process, struct loss_counter *losses,
                     struct code_tables **ret_tables, struct error *err);
+
+/* Files are looked for there first.  @opened: borrowed; or NULL */
+void code_tables_use_opened(struct code_tables *t, struct opened_files *opened);
 
 /* NULL is fine. */
 void code_tables_free(struct code_tables *t);

@@ -20,8 +20,8 @@
 #define ADDRESS_MAX       (UINT64_C(1) << 62) /* so that sums do not overflow */
 #define NOTE_HEADER_BYTES 12
 
-/* The number at @at of bytes that are known to be there. */
-static struct byte_reader at(const uint8_t *bytes, size_t n_bytes, size_t where)
+/* The bytes from @where on, which are known to be there. */
+static struct byte_reader bytes_at(const uint8_t *bytes, size_t n_bytes, size_t where)
 {
         return byte_reader_of(bytes + where, n_bytes - where);
 }
@@ -74,7 +74,7 @@ int elf_header_read(const void *bytes, size_t n_bytes, struct elf_header *ret_he
                 return -ENODATA;
         if (!is_ours(bytes))
                 return -EBADMSG;
-        in = at(bytes, n_bytes, EI_NIDENT);
+        in = bytes_at(bytes, n_bytes, EI_NIDENT);
         h.type = bytes_u16(&in);
         h.machine = bytes_u16(&in);
         (void)bytes_u32(&in); /* the version */
@@ -103,7 +103,7 @@ int elf_header_read(const void *bytes, size_t n_bytes, struct elf_header *ret_he
                         return -ENODATA;
                 h.n_bytes = h.segments_off + (size_t)n_segments * SEGMENT_BYTES;
         }
-        r = n_segments > 0 ? read_segments(at(bytes, n_bytes, h.segments_off), n_segments, &h) : 0;
+        r = n_segments > 0 ? read_segments(bytes_at(bytes, n_bytes, h.segments_off), n_segments, &h) : 0;
         if (r == 0)
                 *ret_header = h;
         return r;

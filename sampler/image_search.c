@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
+#define NEAR_BYTES   (UINT64_C(1) << 20) /* on both sides of a place that is looked at first */
 #define PRESENT_MASK (UINT64_C(3) << 62) /* of an entry of /proc/PID/pagemap: in memory, or swapped out */
 
 static const uint8_t magic[] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 }; /* 64 bits, little endian, version 1 */
 
-enum rank { RANK_ANONYMOUS, RANK_DATA, RANK_CODE, RANK_COUNT };
+enum rank { RANK_NEAR, RANK_ANONYMOUS, RANK_DATA, RANK_CODE, RANK_COUNT };
 
 struct stretch {
         uint64_t start_avma, end_avma;
@@ -48,6 +49,28 @@ static enum rank rank_of(const struct perf_mmap *m)
         return m->inode == 0 ? RANK_ANONYMOUS : RANK_DATA;
 }
 
+static int add_stretch(struct image_search *s, const struct stretch *stretch)
+{
+        if (array_reserve(&s->stretches, &s->capacity, s->n_stretches + 1, sizeof(*s->stretches)) < 0)
+                return -ENOMEM;
+        s->stretches[s->n_stretches++] = *stretch;
+        return 0;
+}
+
+/* What lies around the place that was named; it comes once more in its turn. */
+static int add_near(struct image_search *s, const struct stretch *whole)
+{
+        uint64_t near_avma = s->limits.near_avma;
+        struct stretch near = { .rank = RANK_NEAR };
+
+        if (near_avma < whole->start_avma || near_avma >= whole->end_avma)
+                return 0;
+        near.start_avma = near_avma - whole->start_avma > NEAR_BYTES ? near_avma - NEAR_BYTES
+                                                                     : whole->start_avma;
+        near.end_avma = whole->end_avma - near_avma > NEAR_BYTES ? near_avma + NEAR_BYTES : whole->end_avma;
+        return add_stretch(s, &near);
+}
+
 /* Files of which code is mapped are programs and libraries; the loader maps the parts of one in a row. */
 static int list_memory(struct image_search *s, struct process_maps *maps)
 {
@@ -64,11 +87,10 @@ static int list_memory(struct image_search *s, struct process_maps *maps)
                 inode = m.inode;
                 if (m.executable)
                         code_inode = inode;
-                if (array_reserve(&s->stretches, &s->capacity, s->n_stretches + 1, sizeof(*s->stretches)) < 0)
-                        return -ENOMEM;
                 if (inode != 0 && (m.executable || inode == code_inode))
                         new.rank = RANK_CODE;
-                s->stretches[s->n_stretches++] = new;
+                if (add_near(s, &new) < 0 || add_stretch(s, &new) < 0)
+                        return -ENOMEM;
         }
         return 0;
 }

@@ -7,7 +7,7 @@
  * Where a program loads code itself it has the image from somewhere: mostly the
  * heap or other anonymous memory, which comes first; then files that are mapped
  * as data; then what is mapped of programs and libraries.  Pages that were never
- * written are passed over.
+ * written are passed over.  Who knows where such images were before says so: that is looked at first.
  */
 #ifndef SAMPLER_IMAGE_SEARCH_H
 #define SAMPLER_IMAGE_SEARCH_H
@@ -23,6 +23,7 @@ struct process_memory;
 struct image_search_limits {
         uint64_t bytes_max; /* that are looked through */
         uint64_t until_ns;  /* CLOCK_MONOTONIC_RAW */
+        uint64_t near_avma; /* around here first; 0 = no place is better than another */
 };
 
 struct image_search_hit {

@@ -14,6 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct image_source {
+        struct memory_image image;
+        struct byte_buffer held; /* what was mapped of it; empty = it is read when its turn comes */
+};
+
 /*
  * Another loaded instance of the image begins alike as well, but what follows there is not the rest of the file.  The
  * section headers tell: the first one is empty, and the names of sections are where they say.
@@ -53,10 +58,27 @@ static uint64_t count_with_sections(const struct elf_header *header, const uint8
         return end;
 }
 
-/* The image that begins at @avma, if it is this one and whole.  Returns 1, 0, -EFBIG, -ENOMEM. */
-static int read_copy(const struct memory_image *image, uint64_t avma, uint64_t bytes_max,
-                     struct byte_buffer *out)
+/* Is the code in @bytes, a whole image, that which is mapped, or was when that was read? */
+static bool has_code(const struct image_source *s, const uint8_t *bytes, size_t n_bytes)
 {
+        if (s->held.used_bytes == 0)
+                return memory_image_has_code(&s->image, bytes, n_bytes);
+        for (size_t i = 0; i < s->image.n_parts; i++) {
+                const struct memory_image_part *p = &s->image.parts[i];
+                uint64_t n = p->end_avma - p->start_avma;
+                size_t least_bytes = n_bytes < s->held.used_bytes ? n_bytes : s->held.used_bytes;
+
+                if (p->file_off > least_bytes || n > least_bytes - p->file_off ||
+                    memcmp(bytes + p->file_off, s->held.data + p->file_off, n) != 0)
+                        return false;
+        }
+        return s->image.n_parts > 0;
+}
+
+/* The image that begins at @avma, if it is this one and whole.  Returns 1, 0, -EFBIG, -ENOMEM. */
+static int read_copy(const struct image_source *s, uint64_t avma, uint64_t bytes_max, struct byte_buffer *out)
+{
+        const struct memory_image *image = &s->image;
         uint64_t n_bytes = elf_header_count_bytes(&image->header), more_bytes;
         size_t before = out->used_bytes;
         const uint8_t *bytes;
@@ -74,40 +96,90 @@ static int read_copy(const struct memory_image *image, uint64_t avma, uint64_t b
         n_bytes = out->used_bytes - before;
         bytes = out->data + before;
         if (r == 0 && memcmp(bytes, image->begin, image->header.n_bytes) == 0 &&
-            has_sections(&image->header, bytes, n_bytes) && memory_image_has_code(image, bytes, n_bytes))
+            has_sections(&image->header, bytes, n_bytes) && has_code(s, bytes, n_bytes))
                 return 1;
         out->used_bytes = before;
         return r == -ENOMEM ? r : 0;
 }
 
 /* Returns 1 with all of the image, 0, -EFBIG, -ENOMEM. */
-static int find_copy(struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
+static int find_copy(struct image_source *s, const struct image_search_limits *limits, uint64_t bytes_max,
+                     struct byte_buffer *out, uint64_t *ret_avma)
 {
-        const struct image_search_limits limits = { .bytes_max = IMAGE_SOURCE_SEARCH_BYTES,
-                                                    .until_ns = clock_raw_ns() + IMAGE_SOURCE_SEARCH_NS };
+        struct memory_image *image = &s->image;
         struct image_search *search = NULL;
         struct image_search_hit hit;
-        int r = image->copy_avma ? read_copy(image, image->copy_avma, bytes_max, out) : 0;
+        int r = image->copy_avma ? read_copy(s, image->copy_avma, bytes_max, out) : 0;
 
+        *ret_avma = image->copy_avma;
         if (r == 0)
-                r = image_search_new(&image->memory, &limits, &search);
-        while (r == 0 && image_search_next(search, &hit) == 1)
-                if (hit.avma != image->header_avma && hit.header.n_bytes == image->header.n_bytes &&
-                    memcmp(hit.begin, image->begin, image->header.n_bytes) == 0)
-                        r = read_copy(image, hit.avma, bytes_max, out);
+                r = image_search_new(&image->memory, limits, &search);
+        while (r == 0 && image_search_next(search, &hit) == 1) {
+                if (hit.avma == image->header_avma || hit.header.n_bytes != image->header.n_bytes ||
+                    memcmp(hit.begin, image->begin, image->header.n_bytes) != 0)
+                        continue;
+                r = read_copy(s, hit.avma, bytes_max, out);
+                *ret_avma = hit.avma;
+        }
         image_search_free(search);
         return r == -ENOENT ? 0 : r;
+}
+
+int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
+                        struct byte_buffer *out, uint64_t *ret_avma)
+{
+        struct image_source *s = source;
+        uint64_t avma;
+        int r = find_copy(s, limits, bytes_max < IMAGE_SOURCE_BYTES_MAX ? bytes_max : IMAGE_SOURCE_BYTES_MAX,
+                          out, &avma);
+
+        process_memory_reopen_maps(&s->image.memory);
+        if (r == 1)
+                *ret_avma = avma;
+        return r == -EFBIG ? 0 : r;
+}
+
+int image_source_hold(void *source, uint64_t bytes_max)
+{
+        struct image_source *s = source;
+        int r = s->held.used_bytes > 0 ? 0 : memory_image_append_parts(&s->image, bytes_max, &s->held);
+
+        if (r < 0)
+                byte_buffer_deinit(&s->held);
+        return r;
+}
+
+const struct byte_buffer *image_source_held(const void *source)
+{
+        const struct image_source *s = source;
+
+        return &s->held;
+}
+
+static int read_parts(struct image_source *s, uint64_t bytes_max, struct byte_buffer *out)
+{
+        if (s->held.used_bytes == 0)
+                return memory_image_append_parts(&s->image, bytes_max, out);
+        if (s->held.used_bytes > bytes_max)
+                return -EFBIG;
+        byte_buffer_deinit(out);
+        *out = s->held;
+        s->held = (struct byte_buffer){ .data = NULL };
+        return 0;
 }
 
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
                       struct error *err)
 {
-        struct memory_image *image = source;
+        const struct image_search_limits limits = { .bytes_max = IMAGE_SOURCE_SEARCH_BYTES,
+                                                    .until_ns = clock_raw_ns() + IMAGE_SOURCE_SEARCH_NS };
+        struct image_source *s = source;
+        uint64_t avma;
         int r;
 
         if (bytes_max > IMAGE_SOURCE_BYTES_MAX)
                 bytes_max = IMAGE_SOURCE_BYTES_MAX;
-        r = find_copy(image, bytes_max, out);
+        r = find_copy(s, &limits, bytes_max, out, &avma);
         if (r == -ENOMEM)
                 return error_set(err, r, "no memory for an image");
         if (r == 1) {
@@ -115,7 +187,7 @@ int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out,
                 return 0;
         }
         /* One whose whole is too large may be small enough without its debug information. */
-        r = memory_image_append_parts(image, bytes_max, out);
+        r = read_parts(s, bytes_max, out);
         if (r == -EFAULT)
                 return error_set(err, -ENOENT, "the image is gone");
         *ret_kind = TRACE_ATTACHMENT_MODULE_PARTS;
@@ -124,20 +196,21 @@ int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out,
 
 static void free_source(void *source)
 {
-        struct memory_image *image = source;
+        struct image_source *s = source;
 
-        process_memory_close(&image->memory);
-        free(image);
+        process_memory_close(&s->image.memory);
+        byte_buffer_deinit(&s->held);
+        free(s);
 }
 
 int image_source_new(const struct memory_image *image, struct code_source *ret_source)
 {
-        struct memory_image *copy = malloc(sizeof(*copy));
+        struct image_source *s = malloc(sizeof(*s));
 
-        if (!copy)
+        if (!s)
                 return -ENOMEM;
-        *copy = *image;
-        process_memory_open(&copy->memory, image->memory.pid); /* the keeper's thread has no right to */
-        *ret_source = (struct code_source){ .source = copy, .read = image_source_read, .free = free_source };
+        *s = (struct image_source){ .image = *image };
+        process_memory_open(&s->image.memory, image->memory.pid); /* the keeper's thread has no right to */
+        *ret_source = (struct code_source){ .source = s, .read = image_source_read, .free = free_source };
         return 0;
 }

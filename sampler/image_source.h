@@ -2,11 +2,15 @@
 /*
  * sampler/image_source.h - all bytes of an image in memory, for the keeper
  *
- * Way of the data:  memory_image -> [image_source] (keeper's thread) -> code_keeper
+ * Way of the data:  memory_image -> code_images -> [image_source] (then in the keeper's thread) -> code_keeper
  *
  * What is mapped of an image lacks its symbols and lines.  The program often has
  * all of it elsewhere: an image that begins alike, and whose code is the mapped one, is
  * cut by its own headers.  If there is none, what is mapped is put together.
+ *
+ * A program may free both within a millisecond.  So who found the image reads what is
+ * mapped at once, if that is little, and looks for a moment for the whole; the thread
+ * goes on with what is larger or was not found.
  */
 #ifndef SAMPLER_IMAGE_SOURCE_H
 #define SAMPLER_IMAGE_SOURCE_H
@@ -19,11 +23,32 @@
 
 struct byte_buffer;
 struct code_source;
+struct image_search_limits;
 struct error;
 struct memory_image;
 
 /* How @image is read; it is copied.  Returns 0 or -ENOMEM. */
 int image_source_new(const struct memory_image *image, struct code_source *ret_source);
+
+/*
+ * image_source_hold() - reads what is mapped now: then nothing that the program does can take it away
+ * @source:  of a struct code_source that image_source_new() made
+ * Returns 0, -EFBIG over @bytes_max, -EFAULT if the image is gone or another one is there by now, -ENOMEM.
+ */
+int image_source_hold(void *source, uint64_t bytes_max);
+
+/* What is held; empty if nothing is.  Borrowed. */
+const struct byte_buffer *image_source_held(const void *source);
+
+/*
+ * image_source_search() - looks for the whole image now
+ * @bytes_max:  of the image
+ * @out:        appended to
+ * @ret_avma:   where it was
+ * Returns 1, 0 if it was not found within the limits, -ENOMEM.
+ */
+int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
+                        struct byte_buffer *out, uint64_t *ret_avma);
 
 /* What struct code_source calls: see sampler/code_keeper.h. */
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,

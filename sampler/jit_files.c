@@ -217,7 +217,7 @@ static int keep_code(struct jit_files *f, const struct jitdump_load *load, uint3
         struct byte_buffer payload = { .data = NULL };
         int r;
 
-        if (!load->code || load->length_bytes == 0)
+        if (!f->parts.attachments || !load->code || load->length_bytes == 0)
                 return 0;
         byte_buffer_add(&payload, load->code, load->length_bytes);
         r = payload.failed ? -ENOMEM : attachment_store_add(f->parts.attachments, &row, &payload, 0, ret_id);

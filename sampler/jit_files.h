@@ -35,7 +35,7 @@ struct jit_files_parts {
         struct loss_counter *losses;
         struct process_table *processes;
         struct code_regions *regions;
-        struct attachment_store *attachments;
+        struct attachment_store *attachments; /* NULL = machine code is not kept */
 };
 
 /* Returns 0 or -ENOMEM. */

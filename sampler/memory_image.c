@@ -67,6 +67,16 @@ static void read_build_id(struct memory_image *image)
         }
 }
 
+/* Its header has not become another one while its code was read. */
+static bool is_there_still(const struct memory_image *image)
+{
+        uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES];
+
+        return image->header_avma == 0 ||
+               (process_memory_read_all(&image->memory, image->header_avma, begin, image->header.n_bytes) &&
+                memcmp(begin, image->begin, image->header.n_bytes) == 0);
+}
+
 /* Returns 1, 0 if the code cannot be read, -ENOMEM. */
 static int hash_code(struct memory_image *image)
 {
@@ -153,9 +163,12 @@ static bool find_in_mapping(struct memory_image *image, const struct memory_imag
 
         while (n_pages > 0 && *probes_left > 0) {
                 uint32_t first[PROBES_AT_ONCE];
-                size_t n = n_pages < PROBES_AT_ONCE ? n_pages : PROBES_AT_ONCE, got;
+                size_t n = PROBES_AT_ONCE, got;
 
-                n = n < *probes_left ? n : *probes_left;
+                if (n > n_pages)
+                        n = (size_t)n_pages;
+                if (n > *probes_left)
+                        n = *probes_left;
                 got = probe(place->pid, top_avma, page_bytes, first, n);
                 for (size_t i = 0; i < got; i++)
                         if (memcmp(&first[i], ELFMAG, SELFMAG) == 0 &&
@@ -273,10 +286,31 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
         if (r != 1)
                 return r;
         read_build_id(image);
-        return hash_code(image);
+        r = hash_code(image);
+        return r == 1 && !is_there_still(image) ? 0 : r;
 }
 
 /* ---- its bytes ----------------------------------------------------------------------------------------- */
+
+/* Is the code in @bytes, put together as the file, that which was hashed? */
+static bool is_content(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
+{
+        struct byte_buffer code = { .data = NULL };
+        bool is_same = true;
+
+        for (size_t i = 0; i < image->n_parts && is_same && code.used_bytes < MEMORY_IMAGE_CONTENT_BYTES;
+             i++) {
+                const struct memory_image_part *p = &image->parts[i];
+                uint64_t n = p->end_avma - p->start_avma, room = MEMORY_IMAGE_CONTENT_BYTES - code.used_bytes;
+
+                is_same = p->file_off <= n_bytes && n <= n_bytes - p->file_off;
+                if (is_same)
+                        byte_buffer_add(&code, bytes + p->file_off, n < room ? n : room);
+        }
+        is_same = is_same && !code.failed && content_hash(code.data, code.used_bytes) == image->content;
+        byte_buffer_deinit(&code);
+        return is_same;
+}
 
 static uint64_t count_loaded(const struct elf_header *header)
 {
@@ -311,6 +345,8 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
                     s->flags & PF_X)
                         return -EFAULT;
         }
+        if (!is_content(image, bytes, n_bytes))
+                return -EFAULT;
         memcpy(bytes, image->begin, image->header.n_bytes);
         memset(bytes + HEADER_SECTIONS, 0, sizeof(uint64_t));
         memset(bytes + HEADER_SECTION_N, 0, 2 * sizeof(uint16_t));

@@ -69,7 +69,7 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
 /*
  * memory_image_append_parts() - what is mapped of it: headers and loaded segments, at their places in the file
  * The header says that there are no section headers: those are not mapped.
- * Returns 0, -EFBIG over @bytes_max, -EFAULT if its code cannot be read any more, -ENOMEM.
+ * Returns 0, -EFBIG over @bytes_max, -EFAULT if its code cannot be read any more or is another by now, -ENOMEM.
  */
 int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out);
 

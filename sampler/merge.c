@@ -33,7 +33,7 @@
 static int flush_if_full(void *context);
 
 /* What knows the code that processes make. */
-static int init_code(struct merge *m, struct error *err)
+static int init_code(struct merge *m, bool keeps_code, struct error *err)
 {
         struct code_regions_parts regions = { .dictionary = m->dictionary,
                                               .losses = &m->losses,
@@ -43,7 +43,8 @@ static int init_code(struct merge *m, struct error *err)
         struct jit_files_parts files = { .dictionary = m->dictionary,
                                          .losses = &m->losses,
                                          .processes = &m->processes,
-                                         .attachments = &m->zones.translator.attachments };
+                                         .attachments = keeps_code ? &m->zones.translator.attachments
+                                                                   : NULL };
         int r = code_regions_new(&regions, &m->regions, err);
 
         files.regions = m->regions;
@@ -63,6 +64,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .sample_events = options->sample_events,
                 .filter = options->filter,
                 .cpu_wide = options->cpu_wide,
+                .opened = options->opened,
         };
         struct code_keeper_options keeper_options = options->keeper;
         const struct zone_source_parts zone_parts = {
@@ -96,13 +98,16 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         event_encoder_init(&m->encoder);
         keeper_options.dictionary = options->dictionary;
         keeper_options.losses = &m->losses;
+        keeper_options.opened = options->opened;
         r = code_keeper_new(&keeper_options, &m->keeper, err);
         if (r == 0 && options->table_process)
                 r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
+        if (m->tables)
+                code_tables_use_opened(m->tables, options->opened);
         if (r == 0)
                 r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
         if (r == 0)
-                r = init_code(m, err);
+                r = init_code(m, options->keeper.mode != CODE_KEEPER_NONE, err);
         sample_parts.regions = m->regions;
         sample_parts.jit = m->jit;
         sample_parts.keeper = m->keeper;

@@ -30,6 +30,7 @@ struct code_regions;
 struct code_tables;
 struct error;
 struct jit_files;
+struct opened_files;
 struct process_filter;
 struct region_inbox;
 struct switch_source;
@@ -72,6 +73,7 @@ struct merge_options {
         struct region_inbox *inbox;        /* borrowed */
         struct process_filter *filter;     /* borrowed; NULL = all is taken */
         bool cpu_wide;                     /* see sample_source.h */
+        struct opened_files *opened;       /* borrowed; NULL = nobody opens files early */
         struct code_keeper_options keeper; /* its dictionary and losses are the merge's */
 };
 

@@ -139,6 +139,7 @@ static void decode_mmap2(struct byte_reader *r, uint16_t misc, struct perf_recor
         rec->kind = PERF_RECORD_KIND_MMAP;
         rec->pid = bytes_u32(r);
         rec->tid = bytes_u32(r);
+        m->time_ns = rec->time_ns;
         m->start_avma = bytes_u64(r);
         m->length_bytes = bytes_u64(r);
         m->file_offset_bytes = bytes_u64(r);

@@ -56,6 +56,7 @@ struct perf_sample {
 
 struct perf_mmap {
         uint64_t start_avma, length_bytes, file_offset_bytes;
+        uint64_t time_ns; /* of the record; 0 = it comes from elsewhere */
         uint64_t inode;
         uint32_t device_major, device_minor; /* these and the inode are 0 if the build-id is there */
         uint32_t inode_generation; /* tells a file from one that had the same inode before; 0 = not known */

@@ -19,7 +19,7 @@
 struct capability_use {
         cap_value_t capability;
         bool effective;
-        enum { UNTIL_OPEN, UNTIL_END, UNTIL_END_WITH_CGROUP } until;
+        enum { UNTIL_OPEN, UNTIL_END, UNTIL_END_TO_OPEN_FILES, UNTIL_END_WITH_CGROUP } until;
 };
 
 /* docs/privileges.md has the same table in words. */
@@ -30,8 +30,8 @@ static const struct capability_use uses[] = {
         { CAP_SYS_RESOURCE, true, UNTIL_OPEN },
         { CAP_SYS_NICE, true, UNTIL_OPEN },
         { CAP_SYSLOG, true, UNTIL_OPEN },
-        { CAP_SYS_PTRACE, true, UNTIL_END },
-        { CAP_CHECKPOINT_RESTORE, true, UNTIL_END },
+        { CAP_SYS_PTRACE, true, UNTIL_END_TO_OPEN_FILES },
+        { CAP_CHECKPOINT_RESTORE, true, UNTIL_END_TO_OPEN_FILES },
         { CAP_KILL, true, UNTIL_END },
         { CAP_DAC_READ_SEARCH, false, UNTIL_END },
         { CAP_DAC_OVERRIDE, false, UNTIL_END_WITH_CGROUP },
@@ -228,7 +228,8 @@ static int set_ids(uid_t uid, gid_t gid, struct error *err)
  */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err)
 {
-        const unsigned moments = 1U << UNTIL_OPEN | 1U << UNTIL_END | 1U << UNTIL_END_WITH_CGROUP;
+        const unsigned moments = 1U << UNTIL_OPEN | 1U << UNTIL_END | 1U << UNTIL_END_TO_OPEN_FILES |
+                                 1U << UNTIL_END_WITH_CGROUP;
         struct account account;
         int r = 0;
 
@@ -256,9 +257,16 @@ int privileges_become_root(struct error *err)
         return set_ids(0, 0, err);
 }
 
+int privileges_narrow_thread(struct error *err)
+{
+        return keep(1U << UNTIL_END_TO_OPEN_FILES, false, err);
+}
+
 int privileges_narrow(bool keeps_cgroup, struct error *err)
 {
-        int r = keep(1U << UNTIL_END | (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0), false, err);
+        int r = keep(1U << UNTIL_END | 1U << UNTIL_END_TO_OPEN_FILES |
+                             (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0),
+                     false, err);
         int filtered;
 
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 && r == 0)

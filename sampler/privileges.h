@@ -60,6 +60,12 @@ void privileges_lower(int capability);
  */
 int privileges_narrow(bool keeps_cgroup, struct error *err);
 
+/*
+ * privileges_narrow_thread() - the capabilities to open files of other processes, no others, for a thread beside the collector's
+ * System calls are filtered by privileges_narrow() for all threads.  Returns 0 or -errno.
+ */
+int privileges_narrow_thread(struct error *err);
+
 /* No capability at all for the calling thread, for ever.  Returns 0 or -errno. */
 int privileges_drop(struct error *err);
 

@@ -185,3 +185,18 @@ int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping)
         }
         return 0;
 }
+
+bool process_maps_has_code_at(uint32_t tid, uint64_t avma)
+{
+        struct process_maps maps;
+        struct perf_mmap m;
+        bool has_code = false;
+
+        if (process_maps_open(&maps, tid, NULL) < 0)
+                return false;
+        while (process_maps_next(&maps, &m) == 1 && m.start_avma <= avma)
+                if (avma - m.start_avma < m.length_bytes)
+                        has_code = m.executable;
+        process_maps_close(&maps);
+        return has_code;
+}

@@ -12,6 +12,7 @@
 #include "base/byte_buffer.h"
 #include "sampler/perf_record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,5 +43,8 @@ void process_maps_close(struct process_maps *maps);
  * Returns 1, or 0 at the end; lines that make no sense are passed over.
  */
 int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping);
+
+/* Is the memory at @avma of a process executable now?  False if that cannot be known. */
+bool process_maps_has_code_at(uint32_t tid, uint64_t avma);
 
 #endif /* SAMPLER_PROCESS_MAPS_H */

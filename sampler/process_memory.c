@@ -27,6 +27,12 @@ void process_memory_open(struct process_memory *m, uint32_t pid)
                                       .pagemap_fd = open_part(pid, "pagemap") };
 }
 
+void process_memory_reopen_maps(struct process_memory *m)
+{
+        io_close(&m->maps_fd);
+        m->maps_fd = open_part(m->pid, "maps");
+}
+
 void process_memory_close(struct process_memory *m)
 {
         io_close(&m->memory_fd);

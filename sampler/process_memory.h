@@ -30,6 +30,9 @@ static inline struct process_memory process_memory_of(uint32_t pid)
 void process_memory_open(struct process_memory *m, uint32_t pid);
 void process_memory_close(struct process_memory *m);
 
+/* Opens maps again, which a search has used up. */
+void process_memory_reopen_maps(struct process_memory *m);
+
 /* Reads up to @n_bytes; returns how many could be read from @avma on, without a gap. */
 size_t process_memory_read(const struct process_memory *m, uint64_t avma, void *to, size_t n_bytes);
 

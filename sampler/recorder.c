@@ -11,6 +11,7 @@
 #include "sampler/code_images.h"
 #include "sampler/code_tables.h"
 #include "sampler/command.h"
+#include "sampler/early_opener.h"
 #include "sampler/event_set.h"
 #include "sampler/event_totals.h"
 #include "sampler/job_control.h"
@@ -87,6 +88,8 @@ struct recorder {
         struct recorded_waiting waiting;
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
+        struct early_opener
+                *opener; /* NULL = none is needed, or it could not be started: the collector looks itself */
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct writer_thread *writer;
@@ -290,9 +293,11 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
         if (code == 0 && r->options->keeper.mode != CODE_KEEPER_NONE)
                 code = watch(r, code_keeper_fd(r->merge.keeper), WAKE_CODE, 0, err);
+        if (code == 0 && r->opener)
+                code = watch(r, early_opener_fd(r->opener), WAKE_TRACKER, EPOLLET, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
-                if (r->events.ring_fds[i] >= 0)
+                if (r->events.ring_fds[i] >= 0 && !(r->opener && event_set_is_tracker_ring(&r->events, i)))
                         code = watch(r, r->events.ring_fds[i],
                                      event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES,
                                      EPOLLET, err);
@@ -322,6 +327,9 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
                 return error_errno(err, "eventfd");
+        if (needs_tables(r) || r->options->keeper.mode != CODE_KEEPER_NONE)
+                (void)early_opener_start(&r->events, &r->opener, NULL);
+        options.opened = early_opener_files(r->opener);
         thread_priority_restore(r->priority); /* threads begin with that of who starts them */
         code = writer_thread_start(writer, r->fail_fd, r->signal_fd, &r->writer, err);
         options.writer = r->writer;
@@ -698,6 +706,7 @@ static void release(struct recorder *r)
                 merge_deinit(&r->merge);
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
+        early_opener_stop(r->opener);
         job_control_close(&r->job);
         io_close(&r->tables.fd); /* its sign to end, while the rest is closed */
         event_set_close(&r->events);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/sample_source.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_finder.h"
@@ -12,6 +13,7 @@
 #include "sampler/jit_files.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
+#include "sampler/opened_files.h"
 #include "sampler/process_filter.h"
 #include "sampler/process_table.h"
 #include "sampler/running_process.h"
@@ -25,6 +27,7 @@
 #include <sys/sysmacros.h>
 
 #define RECORDS_UNHURRIED 64
+#define SCANS_MAX         4 /* rounds through the rings at once, while there is new code in them */
 
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
@@ -32,6 +35,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
         const struct code_images_parts images = { .dictionary = parts->dictionary,
                                                   .keeper = parts->keeper,
                                                   .regions = parts->regions,
+                                                  .losses = parts->losses,
                                                   .tables = parts->tables };
 
         *s = (struct sample_source){
@@ -49,6 +53,7 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .filter = parts->filter,
                 .cpu_wide = parts->cpu_wide,
                 .keep_stacks = parts->keep_stacks,
+                .opened = parts->opened,
                 .stacks = { .dictionary = parts->dictionary, .keeper = parts->keeper },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
         };
@@ -395,6 +400,8 @@ static int take_images(struct sample_source *s, uint64_t until_ns)
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
                 struct process_track *process = process_table_find_process(s->processes, change.pid);
 
+                if (change.time_ns == 0) /* it was found there, nobody knows since when: so from now on */
+                        change.time_ns = until_ns;
                 r = process ? close_all_cuts(s, process) : 0;
                 if (r == 0 && process)
                         r = code_images_put(s->images, process, &change);
@@ -691,13 +698,14 @@ static int want_file(struct sample_source *s, const struct perf_record *rec)
             module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
         r = add_module(s, 0, rec, &module);
+        opened_files_forget(s->opened, rec->pid, &rec->mmap);
         return r == -EOVERFLOW ? 0 : r;
 }
 
-int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
+/* One round through the rings.  Returns 1 if a region is announced, 0, -ENOMEM, -errno. */
+static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
 {
-        if (code_images_update(s->images) < 0)
-                return error_set(err, -ENOMEM, "no memory for objects of JITs");
+        *ret_has_code = false;
         for (size_t i = 0; i < s->events->n_rings; i++) {
                 const uint8_t *bytes;
                 size_t n_bytes;
@@ -714,6 +722,7 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                             rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
                             (s->filter && !process_filter_may_take(s->filter, rec.pid)))
                                 continue;
+                        *ret_has_code |= rec.mmap.executable;
                         if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
                                 return error_set(err, -ENOMEM, "no memory for files of code");
                         if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
@@ -725,4 +734,21 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
                         return r;
         }
         return 0;
+}
+
+/*
+ * What is seen in a process's memory is true if no record tells of other code there before it was looked at.  Such a
+ * record may be in a ring that was gone through already: once more, until there is nothing new.
+ */
+int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
+{
+        bool has_code = true;
+        int r = 0;
+
+        if (code_images_update(s->images) < 0)
+                return error_set(err, -ENOMEM, "no memory for objects of JITs");
+        opened_files_expire(s->opened, clock_raw_ns());
+        for (unsigned i = 0; i < SCANS_MAX && has_code && r == 0; i++)
+                r = scan_rings(s, &has_code, ret_pid, err);
+        return r;
 }

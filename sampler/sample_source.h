@@ -30,6 +30,7 @@ struct error;
 struct event_set;
 struct jit_files;
 struct loss_counter;
+struct opened_files;
 struct process_filter;
 struct process_table;
 struct process_track;
@@ -62,6 +63,7 @@ struct sample_source {
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
         struct process_filter *filter;  /* whose records are taken; NULL = all */
         bool cpu_wide;                  /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
+        struct opened_files *opened;    /* files that are open already; NULL = none */
         struct code_images *images;     /* heap, owned */
         struct stack_builder stacks;
         struct group_counts counts;
@@ -90,7 +92,8 @@ struct sample_source_parts {
         const uint32_t *sample_events;
         struct process_filter *filter;
         bool cpu_wide;
-        bool keep_stacks; /* the copies of stacks become events as well */
+        bool keep_stacks;            /* the copies of stacks become events as well */
+        struct opened_files *opened; /* or NULL */
 };
 
 /* Returns 0 or -ENOMEM. */

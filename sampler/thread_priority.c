@@ -17,6 +17,9 @@
  */
 #define RAISED_SLICE_NS (100 * NS_PER_US)
 
+#define RESET_ON_FORK \
+        1 /* SCHED_FLAG_RESET_ON_FORK of <linux/sched.h>: no thread of a thread's has it as well */
+
 /* As in <linux/sched/types.h>, which does not go together with libc's <sched.h>. */
 struct scheduling {
         uint32_t size_bytes;
@@ -51,6 +54,16 @@ int thread_priority_get(void)
 void thread_priority_raise(void)
 {
         set(RAISED_NICE, RAISED_SLICE_NS);
+}
+
+void thread_priority_put_first(void)
+{
+        struct scheduling scheduling = {
+                .size_bytes = sizeof(scheduling), .policy = SCHED_FIFO, .flags = RESET_ON_FORK, .priority = 1
+        };
+
+        if (sched_getscheduler(0) != SCHED_OTHER || syscall(SYS_sched_setattr, 0, &scheduling, 0) < 0)
+                thread_priority_raise();
 }
 
 void thread_priority_restore(int before)

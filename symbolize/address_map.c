@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define BUCKET_SEGMENTS 2 /* in a bucket, about */
+
 void address_map_deinit(struct address_map *map)
 {
         free(map->ranges);
         free(map->segments);
+        free(map->buckets);
         *map = (struct address_map){ .ranges = NULL };
 }
 
@@ -62,6 +65,29 @@ static size_t close_ranges(struct address_map *map, const uint32_t *open, size_t
         return n_open;
 }
 
+/* Without memory for them a lookup takes longer, no more. */
+static void make_buckets(struct address_map *map)
+{
+        uint64_t first = map->segments[0].start, span = map->segments[map->n_segments - 1].start - first;
+        uint32_t n_buckets, at = 0;
+
+        if (map->n_segments < BUCKET_SEGMENTS || map->n_segments >= UINT32_MAX)
+                return;
+        n_buckets = (uint32_t)map->n_segments / BUCKET_SEGMENTS + 1;
+        while (span >> map->bucket_shift >= n_buckets)
+                map->bucket_shift++;
+        map->buckets = malloc(((size_t)n_buckets + 1) * sizeof(*map->buckets));
+        if (!map->buckets)
+                return;
+        for (uint32_t i = 0; i < n_buckets; i++) {
+                while (at < map->n_segments && (map->segments[at].start - first) >> map->bucket_shift < i)
+                        at++;
+                map->buckets[i] = at;
+        }
+        map->buckets[n_buckets] = (uint32_t)map->n_segments;
+        map->n_buckets = n_buckets;
+}
+
 int address_map_build(struct address_map *map)
 {
         size_t n_ranges = map->n_ranges, n_open = 0;
@@ -88,20 +114,29 @@ int address_map_build(struct address_map *map)
         map->ranges = NULL;
         map->n_ranges = 0;
         map->ranges_capacity = 0;
+        make_buckets(map);
         return 0;
 }
 
 uint32_t address_map_find(const struct address_map *map, uint64_t address)
 {
-        size_t low = 0, high = map->n_segments;
+        size_t low = 0, left = map->n_segments;
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
+        if (left == 0 || address < map->segments[0].start)
+                return ADDRESS_MAP_NONE;
+        if (map->n_buckets > 0) {
+                uint64_t bucket = (address - map->segments[0].start) >> map->bucket_shift;
 
-                if (map->segments[middle].start <= address)
-                        low = middle + 1;
-                else
-                        high = middle;
+                bucket = bucket < map->n_buckets ? bucket : map->n_buckets - 1;
+                low = map->buckets[bucket];
+                left = map->buckets[bucket + 1] - low;
         }
-        return low == 0 ? ADDRESS_MAP_NONE : map->segments[low - 1].value;
+        /* The first of them is not above the address, or the one before `low` is the one. */
+        while (left > 0) {
+                size_t half = (left + 1) / 2;
+
+                low += map->segments[low + half - 1].start <= address ? half : 0;
+                left -= half;
+        }
+        return map->segments[low - 1].value;
 }

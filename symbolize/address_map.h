@@ -5,7 +5,8 @@
  * Way of the data:  symbol_table, code_index -> [address_map] -> their lookups
  *
  * Ranges are collected, then built once into disjoint segments, so that a
- * lookup is one binary search however deep the ranges are nested.  Where ranges
+ * lookup is one search however deep the ranges are nested; buckets of equal size
+ * say where to begin, so that it is short where the ranges are spread evenly.  Where ranges
  * overlap, the one that starts last counts; of those the shorter; of equal ones
  * the one that was added last.  Zero-initialised is empty and valid.
  */
@@ -33,6 +34,9 @@ struct address_map {
         size_t n_ranges, ranges_capacity;
         struct address_map_segment *segments; /* heap, ascending */
         size_t n_segments, segments_capacity;
+        uint32_t *buckets; /* heap; segments that begin before each, and the end; NULL = none */
+        uint32_t n_buckets;
+        uint8_t bucket_shift; /* bits of an address, less the first start, within a bucket */
 };
 
 void address_map_deinit(struct address_map *map);

@@ -124,6 +124,7 @@ void code_index_free(struct code_index *index)
                 return;
         for (size_t i = 0; i < index->n_units; i++) {
                 union {
+                        /* cppcheck-suppress unusedStructMember ; the other name of `owned` */
                         const uint8_t *borrowed;
                         uint8_t *owned;
                 } bytes = { .borrowed = index->units[i].unit.bytes };
@@ -239,6 +240,7 @@ size_t code_index_memory(const struct code_index *index)
 {
         size_t n = index->n_units * sizeof(*index->units) +
                    index->directory.segments_capacity * sizeof(*index->directory.segments) +
+                   4 * ((size_t)index->directory.n_buckets + 1) +
                    index->file.units_capacity * sizeof(*index->file.units) +
                    index->supplement.units_capacity * sizeof(*index->file.units) +
                    index->names.names_capacity * sizeof(*index->names.names) + 4 * index->names.n_slots +

@@ -80,6 +80,19 @@ static void find_bounds(const struct code_unit *unit, const struct layout *l, ui
         }
 }
 
+/* What both searches will read, so that the processor waits for all of it at once. */
+static void announce(const struct code_unit *unit, const struct layout *l, const uint32_t rows[2],
+                     const uint32_t segments[2])
+{
+        size_t row = rows[0] < unit->n_rows ? rows[0] : 0;
+        size_t segment = segments[0] < unit->n_segments ? segments[0] : 0;
+
+        __builtin_prefetch(l->row_starts + 4 * row);
+        __builtin_prefetch(l->row_places + 8 * row);
+        __builtin_prefetch(l->segment_starts + 4 * segment);
+        __builtin_prefetch(l->segment_nodes + 4 * segment);
+}
+
 static struct code_node load_node(const struct layout *l, uint32_t i)
 {
         const uint8_t *at = l->nodes + (size_t)i * CODE_NODE_BYTES;
@@ -113,6 +126,7 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
                 return 0;
         l = lay_out(unit);
         find_bounds(unit, &l, (uint32_t)relative, rows, segments);
+        announce(unit, &l, rows, segments);
         at = count_not_above(l.row_starts, unit->n_rows, rows, (uint32_t)relative);
         if (at > 0)
                 packed = load_u64(l.row_places, at - 1);

@@ -147,10 +147,12 @@ static int receive(struct receiver *receiver, int pipe_fd, struct error *err)
 static int reap(const struct receiver *receiver, pid_t pid, int r, struct error *err)
 {
         int status = 0;
+        pid_t done;
 
         (void)kill(pid, SIGKILL); /* changes nothing for one that is dying already */
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                continue;
+        do
+                done = waitpid(pid, &status, 0);
+        while (done < 0 && errno == EINTR);
         if (r < 0)
                 return r;
         if (!receiver->is_at_end)

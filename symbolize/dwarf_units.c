@@ -216,13 +216,13 @@ uint64_t dwarf_unit_reference(const struct dwarf_unit *unit, const struct dwarf_
 static uint64_t pick_number(const struct dwarf_value *values, uint32_t seen, enum dwarf_wanted wanted,
                             uint64_t otherwise)
 {
-        return seen & UINT32_C(1) << wanted ? values[wanted].number : otherwise;
+        return (seen & UINT32_C(1) << wanted) ? values[wanted].number : otherwise;
 }
 
 static const char *pick_text(const struct dwarf_unit *unit, const struct dwarf_value *values, uint32_t seen,
                              enum dwarf_wanted wanted)
 {
-        return seen & UINT32_C(1) << wanted ? dwarf_unit_text(unit, &values[wanted]) : NULL;
+        return (seen & UINT32_C(1) << wanted) ? dwarf_unit_text(unit, &values[wanted]) : NULL;
 }
 
 static void fill_unit(struct dwarf_unit *unit, const struct dwarf_value *values, uint32_t seen)

@@ -204,8 +204,8 @@ static size_t make_segments(const struct object *o, Elf64_Phdr *segments)
                         continue;
                 segments[n++] = (Elf64_Phdr){
                         .p_type = PT_LOAD,
-                        .p_flags = PF_R | (section->sh_flags & SHF_EXECINSTR ? PF_X : 0) |
-                                   (section->sh_flags & SHF_WRITE ? PF_W : 0),
+                        .p_flags = PF_R | ((section->sh_flags & SHF_EXECINSTR) ? PF_X : 0) |
+                                   ((section->sh_flags & SHF_WRITE) ? PF_W : 0),
                         .p_offset = section->sh_offset,
                         .p_vaddr = section->sh_addr,
                         .p_paddr = section->sh_addr,

@@ -134,18 +134,16 @@ static uint32_t find_places(struct module_symbols *module, uint64_t svma)
         return module->code ? code_index_find(module->code, svma, module->places, SYMBOLIZER_CHAIN_MAX) : 0;
 }
 
-static struct symbol make_symbol(struct module_symbols *module, const struct code_place *place)
+static const char *find_name(struct module_symbols *module, uint32_t id)
 {
-        struct symbol symbol = { .line = place->line, .column = place->column };
+        return module->is_saved ? saved_index_name(&module->saved, id)
+                                : code_names_show(code_index_names(module->code), id);
+}
 
-        if (module->is_saved) {
-                symbol.function = saved_index_name(&module->saved, place->name);
-                symbol.file = saved_index_path(&module->saved, place->path);
-        } else {
-                symbol.function = code_names_show(code_index_names(module->code), place->name);
-                symbol.file = code_names_path(code_index_names(module->code), place->path);
-        }
-        return symbol;
+static const char *find_path(const struct module_symbols *module, uint32_t id)
+{
+        return module->is_saved ? saved_index_path(&module->saved, id)
+                                : code_names_path(code_index_names(module->code), id);
 }
 
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols)
@@ -155,18 +153,25 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
         uint32_t n = find_places(module, svma);
 
         for (uint32_t i = 0; i < n; i++) {
-                module->found[i] = make_symbol(module, &module->places[i]);
-                module->found[i].flags = i + 1 < n ? TRACE_SYMBOL_INLINED : 0;
+                const struct code_place *place = &module->places[i];
+                bool is_inlined = i + 1 < n;
+
+                /* The symbol table knows which copy of the outermost function it is (".cold", ".isra.0"). */
+                module->found[i] = (struct symbol){
+                        .function = !is_inlined && function.name ? function.name
+                                                                 : find_name(module, place->name),
+                        .file = find_path(module, place->path),
+                        .line = place->line,
+                        .column = place->column,
+                        .flags = is_inlined ? TRACE_SYMBOL_INLINED : 0,
+                };
         }
         if (n == 0) {
                 if (!is_function)
                         return 0;
-                module->found[0] = (struct symbol){ .function = NULL };
+                module->found[0] = (struct symbol){ .function = function.name };
                 n = 1;
         }
-        /* The symbol table knows which copy of the function it is (".cold", ".isra.0"). */
-        if (function.name)
-                module->found[n - 1].function = function.name;
         *ret_symbols = module->found;
         return n;
 }

@@ -11,6 +11,7 @@
 #include "symbolize/image_finder.h"
 #include "symbolize/index_cache.h"
 #include "symbolize/kernel_symbols.h"
+#include "symbolize/late_images.h"
 #include "symbolize/module_images.h"
 #include "symbolize/module_symbols.h"
 #include "symbolize/region_images.h"
@@ -41,12 +42,14 @@ struct symbolizer {
         struct image_spool spool; /* a view, with the descriptor that counts now */
         struct index_cache cache; /* likewise */
         struct module_images images;
-        struct place *places; /* heap, by task, module and address */
+        uint32_t *module_of_frame; /* heap; from the first frame on: where it is looked up; 0 = nowhere */
+        struct place *places;      /* heap, by task, module and address */
         size_t n_places;
         struct task *tasks; /* heap */
         uint32_t n_tasks;
         uint32_t *task_of_module; /* heap; by module: number of its task + 1, or 0 */
         bool is_kernel_here;      /* the kernel's addresses mean something on this machine */
+        struct late_images *late;
         struct region_symbols *regions;
         struct region_images *region_images;
         struct kernel_symbols kernel; /* loaded when the first kernel frame comes */
@@ -107,6 +110,25 @@ static bool is_wanted(const struct symbolizer *s, uint32_t module)
         return kind != TRACE_MODULE_MARK;
 }
 
+/* The module that a frame is looked up in, and where: an image that is in the trace has more than what a program tells by name. */
+static uint32_t find_module(const struct symbolizer *s, const struct trace_frame *frame,
+                            uint64_t *ret_address)
+{
+        uint64_t address = address_of(frame), file_off;
+        const struct trace_module_image *kept;
+        uint32_t module;
+
+        *ret_address = address;
+        if (!is_wanted(s, frame->module) ||
+            !late_images_find(s->late, frame->module, address, &module, &file_off))
+                return frame->module;
+        kept = module_images_find(&s->images, s->dictionary, module);
+        if (!kept || kept->attachment == 0)
+                return frame->module;
+        *ret_address = file_off;
+        return module;
+}
+
 static int collect_places(struct symbolizer *s, struct error *err)
 {
         uint32_t n_frames = trace_dictionary_count(s->dictionary, TRACE_TABLE_FRAMES);
@@ -115,13 +137,19 @@ static int collect_places(struct symbolizer *s, struct error *err)
         if (first > n_frames)
                 return 0;
         s->places = calloc((size_t)n_frames - first + 1, sizeof(*s->places));
-        if (!s->places)
+        s->module_of_frame = calloc((size_t)n_frames - first + 1, sizeof(*s->module_of_frame));
+        if (!s->places || !s->module_of_frame)
                 return error_set(err, -ENOMEM, "no memory to sort %u frames", n_frames - first + 1);
         for (uint32_t id = first; id <= n_frames; id++) {
                 const struct trace_frame *frame = trace_dictionary_row(s->dictionary, TRACE_TABLE_FRAMES, id);
 
-                if (is_wanted(s, frame->module))
-                        s->places[s->n_places++] = (struct place){ address_of(frame), frame->module, id };
+                struct place place = { .frame = id };
+
+                place.module = find_module(s, frame, &place.address);
+                if (!is_wanted(s, frame->module))
+                        continue;
+                s->module_of_frame[id - first] = place.module;
+                s->places[s->n_places++] = place;
         }
         qsort_r(s->places, s->n_places, sizeof(*s->places), compare_places, s);
         return 0;
@@ -172,6 +200,8 @@ int symbolizer_new(const struct trace_dictionary *dictionary, const struct symbo
                 s->cache = *options->cache;
         r = module_images_init(&s->images, dictionary, err);
         if (r == 0)
+                r = late_images_new(dictionary, &s->late);
+        if (r == 0)
                 r = collect_places(s, err);
         if (r == 0)
                 r = make_tasks(s, err);
@@ -187,10 +217,12 @@ void symbolizer_free(struct symbolizer *s)
         if (!s)
                 return;
         kernel_symbols_deinit(&s->kernel);
+        late_images_free(s->late);
         region_symbols_free(s->regions);
         region_images_free(s->region_images);
         module_images_deinit(&s->images);
         free(s->places);
+        free(s->module_of_frame);
         free(s->tasks);
         free(s->task_of_module);
         free(s);
@@ -204,13 +236,12 @@ uint32_t symbolizer_count_tasks(const struct symbolizer *s)
 uint32_t symbolizer_find_task(const struct symbolizer *s, uint32_t frame)
 {
         uint32_t first = s->options.first_frame ? s->options.first_frame : 1;
-        const struct trace_frame *row;
+        uint32_t module;
 
         if (frame < first || frame > trace_dictionary_count(s->dictionary, TRACE_TABLE_FRAMES))
                 return UINT32_MAX;
-        row = trace_dictionary_row(s->dictionary, TRACE_TABLE_FRAMES, frame);
-        return row->module == 0 || s->task_of_module[row->module] == 0 ? UINT32_MAX
-                                                                       : s->task_of_module[row->module] - 1;
+        module = s->module_of_frame[frame - first];
+        return module == 0 || s->task_of_module[module] == 0 ? UINT32_MAX : s->task_of_module[module] - 1;
 }
 
 uint32_t symbolizer_find_module(const struct symbolizer *s, uint32_t task)

@@ -3,16 +3,17 @@
 # The index of debug information beside llvm-symbolizer and addr2line: 20,000 random addresses each, in turns, medians of
 # processor time.
 #
-# Files: a C++ program that is made here once (over 60 MB of .debug_info), and those in HYPROF_BENCH_FILES.
+# Files: a C++ program that is made here once, and those in HYPROF_BENCH_FILES.  Each of its units takes about 8 seconds
+# of processor time to compile: HYPROF_BENCH_UNITS=24 is for over 60 MB of .debug_info, the 8 of the default for two minutes.
 set -u
 build=${BUILD:?set BUILD to build/<variant>}
 tool=$build/tools/symbolize_addresses
 folder=$build/bench/debug_program
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-runs=${HYPROF_BENCH_RUNS:-5}
+runs=${HYPROF_BENCH_RUNS:-3}
 llvm=$(command -v llvm-symbolizer-14 || command -v llvm-symbolizer) || llvm=
-tests/bench/make_debug_program.sh "$folder" "${HYPROF_BENCH_UNITS:-24}" || exit 1
+tests/bench/make_debug_program.sh "$folder" "${HYPROF_BENCH_UNITS:-8}" || exit 1
 shopt -s nullglob
 libraries=("$HOME"/.pyenv/versions/3.11*/lib/libpython3.11.so.1.0)
 read -ra files <<<"$folder/program ${HYPROF_BENCH_FILES:-${libraries[0]:-}}"

@@ -40,6 +40,10 @@ loop_lines=$(awk '$1 == "string" { text[substr($2, 4)] = $3 }
 figure "lines of the loops: $loop_lines"
 holds "dump: the loops are at line 11 of their files" grep -q 'first.mlir.*second.mlir' <<<"$loop_lines"
 holds "dump: the machine code is in the trace" grep -q '^attachment.* kind=5 ' "$TMPDIR/dump.dump"
+holds "dump --embed=none is recorded" record bare --embed=none "$WORKLOADS/w_jit_text" dump "$TMPDIR" 40 20
+read_trace bare
+named_by_zone bare
+holds "dump --embed=none: the machine code is not in the trace" same 0 "$(grep -c '^attachment.* kind=5 ' "$TMPDIR/bare.dump" || true)"
 
 # ---- what a program announces
 holds "w_jit_text announce is recorded" record announce "$WORKLOADS/w_jit_text" announce "$TMPDIR" 40 20

@@ -108,6 +108,25 @@ holds "the trace is whole" "$HYPROF" check "$trace"
 not_said() { ! report_has "$trace" '--no-symbolize' >/dev/null; }
 holds "and does not say any more that names were left out" not_said
 
+# ---- sources, with which nothing else need be new
+n_sources() { # trace: rows of them
+        "$HYPROF" dump "$1" | grep -c '^attachment .* kind=1 ' || true
+}
+cp "$trace" "$TMPDIR/sourced.hyp"
+mv "$TMPDIR/spin.c" "$TMPDIR/spin.c.away"
+holds "--embed-source without the source" unchanged "$TMPDIR/sourced.hyp" \
+        symbolize --embed-source --debug-dir "$TMPDIR/debug" "$TMPDIR/sourced.hyp"
+holds "says that it was not found" says "sources: 0 kept (0 B)"
+mkdir -p "$TMPDIR/root$TMPDIR"
+mv "$TMPDIR/spin.c.away" "$TMPDIR/root$TMPDIR/spin.c"
+holds "with --sysroot, where it is" symbolize --embed-source --sysroot "$TMPDIR/root" "$TMPDIR/sourced.hyp"
+holds "keeps it" same 1 "$(n_sources "$TMPDIR/sourced.hyp")"
+holds "the trace is whole" "$HYPROF" check "$TMPDIR/sourced.hyp"
+holds "once" unchanged "$TMPDIR/sourced.hyp" symbolize --embed-source --sysroot "$TMPDIR/root" "$TMPDIR/sourced.hyp"
+shows_source() { "$HYPROF" annotate --source "$TMPDIR/sourced.hyp" spin_inner | grep -F 's += i;'; }
+holds "hyprof annotate shows it" shows_source
+mv "$TMPDIR/root$TMPDIR/spin.c" "$TMPDIR/spin.c"
+
 mkdir -p "$TMPDIR/root$bin"
 cp "$TMPDIR/spin.moved" "$TMPDIR/root$bin/spin"
 holds "by the root folder of the other machine" symbolize --sysroot "$TMPDIR/root" "$TMPDIR/root.hyp"

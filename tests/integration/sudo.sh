@@ -76,8 +76,17 @@ holds "with few capabilities" same 0 $((0x$effective & ~(1 << 5 | 1 << 19 | 1 <<
 threads() { # field of status: its values
         awk -v field="$1:" '$1 == field { print $2 }' "/proc/$pid/task"/*/status | sort -u | paste -sd ' '
 }
-holds "its other threads have none" same 0000000000000000 \
-        "$(for task in "/proc/$pid/task"/*; do [ "${task##*/}" = "$pid" ] || awk '$1 == "CapPrm:" { print $2 }' "$task/status"; done | sort -u)"
+permitted() { # thread's name, or "" for all but the main one and the opener
+        local task name
+        for task in "/proc/$pid/task"/*; do
+                name=$(cat "$task/comm")
+                [ "${task##*/}" != "$pid" ] || continue
+                [ "$name" = "$1" ] || { [ -z "$1" ] && [ "$name" != hyprof-opener ]; } || continue
+                awk '$1 == "CapPrm:" { print $2 }' "$task/status"
+        done | sort -u
+}
+holds "the thread that opens files has what that needs" same 0000010000080000 "$(permitted hyprof-opener)"
+holds "its other threads have none" same 0000000000000000 "$(permitted "")"
 holds "all of them are filtered" same 2 "$(threads Seccomp)"
 holds "and gain nothing" same 1 "$(threads NoNewPrivs)"
 wait "$job"

@@ -237,6 +237,88 @@ START_TEST(limits_and_ends_are_said)
 }
 END_TEST
 
+/* What was read at once stays, whatever becomes of the memory; and its copy is found by it. */
+START_TEST(what_is_held_outlives_its_memory)
+{
+        struct code_source source;
+        uint32_t kind = 0;
+
+        made_image_load(&image, base, false);
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_uint_eq(image_source_held(source.source)->used_bytes, 0);
+        ck_assert_int_eq(image_source_hold(source.source, 64), -EFBIG);
+        ck_assert_uint_eq(image_source_held(source.source)->used_bytes, 0);
+        ck_assert_int_eq(image_source_hold(source.source, PAYLOAD_MAX), 0);
+        memset(base, 0, ROOM_BYTES);
+        ck_assert_int_eq(source.read(source.source, PAYLOAD_MAX, &bytes, &kind, NULL), 0);
+        ck_assert_uint_eq(kind, TRACE_ATTACHMENT_MODULE_PARTS);
+        ck_assert_uint_ge(bytes.used_bytes, MADE_IMAGE_CODE_OFF + MADE_IMAGE_CODE_BYTES);
+        source.free(source.source);
+}
+END_TEST
+
+START_TEST(a_copy_is_found_when_its_image_is_gone)
+{
+        struct image_search_limits limits = { .bytes_max = UINT64_MAX, .until_ns = UINT64_MAX };
+        struct code_source source;
+        uint64_t avma = 0;
+
+        made_image_load(&image, base, false);
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_int_eq(image_source_hold(source.source, PAYLOAD_MAX), 0);
+        memset(base, 0, ROOM_BYTES);
+        ck_assert_int_eq(image_source_search(source.source, &limits, PAYLOAD_MAX, &bytes, &avma), 1);
+        ck_assert_uint_eq(avma, address_of(copy) + COPY_SHIFT);
+        ck_assert_int_eq(memcmp(bytes.data, copy + COPY_SHIFT, bytes.used_bytes), 0);
+        memset(bytes.data, 0, bytes.used_bytes);
+        copy[COPY_SHIFT + MADE_IMAGE_CODE_OFF] ^= 1; /* of other code it is no copy */
+        ck_assert_int_eq(image_source_search(source.source, &limits, PAYLOAD_MAX, &bytes, &avma), 0);
+        source.free(source.source);
+}
+END_TEST
+
+/* Its code is another one than when it was found. */
+START_TEST(what_has_changed_is_not_held)
+{
+        struct code_source source;
+
+        made_image_load(&image, base, false);
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        base[MADE_IMAGE_CODE_SVMA] ^= 1;
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_int_eq(image_source_hold(source.source, PAYLOAD_MAX), -EFAULT);
+        source.free(source.source);
+}
+END_TEST
+
+/* Around the place that is named, before all that lies below it. */
+START_TEST(a_search_begins_near_a_place)
+{
+        struct image_search_limits limits = { .bytes_max = UINT64_MAX, .until_ns = UINT64_MAX };
+        struct process_memory memory = process_memory_of((uint32_t)getpid());
+        struct image_search *search;
+        struct image_search_hit hit;
+        uint8_t *page = mmap(NULL, MADE_IMAGE_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                             -1, 0);
+
+        ck_assert(page != MAP_FAILED);
+        keep_copy();
+        memcpy(page, image.bytes, image.n_bytes);
+        limits.near_avma = address_of(page);
+        ck_assert_int_eq(image_search_new(&memory, &limits, &search), 0);
+        ck_assert_int_eq(image_search_next(search, &hit), 1);
+        ck_assert_uint_eq(hit.avma, address_of(page));
+        image_search_free(search);
+        ck_assert_int_eq(munmap(page, MADE_IMAGE_BYTES_MAX), 0);
+}
+END_TEST
+
 START_TEST(a_search_keeps_its_limits)
 {
         const struct image_search_limits none = { .bytes_max = 0, .until_ns = UINT64_MAX };
@@ -275,6 +357,10 @@ int main(void)
         tcase_add_test(tests, other_code_is_no_copy);
         tcase_add_test(tests, what_is_mapped_is_put_together);
         tcase_add_test(tests, limits_and_ends_are_said);
+        tcase_add_test(tests, what_is_held_outlives_its_memory);
+        tcase_add_test(tests, a_copy_is_found_when_its_image_is_gone);
+        tcase_add_test(tests, what_has_changed_is_not_held);
+        tcase_add_test(tests, a_search_begins_near_a_place);
         tcase_add_test(tests, a_search_keeps_its_limits);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);

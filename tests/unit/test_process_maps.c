@@ -139,6 +139,10 @@ START_TEST(test_own)
         ck_assert(found);
         process_maps_close(&maps);
         ck_assert_int_eq(process_maps_open(&maps, INT32_MAX, &err), -ESRCH);
+        ck_assert(process_maps_has_code_at((uint32_t)getpid(), avma));
+        ck_assert(!process_maps_has_code_at((uint32_t)getpid(), (uint64_t)(uintptr_t)&maps));
+        ck_assert(!process_maps_has_code_at((uint32_t)getpid(), 0));
+        ck_assert(!process_maps_has_code_at(INT32_MAX, avma));
 }
 END_TEST
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recent_mappings.h"
+
+void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping *mapping)
+{
+        r->mappings[r->n_added++ % RECENT_MAPPINGS_MAX] = *mapping;
+}
+
+bool recent_mapping_is_newer(const struct recent_mapping *mapping, const struct recent_mapping *memory,
+                             uint64_t until_ns)
+{
+        return mapping->pid == memory->pid && mapping->time_ns > memory->time_ns &&
+               mapping->time_ns <= until_ns && mapping->start_avma < memory->end_avma &&
+               memory->start_avma < mapping->end_avma;
+}
+
+bool recent_mappings_have_newer(const struct recent_mappings *r, const struct recent_mapping *memory,
+                                uint64_t until_ns)
+{
+        size_t n = r->n_added < RECENT_MAPPINGS_MAX ? r->n_added : RECENT_MAPPINGS_MAX;
+
+        for (size_t i = 0; i < n; i++)
+                if (recent_mapping_is_newer(&r->mappings[i], memory, until_ns))
+                        return true;
+        return false;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/early_opener.c: the file of a mapping is open when its ring is reported, and the ring keeps its records */
+#include "base/byte_buffer.h"
+#include "base/io.h"
+#include "sampler/early_opener.h"
+#include "sampler/opened_files.h"
+#include "sampler/perf_record.h"
+#include "tests/unit/fake_events.h"
+#include "tests/unit/fake_ring.h"
+#include "tests/unit/kernel_record.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_BYTES 8192
+
+static struct event_set events;
+static struct early_opener *opener;
+static int ring_fd; /* what the kernel would wake who waits for the ring by */
+static char path[] = "/tmp/hyprof-opener-XXXXXX";
+static struct perf_mmap mapped; /* of ourselves */
+static ino_t mapped_inode;
+
+static void setup(void)
+{
+        int fd = mkostemp(path, O_CLOEXEC);
+        struct stat status;
+        void *at;
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(ftruncate(fd, FILE_BYTES), 0);
+        ck_assert_int_eq(fstat(fd, &status), 0);
+        at = mmap(NULL, FILE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+        ck_assert_ptr_ne(at, MAP_FAILED);
+        mapped_inode = status.st_ino;
+        io_close(&fd);
+        mapped = (struct perf_mmap){ .start_avma = (uint64_t)(uintptr_t)at,
+                                     .length_bytes = FILE_BYTES,
+                                     .build_id = { 1 },
+                                     .build_id_bytes = PERF_RECORD_BUILD_ID_MAX,
+                                     .executable = true,
+                                     .path = path,
+                                     .path_bytes = strlen(path) };
+        fake_events_open(&events, PERF_RECORD_SAMPLE_TYPE);
+        ring_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        ck_assert_int_ge(ring_fd, 0);
+        events.ring_fds[FAKE_TRACKER_1] = ring_fd;
+        ck_assert_int_eq(early_opener_start(&events, &opener, NULL), 0);
+}
+
+static void teardown(void)
+{
+        early_opener_stop(opener);
+        event_set_close(&events);
+        io_close(&ring_fd);
+        ck_assert_int_eq(unlink(path), 0);
+}
+
+/* One record, and what the kernel does when it is there. */
+static void tell(const struct perf_mmap *mmap, uint64_t time_ns)
+{
+        struct kernel_record_identity identity = { .pid = (uint32_t)getpid(),
+                                                   .tid = (uint32_t)getpid(),
+                                                   .time_ns = time_ns,
+                                                   .event = FAKE_EVENT_TRACKER };
+        struct byte_buffer record = { .data = NULL };
+        static const uint64_t one = 1;
+
+        kernel_record_add_mmap2(&record, &identity, mmap);
+        fake_ring_take(&events.rings[FAKE_TRACKER_1], &record);
+        byte_buffer_deinit(&record);
+        ck_assert_int_eq(io_write_all(ring_fd, &one, sizeof(one), NULL), 0);
+}
+
+/* Until the opener has reported at least @n times: one is for all records of before. */
+static void wait_for(uint64_t n)
+{
+        uint64_t n_reports = 0;
+
+        while (n_reports < n) {
+                struct pollfd report = { .fd = early_opener_fd(opener), .events = POLLIN };
+                uint64_t more;
+
+                ck_assert_int_eq(poll(&report, 1, -1), 1);
+                ck_assert_int_eq(read(report.fd, &more, sizeof(more)), sizeof(more));
+                n_reports += more;
+        }
+}
+
+static int find(uint64_t time_ns)
+{
+        struct perf_mmap mmap = mapped;
+
+        mmap.time_ns = time_ns;
+        return opened_files_find(early_opener_files(opener), (uint32_t)getpid(), &mmap);
+}
+
+START_TEST(test_opened)
+{
+        struct stat status;
+        const uint8_t *record;
+        size_t n_bytes;
+        int fd;
+
+        tell(&mapped, 1000);
+        wait_for(1);
+        fd = find(1000);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(fstat(fd, &status), 0);
+        ck_assert_uint_eq(status.st_ino, mapped_inode);
+        io_close(&fd);
+        ck_assert_int_eq(perf_ring_peek(&events.rings[FAKE_TRACKER_1], &record, &n_bytes, NULL), 1);
+        tell(&mapped, 2000);
+        wait_for(1);
+        fd = find(2000);
+        ck_assert_int_ge(fd, 0);
+        io_close(&fd);
+}
+END_TEST
+
+START_TEST(test_left_alone)
+{
+        struct perf_mmap data = mapped, of_system = mapped, gone = mapped;
+
+        data.executable = false;
+        of_system.path = "/usr/lib/libc.so.6";
+        of_system.path_bytes = strlen(of_system.path);
+        gone.start_avma += UINT64_C(1) << 40;
+        gone.build_id[0]++;
+        gone.path = "/tmp/hyprof-opener-nowhere";
+        gone.path_bytes = strlen(gone.path);
+        tell(&data, 1000);
+        wait_for(1);
+        tell(&of_system, 2000);
+        wait_for(1);
+        tell(&gone, 3000);
+        wait_for(1);
+        ck_assert_int_eq(find(1000), -ENOENT);
+        ck_assert_int_eq(find(2000), -ENOENT);
+        ck_assert_int_eq(find(3000), -ENOENT);
+}
+END_TEST
+
+/* The opener's thread. */
+static pid_t find_thread(void)
+{
+        DIR *tasks = opendir("/proc/self/task");
+        struct dirent *entry;
+        pid_t tid = 0;
+
+        ck_assert_ptr_nonnull(tasks);
+        while (tid == 0 && (entry = readdir(tasks)) != NULL) /* NOLINT(concurrency-mt-unsafe): one reads it */
+                if (entry->d_name[0] != '.' && atoi(entry->d_name) != getpid())
+                        tid = atoi(entry->d_name);
+        (void)closedir(tasks);
+        ck_assert_int_gt(tid, 0);
+        return tid;
+}
+
+START_TEST(test_rights)
+{
+        const struct sched_param first = { .sched_priority = 1 };
+        pid_t tid = find_thread();
+        bool may = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
+        char name[64], line[256];
+        unsigned long long effective = ~0ull;
+        FILE *f;
+
+        ck_assert_int_eq(sched_getscheduler(tid), may ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER);
+        (void)snprintf(name, sizeof(name), "/proc/self/task/%d/status", (int)tid);
+        f = fopen(name, "re");
+        ck_assert_ptr_nonnull(f);
+        while (fgets(line, sizeof(line), f))
+                if (strncmp(line, "CapEff:", 7) == 0)
+                        effective = strtoull(line + 7, NULL, 16);
+        (void)fclose(f);
+        ck_assert_uint_eq(effective & 1ull << CAP_SYS_NICE, 0);
+        ck_assert_uint_eq(effective & 1ull << CAP_PERFMON, 0);
+}
+END_TEST
+
+static bool wants(const char *name)
+{
+        return early_opener_wants_path(name, strlen(name));
+}
+
+START_TEST(test_wants_path)
+{
+        ck_assert(wants("/tmp/kernel.so"));
+        ck_assert(wants("/tmp/kernel.so (deleted)"));
+        ck_assert(wants("/memfd:code (deleted)"));
+        ck_assert(wants("/home/user/.cache/kernel.so"));
+        ck_assert(wants("/library/kernel.so"));
+        ck_assert(!wants("/usr/lib/x86_64-linux-gnu/libc.so.6"));
+        ck_assert(!wants("/lib64/ld-linux-x86-64.so.2"));
+        ck_assert(!wants("//anon"));
+        ck_assert(!wants("[vdso]"));
+        ck_assert(!wants(""));
+}
+END_TEST
+
+START_TEST(test_nothing)
+{
+        early_opener_stop(NULL);
+        ck_assert_ptr_null(early_opener_files(NULL));
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/early_opener");
+        TCase *tc = tcase_create("thread"), *alone = tcase_create("alone");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_set_timeout(tc, 60);
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_opened);
+        tcase_add_test(tc, test_left_alone);
+        tcase_add_test(tc, test_rights);
+        tcase_add_test(alone, test_wants_path);
+        tcase_add_test(alone, test_nothing);
+        suite_add_tcase(suite, tc);
+        suite_add_tcase(suite, alone);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

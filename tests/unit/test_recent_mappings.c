@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that was made executable after a record, and before it was looked at, is known; other memory and other times do not count. */
+#include "sampler/recent_mappings.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static struct recent_mappings recent;
+static const struct recent_mapping code = {
+        .start_avma = 0x2000, .end_avma = 0x3000, .time_ns = 100, .pid = 7
+};
+
+static void setup(void)
+{
+        recent = (struct recent_mappings){ .n_added = 0 };
+}
+
+static void add(uint32_t pid, uint64_t start_avma, uint64_t end_avma, uint64_t time_ns)
+{
+        const struct recent_mapping mapping = {
+                .start_avma = start_avma, .end_avma = end_avma, .time_ns = time_ns, .pid = pid
+        };
+
+        recent_mappings_add(&recent, &mapping);
+}
+
+START_TEST(what_came_in_between_is_newer)
+{
+        ck_assert(!recent_mappings_have_newer(&recent, &code, 200));
+        add(7, 0x2fff, 0x4000, 101);
+        ck_assert(recent_mappings_have_newer(&recent, &code, 200));
+        ck_assert(recent_mappings_have_newer(&recent, &code, 101));
+        ck_assert(!recent_mappings_have_newer(&recent, &code, 100));
+}
+END_TEST
+
+START_TEST(the_record_itself_is_not_newer)
+{
+        add(7, 0x2000, 0x3000, 100);
+        ck_assert(!recent_mappings_have_newer(&recent, &code, 200));
+}
+END_TEST
+
+START_TEST(other_memory_does_not_count)
+{
+        add(7, 0x3000, 0x4000, 150);
+        add(7, 0x1000, 0x2000, 150);
+        add(8, 0x2000, 0x3000, 150);
+        ck_assert(!recent_mappings_have_newer(&recent, &code, 200));
+}
+END_TEST
+
+START_TEST(the_oldest_are_forgotten)
+{
+        add(7, 0x2000, 0x3000, 150);
+        for (size_t i = 1; i < RECENT_MAPPINGS_MAX; i++)
+                add(8, 0x2000, 0x3000, 150);
+        ck_assert(recent_mappings_have_newer(&recent, &code, 200));
+        add(8, 0x2000, 0x3000, 150);
+        ck_assert(!recent_mappings_have_newer(&recent, &code, 200));
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("recent_mappings");
+        TCase *tests = tcase_create("recent_mappings");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_checked_fixture(tests, setup, NULL);
+        tcase_add_test(tests, what_came_in_between_is_newer);
+        tcase_add_test(tests, the_record_itself_is_not_newer);
+        tcase_add_test(tests, other_memory_does_not_count);
+        tcase_add_test(tests, the_oldest_are_forgotten);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
