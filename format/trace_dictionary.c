@@ -71,6 +71,23 @@ int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, si
         return r < 0 ? r : 0;
 }
 
+int trace_dictionary_add_program_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
+                                        uint32_t *ret_id)
+{
+        const struct intern *t = &d->tables[index_of(TRACE_TABLE_STRINGS)];
+        uint32_t id = intern_find(t, text, text_bytes);
+
+        if (id != 0) {
+                *ret_id = id;
+                return 0;
+        }
+        if (t->n_items >= t->n_items_max / 2 ||
+            (t->items_bytes_max != 0 && (t->items_used_bytes > t->items_bytes_max / 2 ||
+                                         text_bytes > t->items_bytes_max / 2 - t->items_used_bytes)))
+                return -EOVERFLOW;
+        return trace_dictionary_add_string(d, text, text_bytes, ret_id);
+}
+
 uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table)
 {
         return d->tables[index_of(table)].n_items;

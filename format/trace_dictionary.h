@@ -57,6 +57,10 @@ int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, con
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id);
 
+/* For texts that a program can make any number of: the last half of the room is for names of ours. */
+int trace_dictionary_add_program_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
+                                        uint32_t *ret_id);
+
 /* How many rows the table has; ids are 1 .. this. */
 uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table);
 

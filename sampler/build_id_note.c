@@ -78,13 +78,19 @@ static const uint8_t *take_padded(struct byte_reader *r, uint32_t n_bytes, size_
         return at;
 }
 
-static size_t find_in_notes(struct byte_reader notes, size_t align_bytes, const uint8_t **ret_id)
+size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const struct build_id_segment *segment,
+                             const uint8_t **ret_id)
 {
+        size_t align_bytes = segment->align_bytes == 8 ? 8 : 4;
+        struct byte_reader r = byte_reader_of(notes, n_bytes);
+
+        if (segment->size_bytes < r.left)
+                r.left = (size_t)segment->size_bytes;
         for (unsigned i = 0; i < NOTES_MAX; i++) {
-                uint32_t name_bytes = bytes_u32(&notes), id_bytes = bytes_u32(&notes);
-                uint32_t type = bytes_u32(&notes);
-                const uint8_t *name = take_padded(&notes, name_bytes, align_bytes);
-                const uint8_t *id = take_padded(&notes, id_bytes, align_bytes);
+                uint32_t name_bytes = bytes_u32(&r), id_bytes = bytes_u32(&r);
+                uint32_t type = bytes_u32(&r);
+                const uint8_t *name = take_padded(&r, name_bytes, align_bytes);
+                const uint8_t *id = take_padded(&r, id_bytes, align_bytes);
 
                 if (!name || !id)
                         return 0;
@@ -98,26 +104,38 @@ static size_t find_in_notes(struct byte_reader notes, size_t align_bytes, const 
         return 0;
 }
 
-size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **ret_id)
+bool build_id_note_next(const uint8_t *bytes, size_t n_bytes, uint16_t *at, struct build_id_segment *ret)
 {
         struct segment_table table;
 
         if (!read_header(bytes, n_bytes, &table))
-                return 0;
-        for (uint16_t i = 0; i < table.n_segments && i < SEGMENTS_MAX; i++) {
-                uint64_t offset_bytes, size_bytes, align_bytes, at = (uint64_t)i * table.entry_bytes;
-                struct byte_reader r, notes;
-                size_t n;
+                return false;
+        while (*at < table.n_segments && *at < SEGMENTS_MAX) {
+                uint64_t offset_bytes = (uint64_t)*at * table.entry_bytes;
+                struct byte_reader r;
 
-                if (__builtin_add_overflow(table.offset_bytes, at, &at))
-                        return 0;
-                r = reader_at(bytes, n_bytes, at);
-                if (!read_segment(&r, table.is_64_bit, &offset_bytes, &size_bytes, &align_bytes))
-                        continue;
-                notes = reader_at(bytes, n_bytes, offset_bytes);
-                if (size_bytes < notes.left)
-                        notes.left = (size_t)size_bytes;
-                n = find_in_notes(notes, align_bytes == 8 ? 8 : 4, ret_id);
+                ++*at;
+                if (__builtin_add_overflow(table.offset_bytes, offset_bytes, &offset_bytes))
+                        return false;
+                r = reader_at(bytes, n_bytes, offset_bytes);
+                if (read_segment(&r, table.is_64_bit, &ret->offset_bytes, &ret->size_bytes,
+                                 &ret->align_bytes))
+                        return true;
+        }
+        return false;
+}
+
+size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **ret_id)
+{
+        struct build_id_segment segment;
+        uint16_t at = 0;
+
+        while (build_id_note_next(bytes, n_bytes, &at, &segment)) {
+                struct byte_reader notes = reader_at(bytes, n_bytes, segment.offset_bytes);
+                size_t n = notes.left > 0 ? build_id_note_find_in(bytes + segment.offset_bytes, notes.left,
+                                                                  &segment, ret_id)
+                                          : 0;
+
                 if (n > 0)
                         return n;
         }

@@ -17,6 +17,23 @@
 /* Whether these are the first bytes of an ELF file. */
 bool build_id_note_is_elf(const uint8_t *bytes, size_t n_bytes);
 
+/* A segment of notes, as the header says. */
+struct build_id_segment {
+        uint64_t offset_bytes, size_bytes, align_bytes;
+};
+
+/*
+ * build_id_note_next() - the next segment of notes, which may lie anywhere in the file
+ * @bytes:  the first ones of the file
+ * @at:     0 at first, then as it was left
+ * Returns false when there are no more.
+ */
+bool build_id_note_next(const uint8_t *bytes, size_t n_bytes, uint16_t *at, struct build_id_segment *ret);
+
+/* The build-id in the bytes of such a segment.  @ret_id borrows @notes.  Returns its length, or 0. */
+size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const struct build_id_segment *segment,
+                             const uint8_t **ret_id);
+
 /*
  * build_id_note_find() - the build-id, if it lies within these first bytes
  * @ret_id:  borrows @bytes

@@ -110,6 +110,21 @@ static int stage(const struct image_reader *t, const struct staged_image *image,
         return 0;
 }
 
+/* Some tools put the notes behind everything else, where the kernel finds them too (Linux 6.12). */
+static size_t find_far_build_id(const struct image_reader *t, int fd, size_t n_judged, const uint8_t **ret_id)
+{
+        struct build_id_segment segment;
+        uint8_t *notes = t->copy + JUDGED_BYTES;
+        size_t n_read, n = 0;
+        uint16_t at = 0;
+
+        while (n == 0 && build_id_note_next(t->copy, n_judged, &at, &segment))
+                if (segment.offset_bytes <= INT64_MAX - JUDGED_BYTES &&
+                    io_pread_full(fd, notes, JUDGED_BYTES, segment.offset_bytes, &n_read, NULL) == 0)
+                        n = build_id_note_find_in(notes, n_read, &segment, ret_id);
+        return n;
+}
+
 /* Whether a file begins as it should: an ELF file, and the one that was mapped. */
 static int judge(const struct image_reader *t, const struct image_request *request)
 {
@@ -121,13 +136,16 @@ static int judge(const struct image_reader *t, const struct image_request *reque
                 return r;
         if (!build_id_note_is_elf(t->copy, n_read))
                 return -ENOEXEC;
-        id_bytes = request->build_id_bytes > 0 ? build_id_note_find(t->copy, n_read, &id) : 0;
+        if (request->build_id_bytes == 0)
+                return 0;
+        id_bytes = build_id_note_find(t->copy, n_read, &id);
+        if (id_bytes == 0)
+                id_bytes = find_far_build_id(t, request->fd, n_read, &id);
         if (id_bytes > request->build_id_bytes)
                 id_bytes = request->build_id_bytes; /* the kernel tells no more of it */
-        return id_bytes > 0 && (id_bytes != request->build_id_bytes ||
-                                memcmp(id, request->build_id, id_bytes) != 0)
-                       ? -ESTALE
-                       : 0;
+        /* One without any is another one, which has its name now. */
+        return id_bytes == request->build_id_bytes && memcmp(id, request->build_id, id_bytes) == 0 ? 0
+                                                                                                   : -ESTALE;
 }
 
 /* The bytes of a file from its beginning to the size that it had.  -EAGAIN if it is shorter now. */

@@ -149,7 +149,7 @@ static void count_garbage(struct jit_files *f, struct jit_process *p)
 
 static int add_name(struct jit_files *f, const char *name, size_t name_bytes, uint32_t *ret_id)
 {
-        int r = trace_dictionary_add_string(f->parts.dictionary, name, name_bytes, ret_id);
+        int r = trace_dictionary_add_program_string(f->parts.dictionary, name, name_bytes, ret_id);
 
         if (r != -EOVERFLOW)
                 return r;

@@ -30,7 +30,8 @@ void jit_target_close(struct jit_target *t);
 
 /*
  * jit_target_open_map() - the file as it is now
- * Only a regular file that belongs to the user of the process, or to root, and is not older than the process.
+ * Only a regular file that belongs to the user of the process, or to root and is for everybody to read, and that is not
+ * older than the process.
  * Returns a descriptor, the caller's; -ENOENT; -EACCES if it is another's, -errno.
  */
 int jit_target_open_map(const struct jit_target *t, struct error *err);

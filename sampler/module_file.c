@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/module_file.h"
 
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/perf_record.h"
@@ -16,15 +17,18 @@
 #include <linux/fs.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PATH_BYTES_MAX 4096 /* PATH_MAX; the kernel gives no longer ones */
-#define LINK_BYTES     96   /* "/proc/PID/map_files/START-END" */
+#define PATH_BYTES_MAX   4096 /* PATH_MAX; the kernel gives no longer ones */
+#define LINK_BYTES       96   /* "/proc/PID/map_files/START-END" */
+#define STATUS_BYTES_MAX 65536
 
 static const char vdso_name[] = "[vdso]";
 static const char deleted[] = " (deleted)";
@@ -64,6 +68,44 @@ static bool is_next_of_inode(int fd, const struct perf_mmap *mmap)
 
         return mmap->inode_generation != 0 && ioctl(fd, FS_IOC_GETVERSION, &generation) == 0 &&
                (uint32_t)generation != mmap->inode_generation;
+}
+
+/* Whose files a process makes, if it lives.  That of its folder in /proc is another one if the program likes. */
+static bool find_user(uint32_t pid, uid_t *ret_user)
+{
+        static const char name[] = "\nUid:";
+        struct byte_buffer text = { .data = NULL };
+        char path[LINK_BYTES];
+        const char *at = NULL;
+        char *end = NULL;
+
+        (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
+        if (io_read_file(AT_FDCWD, path, STATUS_BYTES_MAX, &text, NULL) == 0)
+                at = strstr((const char *)text.data, name);
+        at = at ? at + sizeof(name) - 1 : NULL;
+        for (int i = 0; at && i < 4; i++) { /* real, effective, saved, of files */
+                *ret_user = (uid_t)strtoul(at, &end, 10);
+                at = end == at ? NULL : end;
+        }
+        byte_buffer_deinit(&text);
+        return at != NULL;
+}
+
+/*
+ * Whether the process could have read it.  In a user namespace anybody can put any file that he can name at
+ * any path, and unmap what was there: what that path leads to is then read with our rights, not with his.
+ */
+static bool is_readable_by(uint32_t pid, const struct perf_mmap *mmap, const struct stat *status)
+{
+        uid_t user = 0;
+
+        if (!S_ISREG(status->st_mode) || /* which is refused for that */
+            (status->st_mode & S_IROTH) ||
+            (mmap->inode != 0 && status->st_dev == makedev(mmap->device_major, mmap->device_minor)))
+                return true;
+        if (!find_user(pid, &user))
+                return geteuid() != 0;
+        return user == 0 || user == status->st_uid || user == geteuid();
 }
 
 /* A file that an O_PATH descriptor names, for reading, if it is the one that was mapped.  Takes the descriptor. */
@@ -154,10 +196,12 @@ static int open_mapped(uint32_t pid, const struct perf_mmap *mmap, struct error 
  * put there by the program, and leads to what it likes us to read.  A folder at a time, and not by openat2(2), whose
  * flags a filter of system calls cannot see.
  */
-static int open_below(int root_fd, const char *path, const struct perf_mmap *mmap, struct error *err)
+static int open_below(int root_fd, uint32_t pid, const char *path, const struct perf_mmap *mmap,
+                      struct error *err)
 {
         int folder_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
         const char *at = path + strspn(path, "/");
+        struct stat status;
 
         while (folder_fd >= 0 && *at != '\0') {
                 char part[NAME_MAX + 1];
@@ -176,7 +220,17 @@ static int open_below(int root_fd, const char *path, const struct perf_mmap *mma
                 io_close(&folder_fd);
                 folder_fd = part_fd;
         }
-        return folder_fd < 0 ? error_errno(err, "%s", path) : reopen(folder_fd, mmap, path, err);
+        if (folder_fd < 0 || fstat(folder_fd, &status) < 0) {
+                int r = error_errno(err, "%s", path);
+
+                io_close(&folder_fd);
+                return r;
+        }
+        if (!is_readable_by(pid, mmap, &status)) {
+                io_close(&folder_fd);
+                return error_set(err, -EACCES, "%s: not for the process to read", path);
+        }
+        return reopen(folder_fd, mmap, path, err);
 }
 
 static int open_by_path(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)
@@ -192,7 +246,7 @@ static int open_by_path(uint32_t pid, const char *path, const struct perf_mmap *
                 if (root_fd < 0)
                         return error_errno(err, "/");
         }
-        fd = open_below(root_fd, path, mmap, err);
+        fd = open_below(root_fd, pid, path, mmap, err);
         io_close(&root_fd);
         return fd;
 }

@@ -10,7 +10,8 @@
  * /proc/PID/root/PATH (the program's own view of the file system); PATH.  A file
  * that is not the one that was mapped is passed over: by its inode and the inode's generation, where the
  * kernel told that (the device is another number in stat(2) on btrfs and overlays);
- * where it told the build-id, whoever reads the file has to compare.
+ * where it told the build-id, whoever reads the file has to compare.  By its path, only a file that the process's
+ * user can read: everybody may, or it is his, or the very inode of that device.
  */
 #ifndef SAMPLER_MODULE_FILE_H
 #define SAMPLER_MODULE_FILE_H

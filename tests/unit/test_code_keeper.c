@@ -51,6 +51,27 @@ static void stop(void)
         trace_dictionary_deinit(&dictionary);
 }
 
+/* The begin of an ELF file with a build-id of 20 times 0xab. */
+static void put_header(uint8_t *bytes)
+{
+        static const uint8_t note[16] = {
+                4, 0, 0, 0, 20, 0, 0, 0, NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0
+        };
+        const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
+                                    .e_phoff = sizeof(header),
+                                    .e_phentsize = sizeof(Elf64_Phdr),
+                                    .e_phnum = 1 };
+        const Elf64_Phdr segment = { .p_type = PT_NOTE,
+                                     .p_offset = sizeof(header) + sizeof(segment),
+                                     .p_filesz = sizeof(note) + 20,
+                                     .p_align = 4 };
+
+        memcpy(bytes, &header, sizeof(header));
+        memcpy(bytes + sizeof(header), &segment, sizeof(segment));
+        memcpy(bytes + segment.p_offset, note, sizeof(note));
+        memset(bytes + segment.p_offset + sizeof(note), 0xab, 20);
+}
+
 /* A mapping of this process, of code that is in no folder. */
 struct mapped_code {
         struct perf_mmap mmap;
@@ -67,8 +88,7 @@ static void map_code(struct mapped_code *code, uint8_t fill)
         ck_assert_int_ge(fd, 0);
         memset(code, 0, sizeof(*code));
         memset(code->bytes, fill, FILE_BYTES);
-        memset(code->bytes, 0, 64);
-        memcpy(code->bytes, ELFMAG, SELFMAG);
+        put_header(code->bytes);
         ck_assert_int_eq(io_write_all(fd, code->bytes, FILE_BYTES, NULL), 0);
         ck_assert_int_eq(fstat(fd, &status), 0);
         code->at = mmap(NULL, FILE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);

@@ -168,10 +168,35 @@ START_TEST(test_other_build_id)
         request.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
         ck_assert_int_eq(image_reader_put(reader, &request, 0), 0);
         ck_assert_int_eq(take().code, -ESTALE);
+        request.fd = make_elf(100, 1); /* has none: it has the other one's name by now */
+        ck_assert_int_eq(image_reader_put(reader, &request, 0), 0);
+        ck_assert_int_eq(take().code, -ESTALE);
         request.build_id_bytes = 0;
         request.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
         ck_assert_int_eq(image_reader_put(reader, &request, 0), 0);
         ck_assert_int_ne(take().code, -ESTALE);
+}
+END_TEST
+
+/* Notes that lie behind everything else. */
+START_TEST(test_far_build_id)
+{
+        struct image_request request = { .build_id_bytes = 4, .build_id = { 1, 2, 3, 4 } };
+        Elf64_Ehdr header = { .e_ident = ELFMAG, .e_phoff = 64, .e_phnum = 1, .e_phentsize = 56 };
+        Elf64_Phdr segment = { .p_type = PT_NOTE, .p_offset = 100000, .p_filesz = 20, .p_align = 4 };
+        uint8_t note[20] = { 4, 0, 0, 0, 4, 0, 0, 0, NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4 };
+
+        header.e_ident[EI_CLASS] = ELFCLASS64;
+        header.e_ident[EI_DATA] = ELFDATA2LSB;
+        for (int i = 0; i < 2; i++) {
+                request.fd = make_elf(100100, 1);
+                ck_assert_int_eq(pwrite(request.fd, &header, 64, 0), 64);
+                ck_assert_int_eq(pwrite(request.fd, &segment, 56, 64), 56);
+                ck_assert_int_eq(pwrite(request.fd, note, sizeof(note), 100000), sizeof(note));
+                ck_assert_int_eq(image_reader_put(reader, &request, 0), 0);
+                ck_assert_int_eq(take().code, i == 0 ? 0 : -ESTALE);
+                note[19] = 5;
+        }
 }
 END_TEST
 
@@ -309,6 +334,7 @@ int main(void)
         tcase_add_test(tcase, test_refusals);
         tcase_add_test(tcase, test_limit);
         tcase_add_test(tcase, test_other_build_id);
+        tcase_add_test(tcase, test_far_build_id);
         tcase_add_test(tcase, test_sources);
         tcase_add_test(tcase, test_full_queue);
         tcase_add_test(tcase, test_stop_when_full);

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -321,6 +322,71 @@ START_TEST(test_other_mount_namespace)
 }
 END_TEST
 
+/* A child of another user, which lives until the pipe is closed. */
+static pid_t start_as_nobody(int *ret_go_fd)
+{
+        int go[2], ready[2];
+        char byte;
+        pid_t pid;
+
+        ck_assert_int_eq(pipe(go), 0);
+        ck_assert_int_eq(pipe(ready), 0);
+        pid = fork();
+        if (pid == 0) {
+                (void)close(go[1]);
+                (void)!setuid(65534);
+                (void)close(ready[1]);
+                (void)close(ready[0]);
+                (void)!read(go[0], &byte, 1);
+                _exit(0);
+        }
+        io_close(&go[0]);
+        io_close(&ready[1]);
+        (void)!read(ready[0], &byte, 1); /* the end: it is nobody */
+        io_close(&ready[0]);
+        *ret_go_fd = go[1];
+        return pid;
+}
+
+/* What lies at the path of another user's mapping is his to read, or it is not read with our rights. */
+START_TEST(test_file_of_others)
+{
+        struct perf_mmap m = { .executable = true,
+                               .start_avma = 4096,
+                               .length_bytes = 4096,
+                               .path = path,
+                               .path_bytes = strlen(path),
+                               .build_id_bytes = 20 };
+        struct stat status;
+        int go_fd;
+        pid_t pid;
+
+        if (geteuid() != 0) {
+                printf("skipped: not root\n");
+                return;
+        }
+        pid = start_as_nobody(&go_fd);
+        expect_text(module_file_open((uint32_t)pid, &m, NULL), "first");
+        ck_assert_int_eq(chmod(path, 0700), 0);
+        ck_assert_int_eq(module_file_open((uint32_t)pid, &m, NULL), -EACCES);
+        ck_assert_int_eq(module_file_open(ended_pid(), &m, NULL), -EACCES);
+        expect_text(module_file_open(own_pid(), &m, NULL), "first");
+        ck_assert_int_eq(stat(path, &status), 0);
+        m.build_id_bytes = 0;
+        m.inode = status.st_ino;
+        ck_assert_int_eq(module_file_open((uint32_t)pid, &m, NULL), -EACCES);
+        m.device_major = major(status.st_dev);
+        m.device_minor = minor(status.st_dev);
+        expect_text(module_file_open((uint32_t)pid, &m, NULL), "first");
+        m.device_major = 0;
+        m.device_minor = 0;
+        ck_assert_int_eq(chown(path, 65534, 65534), 0);
+        expect_text(module_file_open((uint32_t)pid, &m, NULL), "first");
+        io_close(&go_fd);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
 START_TEST(test_vdso)
 {
         struct perf_mmap m = { .executable = true,
@@ -352,6 +418,7 @@ int main(void)
         tcase_add_test(tc, test_link);
         tcase_add_test(tc, test_file_without_identity);
         tcase_add_test(tc, test_other_mount_namespace);
+        tcase_add_test(tc, test_file_of_others);
         tcase_add_test(tc, test_vdso);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

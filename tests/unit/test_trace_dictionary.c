@@ -477,6 +477,33 @@ START_TEST(test_full_table)
 }
 END_TEST
 
+/* What a program says of itself, as often as it likes, leaves room for what we say of it. */
+START_TEST(test_half_is_for_names_of_ours)
+{
+        struct trace_dictionary small;
+        char text[32] = "";
+        uint32_t id, again;
+
+        trace_dictionary_init(&small, 8); /* and 128 bytes */
+        for (text[0] = 'a'; text[0] < 'e'; text[0]++)
+                ck_assert_int_eq(trace_dictionary_add_program_string(&small, text, 1, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_program_string(&small, text, 1, &id), -EOVERFLOW);
+        ck_assert_int_eq(trace_dictionary_add_program_string(&small, "a", 1, &id), 0); /* is there */
+        ck_assert_uint_eq(id, 1);
+        ck_assert_int_eq(trace_dictionary_add_string(&small, text, 1, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_program_string(&small, text, 1, &again), 0);
+        ck_assert_uint_eq(id, again);
+        trace_dictionary_deinit(&small);
+
+        trace_dictionary_init(&small, 8);
+        ck_assert_int_eq(trace_dictionary_add_program_string(&small, text, 32, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_program_string(&small, text, 31, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_program_string(&small, text, 2, &id), -EOVERFLOW);
+        ck_assert_int_eq(trace_dictionary_add_string(&small, text, 30, &id), 0);
+        trace_dictionary_deinit(&small);
+}
+END_TEST
+
 START_TEST(test_many_rows_go_into_several_bodies)
 {
         struct trace_dictionary from, to;
@@ -538,6 +565,7 @@ int main(void)
         tcase_add_loop_test(tc, test_wrong_counts_are_refused, first_rows, TABLE_END);
         tcase_add_test(tc, test_string_lengths_are_checked);
         tcase_add_test(tc, test_full_table);
+        tcase_add_test(tc, test_half_is_for_names_of_ours);
         tcase_add_test(tc, test_many_rows_go_into_several_bodies);
         tcase_add_test(tc, test_longest_strings);
         suite_add_tcase(suite, tc);
