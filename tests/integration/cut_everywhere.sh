@@ -10,7 +10,7 @@ limit_s=10
 step=1
 case $VARIANT in asan | tsan) step=7 ;; esac
 
-holds "a small trace is recorded" record small --no-symbolize --embed=none "$WORKLOADS/w_exit"
+holds "a small trace is recorded" record small --no-symbolize --embed=none -e cpu-clock:u "$WORKLOADS/w_exit"
 holds "it is whole" is_whole small
 bytes=$(od -An -v -tx1 "$TMPDIR/small.hyp" | tr -d '\n' | sed 's/ /\\x/g') # "\x48\x59...": four characters a byte
 n_bytes=$((${#bytes} / 4))
