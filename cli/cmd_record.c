@@ -235,8 +235,6 @@ static int record_trace(struct work *w, struct error *err)
 
         if (r == 0)
                 r = run_recorder(w, err);
-        if (r == 0)
-                r = image_spool_seal(&w->spool, err);
         return r == 0 ? complete(w, err) : r;
 }
 
