@@ -54,13 +54,15 @@ static bool take(struct annotation *a, int r)
 
 /* ---- modules with an image ------------------------------------------------------------------------------ */
 
-static int list_module(struct annotation *a, struct listing_request *request, const struct trace_module *row)
+static int list_module(struct annotation *a, const struct listing_request *common,
+                       const struct trace_module *row)
 {
         const struct trace_dictionary *d = a->trace->dictionary;
         struct spooled_image image = { .bytes = NULL };
         uint32_t attachment = find_attachment(d, a->function.module);
         struct module_images images;
-        struct image_finder finder = { .dictionary = d, .images = &images, .search = request->search };
+        struct image_finder finder = { .dictionary = d, .images = &images, .search = common->search };
+        struct listing_request request = *common;
         struct error err = ERROR_NONE;
         char *path = copy_string(report_string_of(d, row->path));
 
@@ -69,14 +71,14 @@ static int list_module(struct annotation *a, struct listing_request *request, co
                 return -ENOMEM;
         }
         if (attachment != 0 && image_spool_map(&a->trace->images, d, attachment, &image, &err) == 1) {
-                request->image = image.bytes;
-                request->image_bytes = image.n_bytes;
+                request.image = image.bytes;
+                request.image_bytes = image.n_bytes;
                 a->is_kept = true;
         }
-        request->path = path;
-        request->finder = &finder;
-        request->module = a->function.module;
-        (void)take(a, listing_process_run(request, &a->listing, &a->no_code));
+        request.path = path;
+        request.finder = &finder;
+        request.module = a->function.module;
+        (void)take(a, listing_process_run(&request, &a->listing, &a->no_code));
         if (image.bytes)
                 image_spool_unmap(&image);
         module_images_deinit(&images);

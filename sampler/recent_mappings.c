@@ -17,9 +17,7 @@ bool recent_mapping_is_newer(const struct recent_mapping *mapping, const struct 
 bool recent_mappings_have_newer(const struct recent_mappings *r, const struct recent_mapping *memory,
                                 uint64_t until_ns)
 {
-        size_t n = r->n_added < RECENT_MAPPINGS_MAX ? r->n_added : RECENT_MAPPINGS_MAX;
-
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < r->n_added && i < RECENT_MAPPINGS_MAX; i++)
                 if (recent_mapping_is_newer(&r->mappings[i], memory, until_ns))
                         return true;
         return false;
