@@ -79,6 +79,7 @@ static int list_module(struct annotation *a, const struct listing_request *commo
         request.finder = &finder;
         request.module = a->function.module;
         (void)take(a, listing_process_run(&request, &a->listing, &a->no_code));
+        request.finder = NULL;
         if (image.bytes)
                 image_spool_unmap(&image);
         module_images_deinit(&images);

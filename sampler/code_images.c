@@ -321,13 +321,13 @@ static bool may_want(struct code_images *c, uint32_t module)
 /* NULL if there are too many processes, or no memory. */
 static struct searched_process *searched_process(struct code_images *c, uint32_t pid)
 {
-        uint32_t id;
+        uint32_t id = 0;
         int r = array_reserve(&c->processes, &c->processes_capacity, (size_t)c->searched.n_items + 1,
                               sizeof(*c->processes));
 
         if (r == 0)
                 r = intern_add(&c->searched, &pid, sizeof(pid), &id);
-        if (r < 0)
+        if (r < 0 || id == 0)
                 return NULL;
         if (r == 1)
                 c->processes[id - 1] = (struct searched_process){ .n_searches = 0 };

@@ -138,6 +138,7 @@ static size_t list_below(const struct memory_image_place *place, struct mapping 
 }
 
 /* The first bytes of pages, from @top_avma downwards, in one call.  Returns how many were there. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the kernel writes there */
 static size_t probe(uint32_t pid, uint64_t top_avma, uint64_t page_bytes, uint32_t *first, size_t n)
 {
         struct iovec here = { .iov_base = first, .iov_len = n * sizeof(*first) };

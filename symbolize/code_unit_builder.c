@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "symbolize/code_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,7 @@ static int add_row(struct code_unit_builder *b, uint32_t start, uint64_t place)
         if (b->n_rows == b->rows_capacity &&
             array_reserve(&b->rows, &b->rows_capacity, b->n_rows + 1, sizeof(*b->rows)) < 0)
                 return -ENOMEM;
+        assert(b->rows);
         b->rows[b->n_rows++] = (struct code_row){ start, place };
         sequence->n_rows++;
         return 0;

@@ -34,6 +34,7 @@ static struct dwarf_cursor find_list(const struct dwarf_unit *unit, const struct
         return dwarf_cursor_at(unit->addresses, DEBUG_SECTION_RANGES, offset);
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): @budget is counted down by the calls that follow */
 void dwarf_ranges_init(struct dwarf_ranges *ranges, const struct dwarf_unit *unit,
                        const struct dwarf_extent *extent, uint64_t *budget)
 {
@@ -55,6 +56,7 @@ void dwarf_ranges_init(struct dwarf_ranges *ranges, const struct dwarf_unit *uni
             __builtin_add_overflow(ranges->low, length, &ranges->high))
                 ranges->is_ended = true;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 enum entry { ENTRY_END, ENTRY_RANGE, ENTRY_OTHER };
 

@@ -25,6 +25,14 @@ struct late_mapping {
         bool is_image, is_told; /* is_told: by a JIT */
 };
 
+/* What an address became later. */
+struct late_place {
+        uint32_t module; /* 0 = nothing is known of it */
+        uint64_t file_off;
+        bool has_unseen; /* memory that is no image came there as well */
+        bool is_untold;  /* not by a JIT */
+};
+
 struct late_images {
         const struct trace_dictionary *dictionary; /* borrowed */
         struct late_mapping *mappings;             /* heap: of processes with images, by process and time */
@@ -125,14 +133,27 @@ static size_t find_process(const struct late_images *l, uint32_t process)
         return low;
 }
 
+/* Takes an image at @at into account that came later.  False if it is another one than was found before. */
+static bool note_later(const struct late_mapping *m, uint64_t at, struct late_place *found)
+{
+        if (!m->is_image) {
+                found->has_unseen = true;
+                return true;
+        }
+        if (found->module != 0 && (found->module != m->module || found->file_off != at))
+                return false;
+        found->module = m->module;
+        found->file_off = at;
+        found->is_untold |= !m->is_told;
+        return true;
+}
+
 bool late_images_find(struct late_images *l, uint32_t module, uint64_t avma, uint32_t *ret_module,
                       uint64_t *ret_file_off)
 {
         const struct trace_module *row = module_row(l->dictionary, module);
         const struct late_mapping *before = NULL; /* the mapping of @module that lasts */
-        uint32_t found = 0;
-        uint64_t file_off = 0;
-        bool has_unseen = false, is_told = true;
+        struct late_place found = { .module = 0 };
 
         if (!row || row->kind != TRACE_MODULE_ANONYMOUS)
                 return false;
@@ -144,24 +165,14 @@ bool late_images_find(struct late_images *l, uint32_t module, uint64_t avma, uin
                         return false;
                 if (avma < m->start_avma || avma >= m->end_avma)
                         continue;
-                if (before && m->time_ns > before->time_ns) {
-                        uint64_t at = avma - m->start_avma + m->file_off;
-
-                        if (!m->is_image)
-                                has_unseen = true;
-                        else if (found != 0 && (found != m->module || file_off != at))
-                                return false;
-                        if (m->is_image) {
-                                found = m->module;
-                                file_off = at;
-                                is_told &= m->is_told;
-                        }
-                }
+                if (before && m->time_ns > before->time_ns &&
+                    !note_later(m, avma - m->start_avma + m->file_off, &found))
+                        return false;
                 before = m->module == module ? m : NULL;
         }
-        if (found == 0 || before || (has_unseen && !is_told))
+        if (found.module == 0 || before || (found.has_unseen && found.is_untold))
                 return false;
-        *ret_module = found;
-        *ret_file_off = file_off;
+        *ret_module = found.module;
+        *ret_file_off = found.file_off;
         return true;
 }

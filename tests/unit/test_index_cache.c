@@ -252,7 +252,7 @@ START_TEST(test_oldest_go_first)
         cache.bytes_max = 3 * (INDEX_BYTES + 100);
         for (int i = 0; i < 4; i++) {
                 struct timespec times[2] = { { .tv_sec = 1000 + i }, { .tv_sec = 1000 + i } };
-                char path[16];
+                char path[24];
 
                 (void)snprintf(path, sizeof(path), "/lib/%d", i);
                 names[i] = name_of(add_module(path, "1234"), NULL);
