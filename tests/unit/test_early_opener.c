@@ -29,16 +29,19 @@
 static struct event_set events;
 static struct early_opener *opener;
 static int ring_fd; /* what the kernel would wake who waits for the ring by */
-static char path[] = "/tmp/hyprof-opener-XXXXXX";
+static const char template[] = "/tmp/hyprof-opener-XXXXXX";
+static char path[sizeof(template)];
 static struct perf_mmap mapped; /* of ourselves */
 static ino_t mapped_inode;
 
 static void setup(void)
 {
-        int fd = mkostemp(path, O_CLOEXEC);
         struct stat status;
         void *at;
+        int fd;
 
+        memcpy(path, template, sizeof(template));
+        fd = mkostemp(path, O_CLOEXEC);
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(ftruncate(fd, FILE_BYTES), 0);
         ck_assert_int_eq(fstat(fd, &status), 0);
