@@ -58,7 +58,7 @@ kept_kind() { # trace, name of the module
                 $1 == "string" { at = index($0, "\""); text[of("id")] = substr($0, at + 1, length($0) - at - 1) }
                 $1 == "module" { name[of("id")] = text[of("path")] }
                 $1 == "attachment" { kind[of("id")] = of("kind") }
-                $1 == "module_image" && name[of("module")] ~ wanted { print kind[of("attachment")] }' "$TMPDIR/$1.dump"
+                $1 == "module_image" && name[of("module")] ~ wanted { print kind[of("attachment")] }' "$TMPDIR/$1.dump" | sort -u
 }
 
 for mode in header freed bare late; do

@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 
         read_template(argc > 1 ? argv[1] : NULL, &template);
         for (int i = 0; i < n_kernels && i < ADDRESSES_MAX; i++) {
-                char name[NAME_BYTES], path[4096];
+                char name[NAME_BYTES + 8], path[4096]; /* room for any int */
                 void *library, *address;
                 int known = 0;
 
