@@ -273,13 +273,17 @@ static const struct dwarf_abbrev *find_abbrev(struct unit_reader *r, const struc
                 return found;
         if (r->whole_offset != unit->abbrev_offset ||
             memcmp(&r->whole_encoding, &unit->encoding, sizeof(unit->encoding)) != 0) {
-                if (r->bytes_left < s->sections[DEBUG_SECTION_ABBREV].n_bytes / 16)
+                uint64_t n_bytes;
+
+                if (r->bytes_left == 0)
                         return NULL;
                 r->whole_offset = unit->abbrev_offset;
                 r->whole_encoding = unit->encoding;
                 if (dwarf_abbrevs_load(&r->whole, s, unit->abbrev_offset, unit->encoding, SIZE_MAX) < 0)
                         r->whole.n_abbrevs = 0;
-                r->bytes_left -= s->sections[DEBUG_SECTION_ABBREV].n_bytes / 16;
+                /* No entry and no attribute takes less. */
+                n_bytes = 4 * r->whole.n_abbrevs + 2 * r->whole.n_steps + 1;
+                r->bytes_left -= n_bytes < r->bytes_left ? n_bytes : r->bytes_left;
         }
         *ret_table = &r->whole;
         return dwarf_abbrevs_find(&r->whole, code);
