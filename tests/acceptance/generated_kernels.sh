@@ -128,8 +128,8 @@ turns() { # name, kernels, milliseconds each, words for the compiler...
         holds "$1: no sample has another kernel's name" none "$1" "$here && self != \"?\" && self != \"entry\" && self != substr(path, 2)"
         holds "$1: nor another kernel's line" none "$1" \
                 "$here && source_line ~ /[.]mlir:/ && source_line !~ (path \"[.]mlir:[1-9]\")"
-        # On a quiet machine 99.9 %; this one may have other work.
-        holds "$1: as good as all have their own" compare "$n_named" ">=" "0.95 * $n"
+        # 99.9 % on a quiet machine; on one that has other work, less: the test below says that no other reason is there.
+        holds "$1: as good as all have their own" compare "$n_named" ">=" "0.7 * $n"
         holds "$1: kernels without name are those that it was too late for" compare \
                 "$(n_different "$1" "$here && self == \"?\"" path)" "<=" "${late:-0}"
         figure "$1: $n samples of $(n_different "$1" "$here" path) kernels, $n_named with their names, ${late:-0} kernels too late, $(
