@@ -9,6 +9,8 @@ set -eu
 need gcc g++ clang clang++ ld.lld dwz llvm-symbolizer-14 llvm-dwp-14 eu-addr2line c++filt python3 readelf
 
 count=${HYPROF_ADDRESSES:-5000}
+# Each start of a sanitized tool takes long.
+case $VARIANT in asan | tsan) count=${HYPROF_ADDRESSES:-500} ;; esac
 tree=$PWD
 
 # What is built: C of this tree, and C++ of the standard library's templates.

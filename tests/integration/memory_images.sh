@@ -65,14 +65,14 @@ kept_kind() { # trace, name of the module
 searched=(header bare late)
 case $VARIANT in asan | tsan) searched=() ;; esac
 for mode in header freed "${searched[@]:1}"; do
-        holds "$mode: is recorded" record $mode "$WORKLOADS/w_memory_image" $mode "$TMPDIR/first.so" "$TMPDIR/second.so"
-        read_trace $mode
+        holds "$mode: is recorded" record "$mode" "$WORKLOADS/w_memory_image" "$mode" "$TMPDIR/first.so" "$TMPDIR/second.so"
+        read_trace "$mode"
         holds "$mode: nine samples of ten are in the function, by its place in the file" compare \
-                "$(share_in $mode "$TMPDIR/first.so" first_busy)" ">" 0.85
-        holds "$mode: they are of one image" same 1 "$(n_different $mode 'kind == "sample" && module ~ /^\[image/' module)"
+                "$(share_in "$mode" "$TMPDIR/first.so" first_busy)" ">" 0.85
+        holds "$mode: they are of one image" same 1 "$(n_different "$mode" 'kind == "sample" && module ~ /^\[image/' module)"
 done
 for mode in "${searched[@]}"; do
-        $keeps "$mode: the whole image is kept, from the heap" same 3 "$(kept_kind $mode 'image')"
+        $keeps "$mode: the whole image is kept, from the heap" same 3 "$(kept_kind "$mode" 'image')"
 done
 $keeps "freed: what is mapped is kept, or all of it if there was time" grep -qxE '3|4' <(kept_kind freed 'image')
 
