@@ -95,7 +95,7 @@ CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
-LIB_FOLDERS := base format instrument symbolize unwind sampler analyze
+LIB_FOLDERS := base format instrument symbolize unwind sampler analyze view export
 NO_BPF_SRC  := sampler/switch_source_none.c
 BPF_SRC     := sampler/switch_source.c sampler/switch_program.c
 LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \

@@ -12,9 +12,9 @@
 #include "cli/option_table.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
-#include "cli/text_color.h"
-#include "cli/text_number.h"
 #include "symbolize/symbol_search.h"
+#include "view/text_color.h"
+#include "view/text_number.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -9,10 +9,10 @@
 #include "cli/option_table.h"
 #include "cli/replaced_file.h"
 #include "cli/standard_output.h"
-#include "cli/text_number.h"
 #include "cli/trace_code.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "view/text_number.h"
 
 #include <errno.h>
 #include <inttypes.h>

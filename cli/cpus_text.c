@@ -3,9 +3,9 @@
 
 #include "analyze/report.h"
 #include "cli/report_names.h"
-#include "cli/text_line.h"
-#include "cli/text_number.h"
-#include "cli/text_table.h"
+#include "view/text_line.h"
+#include "view/text_number.h"
+#include "view/text_table.h"
 
 #include <inttypes.h>
 

@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "cli/counters_text.h"
 #include "cli/report_names.h"
-#include "cli/text_line.h"
-#include "cli/text_number.h"
-#include "cli/text_table.h"
+#include "view/text_line.h"
+#include "view/text_number.h"
+#include "view/text_table.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/text_number.h - numbers as people read them
+ * view/text_number.h - numbers as people read them
  *
  * Way of the data:  report -> [text_number] -> text_table, report_text
  */
-#ifndef CLI_TEXT_NUMBER_H
-#define CLI_TEXT_NUMBER_H
+#ifndef VIEW_TEXT_NUMBER_H
+#define VIEW_TEXT_NUMBER_H
 
 #include <stdint.h>
 
@@ -29,4 +29,4 @@ struct text_number text_number_short(uint64_t count);
 /* @share 0 .. 1 -> "31.2%" */
 struct text_number text_number_share(double share);
 
-#endif /* CLI_TEXT_NUMBER_H */
+#endif /* VIEW_TEXT_NUMBER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/text_color.h"
+#include "view/text_color.h"
 
 #include <errno.h>
 #include <stdlib.h>

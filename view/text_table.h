@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/text_table.h - columns of text that line up, whatever the names are made of
+ * view/text_table.h - columns of text that line up, whatever the names are made of
  *
  * Way of the data:  report_text -> [text_table] -> terminal
  *
@@ -10,8 +10,8 @@
  *
  * Sticky: when memory runs out, `failed` is set and text_table_print() fails.
  */
-#ifndef CLI_TEXT_TABLE_H
-#define CLI_TEXT_TABLE_H
+#ifndef VIEW_TEXT_TABLE_H
+#define VIEW_TEXT_TABLE_H
 
 #include "base/byte_buffer.h"
 
@@ -64,4 +64,4 @@ uint32_t text_escape(struct byte_buffer *out, const char *bytes, size_t n_bytes)
  */
 void text_wrap(const char *text, size_t n_bytes, uint32_t n_indent, FILE *out);
 
-#endif /* CLI_TEXT_TABLE_H */
+#endif /* VIEW_TEXT_TABLE_H */

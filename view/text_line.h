@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/text_line.h - lines of words, with a label before them
+ * view/text_line.h - lines of words, with a label before them
  *
  * Way of the data:  report -> [text_line] -> terminal
  *
  * A line is put together in a byte_buffer, which is sticky: who prints it learns
  * that memory ran out.
  */
-#ifndef CLI_TEXT_LINE_H
-#define CLI_TEXT_LINE_H
+#ifndef VIEW_TEXT_LINE_H
+#define VIEW_TEXT_LINE_H
 
 #include "analyze/report_string.h"
 
@@ -33,4 +33,4 @@ int text_line_print_indented(uint32_t n_indent, uint32_t n_hanging, struct byte_
 /* "s" unless @n is 1. */
 const char *text_line_plural(uint64_t n);
 
-#endif /* CLI_TEXT_LINE_H */
+#endif /* VIEW_TEXT_LINE_H */

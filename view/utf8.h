@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/utf8.h - one character of UTF-8 out of bytes that may be anything
+ * view/utf8.h - one character of UTF-8 out of bytes that may be anything
  *
  * Way of the data:  names of a trace -> [utf8] -> text_table, report_json
  */
-#ifndef CLI_UTF8_H
-#define CLI_UTF8_H
+#ifndef VIEW_UTF8_H
+#define VIEW_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,4 +26,4 @@ size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character);
  */
 bool utf8_is_safe(uint32_t character);
 
-#endif /* CLI_UTF8_H */
+#endif /* VIEW_UTF8_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/text_line.h"
+#include "view/text_line.h"
 
 #include "base/byte_buffer.h"
-#include "cli/text_table.h"
+#include "view/text_table.h"
 
 #include <errno.h>
 #include <stdarg.h>

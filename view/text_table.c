@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/text_table.h"
+#include "view/text_table.h"
 
 #include "base/array.h"
-#include "cli/utf8.h"
+#include "view/utf8.h"
 
 #include <assert.h>
 #include <errno.h>

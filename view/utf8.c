@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/utf8.h"
+#include "view/utf8.h"
 
 size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/text_number.h"
+#include "view/text_number.h"
 
 #include <inttypes.h>
 #include <stddef.h>

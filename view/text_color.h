@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/text_color.h - whether text is coloured, and how
+ * view/text_color.h - whether text is coloured, and how
  *
  * Way of the data:  command line, environment -> [text_color] -> annotate_text
  *
  * --color=WHEN wins; then NO_COLOR, not empty, and TERM=dumb mean never; else it is coloured on a terminal.
  */
-#ifndef CLI_TEXT_COLOR_H
-#define CLI_TEXT_COLOR_H
+#ifndef VIEW_TEXT_COLOR_H
+#define VIEW_TEXT_COLOR_H
 
 #include <stdbool.h>
 
@@ -25,4 +25,4 @@ bool text_color_is_wanted(enum text_color_when when, int fd);
 #define TEXT_COLOR_BOLD  "\033[1m"
 #define TEXT_COLOR_NONE  "\033[0m"
 
-#endif /* CLI_TEXT_COLOR_H */
+#endif /* VIEW_TEXT_COLOR_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export/export_format.h - a trace in the format of another tool
+ *
+ * Way of the data:  loaded_trace, trace_walk -> [export_format]: export_firefox, export_perfetto, ... -> file, pipe
+ *
+ * Each format is one file export/export_NAME.c (and its parts), with one function of the type export_function.
+ * Events are written as they are walked: memory is the tables, and what the format forces to stand apart
+ * (each says how much), never the events.
+ */
+#ifndef EXPORT_EXPORT_FORMAT_H
+#define EXPORT_EXPORT_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct error;
+struct loaded_trace;
+struct trace_filter;
+
+struct export_options {
+        const struct trace_filter *filter; /* NULL = everything */
+        uint32_t event; /* whose samples, for formats that hold those of one; never 0 if there are samples */
+        bool zones_as_frames;   /* the zone path as the outermost frames of each stack, as "zone:NAME" */
+        uint64_t n_markers_max; /* of firefox: the shortest zones are left out beyond it; 0 = all */
+};
+
+/* What was written, in the terms of hyprof's own reports, so that a consumer's totals can be compared. */
+struct export_totals {
+        uint64_t n_samples;
+        uint64_t weight; /* of these samples */
+        uint64_t n_zones;
+        uint64_t n_left_out; /* what the format or a limit does not allow; said by the command */
+        uint64_t n_bytes;    /* written */
+};
+
+/*
+ * Writes to @out, from its beginning, without seeking.  Returns 0, -ENOMEM, -EIO of @out, what loaded_trace_walk() returns.
+ */
+typedef int export_function(struct loaded_trace *trace, const struct export_options *options, FILE *out,
+                            struct export_totals *ret_totals, struct error *err);
+
+export_function export_firefox, export_perfetto, export_speedscope, export_pprof, export_folded,
+        export_chrome, export_perf_data, export_callgrind;
+
+struct export_format {
+        const char *name;      /* "firefox" */
+        const char *extension; /* of the file that is written by default: ".json.gz" */
+        const char *help;      /* who opens it */
+        export_function *write;
+};
+
+/* All formats; ends with one whose name is NULL. */
+const struct export_format *export_formats(void);
+
+#endif /* EXPORT_EXPORT_FORMAT_H */
