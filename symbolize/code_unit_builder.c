@@ -28,15 +28,11 @@ void code_unit_builder_deinit(struct code_unit_builder *b)
         *b = (struct code_unit_builder){ .names = NULL };
 }
 
-int code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma)
+void code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma)
 {
         b->base_svma = base_svma;
         b->n_nodes = b->n_ranges = b->n_rows = b->n_sequences = b->n_files = b->n_segments = 0;
-        if (array_reserve(&b->file_places, &b->file_places_capacity, b->lines.n_files + 1,
-                          sizeof(*b->file_places)) < 0)
-                return -ENOMEM;
-        memset(b->file_places, 0, (b->lines.n_files + 1) * sizeof(*b->file_places));
-        return 0;
+        b->n_file_places = 0;
 }
 
 int code_unit_builder_add_node(struct code_unit_builder *b, const struct code_node *node, uint32_t *ret_node)
@@ -66,6 +62,20 @@ int code_unit_builder_add_range(struct code_unit_builder *b, uint64_t low_svma, 
         return 0;
 }
 
+/* Room for as many files as there are by now: programs may define some on their way. */
+static int reserve_file_places(struct code_unit_builder *b)
+{
+        size_t n = b->lines.n_files;
+
+        if (n <= b->n_file_places)
+                return 0;
+        if (array_reserve(&b->file_places, &b->file_places_capacity, n, sizeof(*b->file_places)) < 0)
+                return -ENOMEM;
+        memset(b->file_places + b->n_file_places, 0, (n - b->n_file_places) * sizeof(*b->file_places));
+        b->n_file_places = n;
+        return 0;
+}
+
 /* The number of a file among those that the unit uses; 0 if it is unknown. */
 static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret_place)
 {
@@ -77,6 +87,8 @@ static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret
         *ret_place = 0;
         if (!file)
                 return 0;
+        if (reserve_file_places(b) < 0)
+                return -ENOMEM;
         place = &b->file_places[file - b->lines.files];
         if (*place == 0) {
                 if (file->directory < b->lines.n_directories)
