@@ -14,7 +14,7 @@
 
 #define MAGIC        "hyprofSI"
 #define MAGIC_BYTES  8
-#define VERSION      1 /* goes up with every change of what is saved, or of how names are made readable */
+#define VERSION      2 /* goes up with every change of what is saved, or of how names are made readable */
 #define HEADER_BYTES 96
 #define HASHED_BYTES (HEADER_BYTES - 8) /* of the header; the hash follows */
 
