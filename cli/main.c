@@ -7,6 +7,7 @@
 #include "cli/cmd_extract.h"
 #include "cli/cmd_list.h"
 #include "cli/cmd_modules.h"
+#include "cli/cmd_query.h"
 #include "cli/cmd_record.h"
 #include "cli/cmd_report.h"
 #include "cli/cmd_symbolize.h"
@@ -38,6 +39,7 @@ static const struct command_row command_rows[] = {
         { "annotate", cmd_annotate, false,
           "show the instructions and lines of a function, with its samples" },
         { "csv", cmd_csv, false, "print zones, messages and plots as tracy-csvexport does" },
+        { "query", cmd_query, false, "write a trace as an SQLite database" },
         { "dump", cmd_dump, false, "print a trace as text, a line a record" },
         { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
         { "list", cmd_list, false, "show the events that can be recorded" },
