@@ -165,14 +165,14 @@ test: ## install what is missing, build and run all tests
 	$(SUBMAKE) all test-programs
 	$(Q)tests/run_tests.sh $(B)
 
-check-asan: ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
+check-asan: ## the tests that find errors of memory, with AddressSanitizer and UndefinedBehaviorSanitizer
 	$(Q)tests/install_packages.sh build test
 	$(SUBMAKE) VARIANT=asan all test-programs
 	$(Q)tests/run_tests.sh build/asan
 
 check-tsan: ## the unit tests that use threads, with ThreadSanitizer
 	$(Q)tests/install_packages.sh build test
-	$(SUBMAKE) VARIANT=tsan test-programs
+	$(SUBMAKE) VARIANT=tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
 	$(Q)tests/run_tests.sh build/tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
 
 lint: ## formatting, static analysis and the rules of the tree
@@ -288,6 +288,7 @@ $(B)/obj/sampler/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
+$(B)/obj/tests/unit/test_%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan,$(VARIANT)),-include tests/unit/no_marks.h)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Code whose callers can only be found by tables.
