@@ -148,8 +148,8 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan lint fuzz bench install install-capabilities uninstall clean help \
-        packages test-programs fuzz-programs bench-programs FORCE
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench install install-capabilities uninstall clean help \
+        packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -174,6 +174,10 @@ check-tsan: ## the unit tests that use threads, with ThreadSanitizer
 	$(Q)tests/install_packages.sh build test
 	$(SUBMAKE) VARIANT=tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
 	$(Q)tests/run_tests.sh build/tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
+
+check-clang: ## what clang warns of, in all sources; nothing is made of them
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) VARIANT=clang CFLAGS='$(CFLAGS) -fsyntax-only' CXXFLAGS='$(CXXFLAGS) -fsyntax-only' objects
 
 lint: ## formatting, static analysis and the rules of the tree
 	$(Q)tests/install_packages.sh build lint
@@ -406,5 +410,6 @@ $(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $(INTER
 
 ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
+objects: $(call objects,$(ALL_SRC) $(TRACY_SRC))
 .SECONDARY: $(call objects,$(ALL_SRC))
 -include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))
