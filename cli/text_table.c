@@ -2,6 +2,7 @@
 #include "cli/text_table.h"
 
 #include "base/array.h"
+#include "cli/text_width.h"
 #include "cli/utf8.h"
 
 #include <assert.h>
@@ -10,7 +11,8 @@
 #include <string.h>
 
 #define GAP_COLUMNS   2
-#define COLUMNS_LEAST 8 /* a column that gets what is left gets this much in any case */
+#define COLUMNS_LEAST 8  /* a column that gets what is left gets this much in any case */
+#define ROOM_MIN      20 /* for text behind an indent, however narrow the line is */
 #define ELLIPSIS      "…"
 
 void text_table_init(struct text_table *t, const struct text_column *columns, uint32_t n_columns)
@@ -72,8 +74,8 @@ void text_table_add_text(struct text_table *t, const char *text)
         text_table_add(t, text, strlen(text));
 }
 
-/* How wide each column is: as its widest cell, within its limit, and the line within TEXT_WIDTH. */
-static void find_widths(const struct text_table *t, uint32_t n_indent, uint32_t *widths)
+/* How wide each column is: as its widest cell, within its limit, and the line within @n_line. */
+static void find_widths(const struct text_table *t, uint32_t n_indent, uint32_t n_line, uint32_t *widths)
 {
         uint32_t used = n_indent;
 
@@ -86,8 +88,8 @@ static void find_widths(const struct text_table *t, uint32_t n_indent, uint32_t 
                         widths[c] = t->columns[c].n_columns_max;
                 used += widths[c] + (c != 0 ? GAP_COLUMNS : 0);
         }
-        for (uint32_t c = 0; c < t->n_columns && used > TEXT_WIDTH; c++) {
-                uint32_t excess = used - TEXT_WIDTH;
+        for (uint32_t c = 0; c < t->n_columns && used > n_line; c++) {
+                uint32_t excess = used - n_line;
                 uint32_t spare = widths[c] > COLUMNS_LEAST ? widths[c] - COLUMNS_LEAST : 0;
 
                 if (t->columns[c].n_columns_max != 0)
@@ -146,7 +148,7 @@ int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out)
         widths = calloc(t->n_columns, sizeof(*widths));
         if (!widths)
                 return -ENOMEM;
-        find_widths(t, n_indent, widths);
+        find_widths(t, n_indent, text_width_of(out), widths);
         print_spaces(n_indent, out);
         for (uint32_t c = 0; c < t->n_columns; c++) {
                 uint32_t n = (uint32_t)strlen(t->columns[c].title);
@@ -172,7 +174,12 @@ int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out)
 
 void text_wrap(const char *text, size_t n_bytes, uint32_t n_indent, FILE *out)
 {
-        const uint32_t room = TEXT_WIDTH - n_indent;
+        text_wrap_to(text, n_bytes, n_indent, text_width_of(out), out);
+}
+
+void text_wrap_to(const char *text, size_t n_bytes, uint32_t n_indent, uint32_t n_columns, FILE *out)
+{
+        const uint32_t room = n_columns > n_indent + ROOM_MIN ? n_columns - n_indent : ROOM_MIN;
 
         for (;;) {
                 size_t line = bytes_of_columns(text, n_bytes, room);

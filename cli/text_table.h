@@ -14,13 +14,12 @@
 #define CLI_TEXT_TABLE_H
 
 #include "base/byte_buffer.h"
+#include "cli/text_width.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#define TEXT_WIDTH 100 /* columns that all our text fits into */
 
 struct text_column {
         const char *title;
@@ -57,11 +56,14 @@ int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out);
 uint32_t text_escape(struct byte_buffer *out, const char *bytes, size_t n_bytes);
 
 /*
- * text_wrap() - write words in lines of at most TEXT_WIDTH columns
+ * text_wrap() - write words in lines of at most text_width_of(@out) columns
  * @text:      escaped already
  * @n_indent:  spaces before every line but the first, which is where the caller left it
  * A word longer than a line is broken.
  */
 void text_wrap(const char *text, size_t n_bytes, uint32_t n_indent, FILE *out);
+
+/* The same in lines of at most @n_columns. */
+void text_wrap_to(const char *text, size_t n_bytes, uint32_t n_indent, uint32_t n_columns, FILE *out);
 
 #endif /* CLI_TEXT_TABLE_H */
