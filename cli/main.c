@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_annotate.h"
 #include "cli/cmd_check.h"
+#include "cli/cmd_csv.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
 #include "cli/cmd_extract.h"
 #include "cli/cmd_list.h"
 #include "cli/cmd_modules.h"
+#include "cli/cmd_query.h"
 #include "cli/cmd_record.h"
 #include "cli/cmd_report.h"
 #include "cli/cmd_symbolize.h"
@@ -36,6 +38,8 @@ static const struct command_row command_rows[] = {
         { "extract", cmd_extract, false, "write code that a trace keeps into a file" },
         { "annotate", cmd_annotate, false,
           "show the instructions and lines of a function, with its samples" },
+        { "csv", cmd_csv, false, "print zones, messages and plots as tracy-csvexport does" },
+        { "query", cmd_query, false, "write a trace as an SQLite database" },
         { "dump", cmd_dump, false, "print a trace as text, a line a record" },
         { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
         { "list", cmd_list, false, "show the events that can be recorded" },
