@@ -24,8 +24,10 @@ struct trace_walk;
 struct loaded_trace {
         struct trace_reader *reader;
         const struct trace_dictionary *dictionary; /* the reader's, complete */
-        uint32_t *thread_names; /* heap; strings by thread id - 1, the last that each was given */
+        uint32_t *
+                thread_names; /* heap; strings by thread id - 1, the last that each was given; see has_names */
         uint32_t n_threads;
+        bool has_names;            /* loaded_trace_read_names() was here */
         uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
         enum trace_ending ending;  /* valid after a walk */
         const char *ending_words;  /* what is wrong with it; "" if nothing */
@@ -33,7 +35,7 @@ struct loaded_trace {
 };
 
 /*
- * loaded_trace_open() - read the tables and the threads' names
+ * loaded_trace_open() - read the tables
  * @path:  "-" for standard input
  * Returns 0, what trace_reader_open() returns, -errno of read(2) and of writing the temporary file, -ENOMEM.
  * The object is to be closed in any case.
@@ -52,7 +54,13 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
 struct report_string loaded_trace_meta(const struct loaded_trace *t, const char *key);
 uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key);
 
-/* The last name of a thread, else of its process's first thread; empty if unknown. */
+/*
+ * loaded_trace_read_names() - find the threads' names, which stand between the events
+ * Unpacks all events, about a second for 500 million; done once.  Returns 0 or -errno of read(2), -ENOMEM.
+ */
+int loaded_trace_read_names(struct loaded_trace *t, struct error *err);
+
+/* After that: the last name of a thread, else of its process's first thread; empty if unknown. */
 struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread);
 
 #endif /* ANALYZE_LOADED_TRACE_H */

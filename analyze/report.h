@@ -17,6 +17,7 @@
 #define ANALYZE_REPORT_H
 
 #include "analyze/function_table.h"
+#include "analyze/loaded_trace.h"
 #include "analyze/report_also.h"
 #include "analyze/report_callstacks.h"
 #include "analyze/report_counters.h"
@@ -98,7 +99,8 @@ struct report_thread {
 };
 
 struct report {
-        struct trace_reader *reader; /* the strings are its */
+        struct loaded_trace trace;   /* the strings are its */
+        struct trace_reader *reader; /* the trace's */
         struct report_recording recording;
         enum trace_ending ending;
         const char *ending_words; /* what is wrong with the end; "" if nothing */
@@ -124,15 +126,16 @@ struct report {
         struct report_waits waits; /* filled if wanted, as are `cpus` */
         struct report_cpus cpus;
         bool on_cpu_known; /* the trace has context switches */
-
-        struct error damage; /* a chunk of events that could not be decoded: `ending_words` points into it */
 };
+
+struct trace_filter_request;
 
 struct report_options {
         const char *event;           /* whose samples are shown; NULL = the event with the most samples */
         uint32_t n_zones_inside;     /* for how many zones their functions are listed; 0 = all */
         uint32_t n_functions_inside; /* how many functions for each; 0 = all */
         bool wants_waits, wants_cpus;
+        const struct trace_filter_request *filter; /* what is looked at; NULL = everything */
 };
 
 /*

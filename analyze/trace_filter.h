@@ -54,11 +54,11 @@ struct trace_filter {
 
 /*
  * trace_filter_init() - look up what is asked for
- * Returns 0; -EINVAL with words for a pattern that makes no sense; -ENOENT with words, and near matches, if no thread,
+ * Reads the names of threads if they are needed.  Returns 0; -EINVAL with words for a pattern that makes no sense; -ENOENT with words, and near matches, if no thread,
  * zone, module or event of the trace fits; -ENOMEM.  The filter is to be deinitialised in any case.
  */
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
-                      const struct loaded_trace *trace, struct error *err);
+                      struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
 
 static inline bool trace_filter_wants_time(const struct trace_filter *f, uint64_t time_ns)

@@ -55,11 +55,15 @@ struct thread_wait {
 
 struct walked_thread {
         struct thread_timeline timeline;
-        uint32_t id;           /* in THREADS */
-        uint32_t cpu;          /* where it was seen last; TRACE_WALK_NO_CPU = never */
-        uint64_t n_migrations; /* times that it was seen on another CPU than before */
-        struct thread_wait wait;
-        bool is_out, has_ended;
+        uint32_t id;             /* in THREADS */
+        uint32_t cpu;            /* where it was seen last; TRACE_WALK_NO_CPU = never */
+        uint64_t n_migrations;   /* times that it was seen on another CPU than before */
+        uint64_t n_zones;        /* begun, that passed */
+        uint64_t n_samples;      /* that passed; what was read with the sample of another event is none */
+        struct thread_wait wait; /* while is_out */
+        bool is_out, is_wait_in_zone, has_ended;
+        bool passed_from, passed_to; /* the ends of the range of time that is wanted */
+        uint64_t ran_at_from_ns, ran_at_to_ns;
         struct zone_words *words; /* heap; by depth, if wants_words */
         uint32_t n_words;
 };
@@ -116,6 +120,9 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);
 
 /* In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a sample take its own path. */
 int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path);
+
+/* How long the thread was on a CPU in the range of time that is wanted; after trace_walk_finish(). */
+uint64_t trace_walk_ran_ns(const struct walked_thread *thread);
 
 /* In `zone`: what was said about the zone that is over; NULL if nothing.  Borrowed for the call. */
 const struct zone_words *trace_walk_words(const struct walked_thread *thread,

@@ -27,6 +27,7 @@ struct zone_paths {
         struct intern paths;                       /* struct trace_zone_path: parent, location */
         bool *wanted;                              /* heap; by path id - 1 */
         size_t wanted_capacity;
+        uint32_t *locations; /* heap; scratch for one path, if there is a pattern */
 };
 
 /* Zero-initialised is valid for zone_paths_deinit().  Returns 0, -ENOMEM, -EOVERFLOW. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/zone_pattern.h - "dispatch/**": which zones are meant
+ * analyze/zone_pattern.h - which zones are meant, by their names and where they are nested
  *
  * Way of the data:  command line -> [zone_pattern] -> zone_paths, reports
  *
@@ -10,7 +10,7 @@
  * outermost zone, else it may begin anywhere:
  *
  *      dispatch      every zone of that name, and what is inside
- *      dispatch/**   only what is inside
+ *      dispatch/ **  (without the space, which C needs here) only what is inside
  *      a/b           b directly inside a
  *      /a            a as the outermost zone
  *      z7            the zone with that handle: location 7
@@ -58,7 +58,7 @@ void zone_pattern_deinit(struct zone_pattern *p);
 bool zone_pattern_fits(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
                        const uint32_t *locations, uint32_t n);
 
-/* Whether a zone of @location is what the pattern ends with; "" for what is around it. */
+/* Whether the name of a zone of @location is what a pattern ends with, wherever it is nested: a cheap first look. */
 bool zone_pattern_names(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
                         uint32_t location);
 
