@@ -168,6 +168,25 @@ START_TEST(test_versions)
 }
 END_TEST
 
+/* More files than the header of the line program has. */
+START_TEST(test_files_made_by_the_program)
+{
+        b.n_made_files = 5000;
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        add_function("outer", 0x1000, 0x1100);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+        ck_assert_uint_eq(find(0x1010), 1);
+        expect(0, "outer", 42, 0);
+        ck_assert_uint_eq(find(0x1020), 1);
+        ck_assert_uint_eq(places[0].line, 6);
+        ck_assert_str_eq(code_names_path(code_index_names(code), places[0].path), "/src/made.c");
+}
+END_TEST
+
 /* What linkers leave of discarded functions is at address 0, and covers nothing of the module. */
 START_TEST(test_discarded_function)
 {
@@ -454,6 +473,7 @@ int main(void)
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_set_timeout(tc, 60);
         tcase_add_loop_test(tc, test_versions, 0, 32);
+        tcase_add_test(tc, test_files_made_by_the_program);
         tcase_add_test(tc, test_discarded_function);
         tcase_add_test(tc, test_lists_and_indices);
         tcase_add_test(tc, test_old_ranges);

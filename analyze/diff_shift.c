@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/diff_shift.h"
+
+/* A median needs that many times the numbers of a mean: pi / 2. */
+#define MEDIAN_VARIANCE 1.5707963267948966
+
+/* Nobody's, but not left out either. */
+#define PRIOR (UINT32_MAX - 1)
+
+void diff_shift_init(struct diff_shift *s, const struct diff_item *items, size_t n_items, enum diff_kind kind)
+{
+        *s = (struct diff_shift){ .n = 0 };
+        s->n = diff_items_references(items, n_items, kind, s->owners);
+}
+
+void diff_shift_weigh(struct diff_shift *s, double allowance)
+{
+        s->prior_weight = 1 / (allowance * allowance);
+        s->whole_weight = s->prior_weight;
+        for (uint32_t i = 0; i < s->n; i++)
+                s->whole_weight += s->weights[i];
+}
+
+void diff_shift_ask(struct diff_shift *s, const double *changes)
+{
+        for (uint32_t i = 0; i < s->n; i++)
+                s->values[i] = (struct weighted_value){ changes[i], s->weights[i], s->owners[i] };
+        s->values[s->n] = (struct weighted_value){ 0, s->prior_weight, PRIOR };
+        weighted_values_sort(s->values, s->n + 1);
+}
+
+double diff_shift_find(const struct diff_shift *s, uint32_t owner)
+{
+        return weighted_median_without(s->values, s->n + 1, owner);
+}
+
+double diff_shift_variance(const struct diff_shift *s, uint32_t owner)
+{
+        double weight = s->whole_weight;
+
+        for (uint32_t i = 0; i < s->n; i++)
+                if (s->owners[i] == owner)
+                        weight -= s->weights[i];
+        if (weight <= s->prior_weight) /* nothing but the prior */
+                return 1 / s->prior_weight;
+        return MEDIAN_VARIANCE / weight;
+}
