@@ -61,6 +61,7 @@ struct why_cause {
         enum why_cause_kind kind;
         enum why_confidence confidence;
         uint32_t id;
+        uint32_t place; /* FUNCTION: label of the one that most of it is spent in; 0 = unknown */
         struct why_share share;
         double p;                   /* corrected for all that was looked at; 1 if not judged */
         uint64_t n_slow, n_typical; /* instances that have it */
@@ -114,6 +115,7 @@ struct why {
         uint64_t n_samples[2];
         double on_cpu_ns[2], n_moves[2]; /* means */
         double extra_ns;
+        double own_share; /* of the extra time: what is not the machine's, but at least 0.3 */
         uint64_t median_ns;
         uint32_t *place_ids; /* heap; by id in collector.waits - 1 */
         struct why_cause

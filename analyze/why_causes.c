@@ -11,18 +11,19 @@
 
 #define P_HIGH           0.01
 #define P_MEDIUM         0.05
-#define SHARE_HIGH       0.2 /* of the extra time, at the lower end of the interval */
+#define SHARE_HIGH       0.2 /* of what is not the machine's of the extra time, at the lower end of the interval */
+#define OWN_SHARE_MIN    0.3 /* less than this of the extra time does not count as what is not the machine's */
 #define SAMPLES_MIN      10  /* of one cause, in slow instances */
 #define WITH_MIN         4   /* slow instances that have it */
 #define MOVED_OF_ALL_MIN 0.5 /* slow instances that were moved, at least */
 
 /* Things of the first tally, behind locks and places. */
-enum { THING_MOVED, THING_PREEMPTED, THING_DELAY, THING_ON_CPU, N_THINGS };
+enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_ON_CPU, N_THINGS };
 
 struct tallies {
-        struct why_tally times;   /* a part of the duration: locks, places, N_THINGS */
-        struct why_tally runs;    /* a part of what was sampled: WHY_STACK_* */
-        struct why_ratio gaps[2]; /* preemptions that moved the thread, of all */
+        struct why_tally times; /* a part of the duration: locks, places, N_THINGS */
+        struct why_tally runs;  /* a part of what was sampled: WHY_STACK_* */
+        bool are_gaps_moves;    /* preemptions that end on another CPU are no accident */
         uint32_t n_locks, n_places;
 };
 
@@ -49,6 +50,10 @@ static void add_row(struct why *w, struct tallies *t, enum why_group group, cons
                 break;
         case WHY_MOVED:
                 why_tally_add(&t->times, group, first + THING_MOVED, amount, row->n);
+                break;
+        case WHY_DISPLACED:
+                why_tally_add(&t->times, group, first + (t->are_gaps_moves ? THING_MOVED : THING_DISPLACED),
+                              amount, row->n);
                 break;
         case WHY_PREEMPTED:
                 why_tally_add(&t->times, group, first + THING_PREEMPTED, amount, row->n);
@@ -81,14 +86,25 @@ static void add_up(struct why *w, struct tallies *t)
                 why_tally_close(&t->times, group, duration, duration);
                 why_tally_close(&t->runs, group, (double)instance->weight * w->profile.ns_per_weight,
                                 duration);
-                if (instance->is_slow)
-                        why_ratio_add(&t->gaps[WHY_SLOW], (double)instance->n_moved_gaps,
-                                      (double)instance->n_gaps);
         }
         why_tally_finish(&t->times);
         why_tally_finish(&t->runs);
+}
+
+/*
+ * Whoever is preempted is moved now and then.  Only where most of the slow ones are, and where a preemption ends on
+ * another CPU more often than it otherwise does, is that more than the scheduler's usual work.
+ */
+static bool judge_gaps(const struct why *w)
+{
+        const struct why_instances *s = &w->collector.instances;
+        struct why_ratio slow = { .n = 0 }, other;
+
+        for (size_t i = 0; i < s->n_items; i++)
+                if (s->items[i].is_slow)
+                        why_ratio_add(&slow, (double)s->items[i].n_moved_gaps, (double)s->items[i].n_gaps);
         /* Each preemption in an instance that is not slow stands for itself. */
-        t->gaps[WHY_TYPICAL] = (struct why_ratio){
+        other = (struct why_ratio){
                 .x = (double)w->collector.n_moved_gaps,
                 .xx = (double)w->collector.n_moved_gaps,
                 .xw = (double)w->collector.n_moved_gaps,
@@ -97,6 +113,9 @@ static void add_up(struct why *w, struct tallies *t)
                 .n = w->collector.n_gaps,
                 .n_with = w->collector.n_moved_gaps,
         };
+        return slow.n_with >= WITH_MIN &&
+               (double)slow.n_with >= MOVED_OF_ALL_MIN * (double)w->groups[WHY_SLOW].n &&
+               why_ratio_compare(&slow, &other, 1) < P_HIGH / 10;
 }
 
 /* ------------------------------------------------------------------ judging */
@@ -112,7 +131,7 @@ static void judge(struct why *w, struct why_cause *cause)
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN ||
             cause->n_slow < WITH_MIN || (cause->is_sampled && cause->n_times < SAMPLES_MIN))
                 cause->confidence = WHY_CONFIDENCE_TOO_FEW;
-        else if (cause->p < P_HIGH && cause->share.low >= SHARE_HIGH)
+        else if (cause->p < P_HIGH && cause->share.low >= SHARE_HIGH * w->own_share)
                 cause->confidence = WHY_CONFIDENCE_HIGH;
         else if (cause->p < P_MEDIUM && cause->share.low > 0)
                 cause->confidence = WHY_CONFIDENCE_MEDIUM;
@@ -154,6 +173,17 @@ static double compare_runs(const struct why *w, const struct why_measure *m)
         return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit_ns);
 }
 
+/* What the machine's part leaves of the extra time: what other programs do must not hide a cause. */
+static void find_own_share(struct why *w, const struct tallies *t)
+{
+        const struct why_measure *first = &t->times.measures[t->n_locks + t->n_places];
+        double machine = why_share_of(&first[THING_DISPLACED], w->groups).value +
+                         why_share_of(&first[THING_PREEMPTED], w->groups).value +
+                         why_share_of(&first[THING_DELAY], w->groups).value;
+
+        w->own_share = fmin(fmax(1 - machine, OWN_SHARE_MIN), 1);
+}
+
 static int put_waits(struct why *w, const struct tallies *t)
 {
         int r = 0;
@@ -169,33 +199,18 @@ static int put_waits(struct why *w, const struct tallies *t)
         return r;
 }
 
-/*
- * Whoever is preempted is moved now and then.  Only where most of the slow ones are, and where a preemption ends on
- * another CPU more often than it otherwise does, is that more than the scheduler's usual work.
- */
-static int put_moved(struct why *w, const struct tallies *t, const struct why_measure *m)
-{
-        struct why_cause cause = { .kind = WHY_CAUSE_MOVED,
-                                   .p = why_ratio_compare(&t->gaps[WHY_SLOW], &t->gaps[WHY_TYPICAL], 1) };
-        struct why_cause judged = cause;
-
-        judged.share = why_share_of(m, w->groups);
-        judged.n_slow = m->ratio[WHY_SLOW].n_with;
-        judge(w, &judged);
-        if (judged.confidence < WHY_CONFIDENCE_MEDIUM ||
-            (double)judged.n_slow < MOVED_OF_ALL_MIN * (double)w->groups[WHY_SLOW].n)
-                cause.kind = WHY_CAUSE_DISPLACED;
-        return put_measure(w, cause, m);
-}
-
-static int put_machine(struct why *w, const struct tallies *t)
+static int put_unwaited(struct why *w, const struct tallies *t)
 {
         const struct why_measure *first = &t->times.measures[t->n_locks + t->n_places];
         struct why_cause preempted = { .kind = WHY_CAUSE_PREEMPTED, .p = 1 };
         struct why_cause delay = { .kind = WHY_CAUSE_DELAY, .p = 1 };
         struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1, .is_sampled = true };
-        int r = put_moved(w, t, &first[THING_MOVED]);
+        struct why_cause displaced = { .kind = WHY_CAUSE_DISPLACED, .p = 1 };
+        struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(w, &first[THING_MOVED]) };
+        int r = put_measure(w, moved, &first[THING_MOVED]);
 
+        if (r == 0)
+                r = put_measure(w, displaced, &first[THING_DISPLACED]);
         if (r == 0)
                 r = put_measure(w, preempted, &first[THING_PREEMPTED]);
         if (r == 0)
@@ -224,6 +239,9 @@ static int put_runs(struct why *w, const struct tallies *t)
                                               .p = w->profile.p[i],
                                               .is_sampled = true };
 
+                r = why_profile_place(&w->profile, (uint8_t)(WHY_STACK_FUNCTION + i), &function.place);
+                if (r < 0)
+                        break;
                 r = put_measure(w, function, &t->runs.measures[WHY_STACK_FUNCTION + i]);
         }
         return r;
@@ -304,13 +322,15 @@ int why_causes_find(struct why *w)
         if (r == 0)
                 r = why_tally_init(&t.runs, WHY_STACK_KINDS);
         if (r == 0) {
+                t.are_gaps_moves = judge_gaps(w);
                 add_up(w, &t);
                 /* Moves and page faults are two more. */
                 w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2;
+                find_own_share(w, &t);
                 r = put_waits(w, &t);
         }
         if (r == 0)
-                r = put_machine(w, &t);
+                r = put_unwaited(w, &t);
         if (r == 0)
                 r = put_runs(w, &t);
         if (r == 0)

@@ -2,6 +2,7 @@
 #include "analyze/why_collector.h"
 
 #include "analyze/loaded_trace.h"
+#include "analyze/report_string.h"
 #include "analyze/trace_walk.h"
 #include "analyze/zone_stats.h"
 #include "base/array.h"
@@ -208,6 +209,15 @@ static int add_waker(struct why_collector *c, struct why_draft *draft, const str
         return r < 0 || id == 0 ? r : why_draft_add(draft, WHY_WAKER, id, of.amount);
 }
 
+/* The kernel's thread that takes others to another CPU, one for each CPU: "migration/3". */
+static bool is_mover(const struct why_collector *c, uint32_t name)
+{
+        static const char prefix[] = "migration/";
+        struct report_string s = report_string_of(c->dictionary, name);
+
+        return s.n_bytes >= strlen(prefix) && memcmp(s.bytes, prefix, strlen(prefix)) == 0;
+}
+
 /* Until somebody made it ready to run, it waited; from then on it was up to the scheduler. */
 static int add_wait(struct why_collector *c, struct why_collector_thread *state,
                     const struct thread_wait *wait, uint64_t begin_ns)
@@ -247,8 +257,10 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
         if (wait->preempted) {
                 state->n_gaps++;
                 state->n_moved_gaps += moved;
-                r = why_draft_add(&state->draft, moved ? WHY_MOVED : WHY_PREEMPTED, 0,
+                r = why_draft_add(&state->draft, moved ? WHY_DISPLACED : WHY_PREEMPTED, 0,
                                   wait->in_ns - begin_ns);
+        } else if (moved && wait->is_woken && is_mover(c, wait->waker_name)) {
+                r = why_draft_add(&state->draft, WHY_MOVED, 0, wait->in_ns - begin_ns);
         } else {
                 r = add_wait(c, state, wait, begin_ns);
         }

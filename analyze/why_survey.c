@@ -123,6 +123,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
         else
                 (void)error_set(err, r, "going through the zones: out of memory");
         s->n_switches = walk.n_switches;
+        s->n_wakeups = walk.n_events[TRACE_OP_WAKEUP];
         trace_walk_deinit(&walk);
         s->match.walk = NULL;
         return r;

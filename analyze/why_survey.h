@@ -33,6 +33,7 @@ struct why_survey {
         struct why_durations durations;
         uint64_t slower_than_ns, n_slower; /* how many last at least so long; 0 = nobody asks */
         uint64_t n_unclosed;               /* instances without an end, which are left out */
+        uint64_t n_wakeups;                /* that passed the filter */
         uint64_t n_switches;               /* of the whole trace; 0 = who ran when is unknown */
         uint64_t *n_samples;               /* heap; by sample event - 1: of the whole trace */
         uint64_t *n_inside;                /* heap; the same, inside of instances */

@@ -10,6 +10,7 @@
 #include "cli/filter_options.h"
 #include "cli/option_table.h"
 #include "cli/output_options.h"
+#include "cli/standard_output.h"
 #include "view/view_document.h"
 #include "view/why_view.h"
 
@@ -152,7 +153,7 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
 }
 
 /* The filter looks for zones of that name as well, and its words on what is there instead are the best. */
-static int find_zone(const struct loaded_trace *trace, const struct arguments *args, struct error *err)
+static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
 {
         struct trace_filter_request request = { .zone = args->request.zone };
         struct trace_filter filter = { .is_empty = true };
@@ -204,7 +205,7 @@ int cmd_why(int argc, char **argv)
                 return EXIT_STATUS_USAGE;
         if (args.help) {
                 option_table_print(&table, stdout);
-                return EXIT_STATUS_OK;
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
         if (first < argc)
                 args.path = argv[first];
@@ -217,6 +218,10 @@ int cmd_why(int argc, char **argv)
         r = run(&args, &status, &err);
         if (r < 0) {
                 complain("error: %s", err.text);
+                if (r == -EBADMSG)
+                        complain_try("a file that hyprof record wrote");
+                else if (r == -ENOTSUP)
+                        complain_try("a newer hyprof");
                 return r == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
         }
         return status;

@@ -10,6 +10,7 @@
 #include "cli/cmd_record.h"
 #include "cli/cmd_report.h"
 #include "cli/cmd_symbolize.h"
+#include "cli/cmd_why.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/standard_output.h"
@@ -32,6 +33,7 @@ struct command_row {
 static const struct command_row command_rows[] = {
         { "record", cmd_record, true, "run a program and record its callstacks and zones" },
         { "report", cmd_report, false, "show where the time went: functions, zones, functions inside zones" },
+        { "why", cmd_why, false, "explain why the slow instances of a zone are slower than typical ones" },
         { "symbolize", cmd_symbolize, false, "find names for the addresses of a trace, on any machine" },
         { "modules", cmd_modules, false, "show the code of a trace: kept, found or missing" },
         { "extract", cmd_extract, false, "write code that a trace keeps into a file" },

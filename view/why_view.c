@@ -168,10 +168,10 @@ static void add_causes(const struct filling *f)
 {
         static const struct view_column columns[] = {
                 { "cause", "cause", VIEW_STRING, 11 },
-                { "words", "what", VIEW_STRING, 0 },
+                { "words", "what", VIEW_STRING, 24 },
                 { "handle", "", VIEW_HANDLE, 0 },
-                { "name", "of, in", VIEW_STRING, 40 },
-                { "kernel", "kernel", VIEW_STRING, 20 },
+                { "name", "of, in", VIEW_STRING, 24 },
+                { "kernel", "kernel", VIEW_STRING, 16 },
                 { "share", "share", VIEW_CHANGE, 0 },
                 { "share_low", "from", VIEW_CHANGE, 0 },
                 { "share_high", "to", VIEW_CHANGE, 0 },
@@ -503,7 +503,7 @@ static void add_warnings(const struct filling *f)
                                    w->n_samples[WHY_SLOW], WHY_SAMPLES_MIN);
         if (!c->has_switches)
                 view_document_warn(d, "no context switches: waiting and running cannot be told apart");
-        else if (w->n_wakers == 0)
+        else if (w->survey.n_wakeups == 0)
                 view_document_warn(d, "no wake-ups: where threads waited and who ended it is recorded with "
                                       "--off-cpu only");
         if (w->survey.n_unclosed != 0)

@@ -13,6 +13,8 @@
 
 /* Less extra time than this share of the typical duration needs no cause. */
 #define EXTRA_MIN 0.02
+/* A smaller part of the extra time is not mentioned beside a cause. */
+#define MACHINE_MIN 0.2
 
 static const struct {
         const char *key, *words;
@@ -23,11 +25,11 @@ static const struct {
         [WHY_CAUSE_FAULTS] = { "page-faults", "page faults" },
         [WHY_CAUSE_MOVED] = { "migration", "moved to another CPU" },
         [WHY_CAUSE_ZONE] = { "zone", "in the zone" },
-        [WHY_CAUSE_DISPLACED] = { "displaced", "preempted, went on on another CPU" },
-        [WHY_CAUSE_PREEMPTED] = { "preempted", "preempted: others had the CPU" },
-        [WHY_CAUSE_DELAY] = { "delay", "ready, but not on a CPU yet" },
+        [WHY_CAUSE_DISPLACED] = { "displaced", "preempted, then moved" },
+        [WHY_CAUSE_PREEMPTED] = { "preempted", "preempted" },
+        [WHY_CAUSE_DELAY] = { "delay", "ready, not on a CPU yet" },
         [WHY_CAUSE_INTERRUPTS] = { "interrupts", "interrupts" },
-        [WHY_CAUSE_SAME] = { "same", "running as typical instances do" },
+        [WHY_CAUSE_SAME] = { "same", "running as typical ones" },
         [WHY_CAUSE_UNEXPLAINED] = { "unexplained", "unexplained" },
 };
 
@@ -244,6 +246,10 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         } else if (cause->kind == WHY_CAUSE_FUNCTION) {
                 add(out, "running ");
                 add_function(out, name);
+                if (cause->place != 0 && cause->place != cause->id) {
+                        add(out, ", mostly in ");
+                        add_function(out, why_words_function(w, cause->place));
+                }
         } else if (cause->kind == WHY_CAUSE_FAULTS) {
                 add(out, "page faults");
                 if (name.n_bytes != 0) {
@@ -259,7 +265,7 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         } else {
                 add(out, "%s", why_words_kind(cause->kind));
         }
-        add(out, ", in %.0f%% of the slow instances and %.0f%% of the typical ones",
+        add(out, " (in %.0f%% of the slow instances, %.0f%% of the typical ones)",
             100 * (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
             100 * (double)cause->n_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
 }
@@ -345,5 +351,10 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
                 if (answer->confidence != WHY_CONFIDENCE_HIGH)
                         add(out, "probably ");
                 add_cause(w, trace, answer, out);
+                if (machine_share(w) >= MACHINE_MIN) {
+                        add(out, "; for ");
+                        add_share(out, machine_share(w));
+                        add(out, " others had the CPU");
+                }
         }
 }

@@ -11,7 +11,7 @@
  *   lock     wait for the lock "queue", which the thread "loader" holds for that time while it runs flush()
  *   mutex    the same without telling hyprof of the lock
  *   faults   map fresh memory and touch it in touch_pages(), 1 MiB for each 0.5 ms
- *   move     move themselves to the other CPU and back, EXTRA_MS / 2 times, where the threads "rival" are busy
+ *   move     move themselves to the other CPU and back, EXTRA_MS / 4 times, where the threads "rival" are busy
  *
  * The slow ones are at places that a fixed sequence of numbers chooses.  Where a machine has one CPU, `move` ends with
  * status 77.
@@ -36,7 +36,7 @@
 
 BURN_FUNCTION(usual_work);
 BURN_FUNCTION(slow_work);
-BURN_FUNCTION(flush_work);
+BURN_FUNCTION(flush);
 BURN_FUNCTION(rival_work);
 
 enum cause { CAUSE_NONE, CAUSE_PATH, CAUSE_LOCK, CAUSE_MUTEX, CAUSE_FAULTS, CAUSE_MOVE };
@@ -76,12 +76,6 @@ static void bind(int cpu)
 
 /* ---- the thread that holds the lock ----------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void flush(const struct work *w)
-{
-        flush_work(w->extra_rounds);
-        __asm__ volatile("");
-}
-
 static void hold_lock(struct work *w)
 {
         check(pthread_mutex_lock(&w->mutex) == 0);
@@ -91,7 +85,7 @@ static void hold_lock(struct work *w)
         w->is_held = true;
         check(pthread_cond_broadcast(&w->changed) == 0);
         check(pthread_mutex_unlock(&w->turn) == 0);
-        flush(w);
+        flush(w->extra_rounds);
         if (w->cause == CAUSE_LOCK)
                 hyprof_lock_release(&queue);
         check(pthread_mutex_unlock(&w->mutex) == 0);
@@ -131,7 +125,7 @@ static void let_load(struct work *w)
 
 /* ---- what slow instances do ------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void slow_path(const struct work *w)
+static __attribute__((noinline)) void slow_path(struct work *w)
 {
         slow_work(w->extra_rounds);
         __asm__ volatile("");
@@ -158,7 +152,7 @@ static __attribute__((noinline)) void touch_pages(struct work *w)
                 w->fresh[i] = 1;
 }
 
-static __attribute__((noinline)) void move_about(const struct work *w)
+static __attribute__((noinline)) void move_about(struct work *w)
 {
         for (int i = 0; i < w->n_moves; i++) {
                 bind(w->cpus[1]);
@@ -166,26 +160,11 @@ static __attribute__((noinline)) void move_about(const struct work *w)
         }
 }
 
-static void be_slow(struct work *w)
-{
-        switch (w->cause) {
-        case CAUSE_PATH:
-                slow_path(w);
-                break;
-        case CAUSE_LOCK:
-        case CAUSE_MUTEX:
-                take_queue(w);
-                break;
-        case CAUSE_FAULTS:
-                touch_pages(w);
-                break;
-        case CAUSE_MOVE:
-                move_about(w);
-                break;
-        case CAUSE_NONE:
-                break;
-        }
-}
+/* By cause; called through a pointer, so that nothing stands between handle() and them. */
+static void (*const slow_ways[])(struct work *w) = {
+        [CAUSE_PATH] = slow_path,     [CAUSE_LOCK] = take_queue, [CAUSE_MUTEX] = take_queue,
+        [CAUSE_FAULTS] = touch_pages, [CAUSE_MOVE] = move_about,
+};
 
 /* ---- instances -------------------------------------------------------------------------------------------- */
 
@@ -194,7 +173,8 @@ static __attribute__((noinline)) void handle(struct work *w, bool is_slow)
         HYPROF_ZONE("request");
         usual_work(w->usual_rounds);
         if (is_slow)
-                be_slow(w);
+                slow_ways[w->cause](w);
+        __asm__ volatile(""); /* no tail call */
 }
 
 static void prepare(struct work *w, bool is_slow)
@@ -289,7 +269,7 @@ int main(int argc, char **argv)
                           .usual_rounds = burn_rounds_of(USUAL_NS),
                           .extra_rounds = burn_rounds_of((int64_t)(extra_ms * NS_PER_MS)),
                           .n_fault_bytes = ((size_t)(extra_ms * 2) + 1) << 20,
-                          .n_moves = (int)(extra_ms / 2) + 1,
+                          .n_moves = (int)(extra_ms / 4) + 1,
                           .mutex = PTHREAD_MUTEX_INITIALIZER,
                           .turn = PTHREAD_MUTEX_INITIALIZER,
                           .changed = PTHREAD_COND_INITIALIZER };
