@@ -15,6 +15,7 @@
 #include "cli/cmd_record.h"
 #include "cli/cmd_report.h"
 #include "cli/cmd_symbolize.h"
+#include "cli/cmd_why.h"
 #include "cli/complaint.h"
 
 #include <string.h>
@@ -25,6 +26,7 @@
 static const struct command_row rows[] = {
         { COMMAND(record), true, "run a program and record its callstacks and zones" },
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
+        { COMMAND(why), false, "show what the slow instances of a zone do that the typical ones do not" },
         { COMMAND(annotate), false, "show the instructions and lines of a function, with its samples" },
         { COMMAND(symbolize), false, "find names for the addresses of a trace, on any machine" },
         { COMMAND(modules), false, "show the code of a trace: kept, found or missing" },
