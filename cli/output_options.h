@@ -48,7 +48,7 @@ int output_options_take(struct output_options *o, int letter, const char *value)
 /* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */
 void output_options_complete(struct output_options *o);
 
-/* The limit; for text @n_text_rows if nothing was said, else all (0). */
+/* The limit; for text and Markdown @n_text_rows if nothing was said, else all (0). */
 uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows);
 
 /* Prints the document to standard output; returns the exit status, after a complaint if it failed. */

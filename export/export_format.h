@@ -26,14 +26,40 @@ struct export_options {
         uint64_t n_markers_max; /* of firefox: the shortest zones are left out beyond it; 0 = all */
 };
 
+/* Why something of the trace that the filter wants is not in the file: X(NAME, "words") */
+#define EXPORT_LEFT_OUT_REASONS(X)                                                    \
+        X(SHORT_ZONES, "zones, shorter than those that were written (--max-markers)") \
+        X(SAMPLES, "samples")                                                         \
+        X(OTHER_EVENTS, "samples of other events (--event)")                          \
+        X(ZONES, "zones")                                                             \
+        X(WAITS, "waits")                                                             \
+        X(MESSAGES, "messages")                                                       \
+        X(PLOTS, "values of plots")                                                   \
+        X(FRAMES, "frames")                                                           \
+        X(MEMORY, "events of memory")                                                 \
+        X(LOCKS, "events of locks")                                                   \
+        X(DEVICES, "events of devices")                                               \
+        X(NO_MEMORY_BLOCK, "frees of memory whose allocation is not known")           \
+        X(SOURCES, "source texts, larger than a file of the format may be")           \
+        X(LONG_STACKS, "outermost frames of callstacks, deeper than a file of the format may have them")
+
+enum export_left_out {
+#define X(name, words) EXPORT_LEFT_OUT_##name,
+        EXPORT_LEFT_OUT_REASONS(X)
+#undef X
+                EXPORT_LEFT_OUT_COUNT
+};
+
 /* What was written, in the terms of hyprof's own reports, so that a consumer's totals can be compared. */
 struct export_totals {
         uint64_t n_samples;
         uint64_t weight; /* of these samples */
         uint64_t n_zones;
-        uint64_t n_left_out; /* what the format or a limit does not allow; said by the command */
-        uint64_t n_bytes;    /* written */
+        uint64_t left_out[EXPORT_LEFT_OUT_COUNT]; /* by reason; the command says them */
 };
+
+/* Words that fit behind a number. */
+const char *export_left_out_words(enum export_left_out reason);
 
 /*
  * Writes to @out, from its beginning, without seeking.  Returns 0, -ENOMEM, -EIO of @out, what loaded_trace_walk() returns.
@@ -48,10 +74,12 @@ struct export_format {
         const char *name;      /* "firefox" */
         const char *extension; /* of the file that is written by default: ".json.gz" */
         const char *help;      /* who opens it */
+        const char *next;      /* for the line "next: ...", which ends with the file */
         export_function *write;
+        bool is_binary; /* nothing for a terminal, even without gzip */
 };
 
-/* All formats; ends with one whose name is NULL. */
+/* All formats, in the order in which they are listed; ends with one whose name is NULL. */
 const struct export_format *export_formats(void);
 
 #endif /* EXPORT_EXPORT_FORMAT_H */

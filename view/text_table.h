@@ -2,7 +2,7 @@
 /*
  * view/text_table.h - columns of text that line up, whatever the names are made of
  *
- * Way of the data:  report_text -> [text_table] -> terminal
+ * Way of the data:  report_text, document_text -> [text_table] -> terminal
  *
  * What comes from a trace is escaped on its way in: bytes that are no UTF-8 and
  * characters that a terminal would obey are shown as \xNN and \u{NNNN}.  Every
@@ -26,6 +26,7 @@ struct text_column {
         const char *title;
         bool right;             /* flush right, for numbers */
         uint32_t n_columns_max; /* longer cells are cut and end in an ellipsis; 0 = what the line leaves */
+        bool may_go;            /* is left out if the line has no room for it; the last such column first */
 };
 
 struct text_cell {
@@ -40,6 +41,8 @@ struct text_table {
         struct byte_buffer text;
         struct text_cell *cells; /* heap; row by row */
         size_t n_cells, cells_capacity;
+        uint32_t line_columns; /* of the longest line; text_table_init() makes it TEXT_WIDTH */
+        bool bold_titles;      /* with the codes of a terminal */
         bool failed;
 };
 
@@ -53,6 +56,13 @@ void text_table_add_text(struct text_table *t, const char *text);
 /* Writes titles and rows, each line behind @n_indent spaces.  Returns 0 or -ENOMEM. */
 int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out);
 
+/*
+ * text_table_print_fitting() - the same, and which columns were left out
+ * @ret_widths:  of each column, 0 = left out; room for all
+ * The rest is made to fit, if need be by cutting every column down to an ellipsis.
+ */
+int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE *out, uint32_t *ret_widths);
+
 /* Appends @bytes escaped; returns how many columns they take. */
 uint32_t text_escape(struct byte_buffer *out, const char *bytes, size_t n_bytes);
 
@@ -63,5 +73,8 @@ uint32_t text_escape(struct byte_buffer *out, const char *bytes, size_t n_bytes)
  * A word longer than a line is broken.
  */
 void text_wrap(const char *text, size_t n_bytes, uint32_t n_indent, FILE *out);
+
+/* The same in lines of @line_columns, more than @n_indent. */
+void text_wrap_within(const char *text, size_t n_bytes, uint32_t n_indent, uint32_t line_columns, FILE *out);
 
 #endif /* VIEW_TEXT_TABLE_H */

@@ -38,6 +38,10 @@ enum view_type {
         VIEW_PLACE,    /* main.c:12     "src/main.c:12": a file and a line; without folders in text */
 };
 
+/*
+ * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
+ * the ones that matter most come first.  Names, handles and the first other column always stay.
+ */
 struct view_column {
         const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it */
         const char *title; /* in text and Markdown: "total" */
@@ -108,6 +112,10 @@ void view_document_add_number(struct view_document *d, const char *key, const ch
                               enum view_type type, uint64_t number);
 void view_document_add_real(struct view_document *d, const char *key, const char *title, enum view_type type,
                             double real);
+void view_document_add_delta(struct view_document *d, const char *key, const char *title, int64_t delta);
+/* null in JSON; text leaves it out, as it does an empty string. */
+void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
+                               enum view_type type);
 
 /* A new table, which is the document's; NULL without memory, which all of the functions below take. */
 struct view_table *view_document_add_table(struct view_document *d, const char *key, const char *title,
@@ -132,6 +140,9 @@ void view_table_put_real(struct view_document *d, struct view_table *t, double r
 void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
                           uint32_t line);
 void view_table_put_unknown(struct view_document *d, struct view_table *t);
+
+/* Whether a cell of the type is a `string`. */
+bool view_type_is_text(enum view_type type);
 
 static inline size_t view_table_count(const struct view_table *t)
 {

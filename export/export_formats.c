@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/export_format.h"
+
+#include <stddef.h>
+
+static const char *const left_out_words[EXPORT_LEFT_OUT_COUNT] = {
+#define X(name, words) [EXPORT_LEFT_OUT_##name] = (words),
+        EXPORT_LEFT_OUT_REASONS(X)
+#undef X
+};
+
+static const struct export_format formats[] = {
+        { .name = NULL },
+};
+
+const char *export_left_out_words(enum export_left_out reason)
+{
+        return left_out_words[reason];
+}
+
+const struct export_format *export_formats(void)
+{
+        return formats;
+}
