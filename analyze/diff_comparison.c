@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define CONFIDENCE 0.95
+#define POWER      0.8 /* with which a change of the resolution is found */
 
 struct diff_options diff_options_default(void)
 {
@@ -56,6 +57,19 @@ static void add_totals(struct diff_comparison *c, const struct diff_run *const *
                 c->options.basis.wall = true;
 }
 
+static void find_kinds(struct diff_comparison *c, const struct diff_run *const *runs)
+{
+        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
+                c->has_kind[kind] = true;
+                for (uint32_t i = 0; i < c->n_before + c->n_after; i++) {
+                        bool any = (kind == DIFF_ZONE ? runs[i]->n_zones : runs[i]->n_samples) > 0;
+
+                        c->any_kind[kind] = c->any_kind[kind] || any;
+                        c->has_kind[kind] = c->has_kind[kind] && any;
+                }
+        }
+}
+
 /* Sums of one side. */
 static void fill_side(const struct diff_comparison *c, struct diff_item *item,
                       const struct diff_run *const *runs, bool before)
@@ -87,6 +101,8 @@ static int add_items(struct diff_comparison *c, const struct diff_run *const *ru
                 struct diff_item *item = &c->items[c->n_items];
                 const struct diff_key *row = diff_names_key(c->names, key);
 
+                if (!c->has_kind[row->kind])
+                        continue;
                 *item = (struct diff_item){ .key_before = key, .key_after = key, .p = 1 };
                 item->kind = (enum diff_kind)row->kind;
                 item->is_kernel = diff_names_is_kernel(c->names, row);
@@ -275,6 +291,7 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
                 .n_after = n_after,
         };
         add_totals(c, runs);
+        find_kinds(c, runs);
         r = add_items(c, runs);
         if (r < 0)
                 return r;
@@ -295,6 +312,26 @@ void diff_comparison_interval(double change, double se, double df, double *ret_l
 
         *ret_low = expm1(change - far);
         *ret_high = expm1(change + far);
+}
+
+double diff_comparison_resolution(const struct diff_comparison *c, enum diff_kind kind)
+{
+        double *all = calloc(c->n_items + 1, sizeof(*all)), middle = 0;
+        size_t n = 0;
+
+        for (size_t i = 0; all && i < c->n_items; i++) {
+                const struct diff_item *item = &c->items[i];
+
+                if (item->kind == kind && item->is_asked && item->doubt == DIFF_JUDGED && !item->is_kernel)
+                        all[n++] = item->se * (student_t_quantile(c->options.alpha / c->n_judged, item->df) +
+                                               student_t_quantile(2 * (1 - POWER), item->df));
+        }
+        if (n > 0) {
+                qsort(all, n, sizeof(*all), compare_doubles);
+                middle = all[n / 2];
+        }
+        free(all);
+        return expm1(middle);
 }
 
 double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item)

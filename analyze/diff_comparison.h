@@ -19,11 +19,11 @@
 /* What is known of fewer is no reason to say anything. */
 #define DIFF_SAMPLES_MIN 30 /* of a function, in each of a pair */
 #define DIFF_ZONES_MIN   10 /* of a zone */
-#define DIFF_RUNS_MAX    4096
+#define DIFF_RUNS_MAX    256
 
 #define DIFF_ALPHA        0.01
 #define DIFF_SHARE_MIN    0.005
-#define DIFF_ALLOW_ITEM   0.007
+#define DIFF_ALLOW_ITEM   0.005
 #define DIFF_ALLOW_KERNEL 0.25
 #define DIFF_ALLOW_WHOLE  0.05
 
@@ -51,6 +51,8 @@ struct diff_comparison {
         uint32_t n_judged, n_significant; /* that were asked for, with the wholes */
         uint32_t n_unsliced;
         uint64_t n_unnamed;
+        bool has_kind[DIFF_KIND_COUNT]; /* every run has some, so that they can be compared */
+        bool any_kind[DIFF_KIND_COUNT]; /* a run has some */
 };
 
 /* All that is set by default. */
@@ -68,6 +70,9 @@ void diff_comparison_deinit(struct diff_comparison *c);
 
 /* The interval in which the change is with 95 % confidence, as changes: 0.05 is +5 %. */
 void diff_comparison_interval(double change, double se, double df, double *ret_low, double *ret_high);
+
+/* The change that would probably have been found in a usual item of a kind, as a change; 0 if none is judged. */
+double diff_comparison_resolution(const struct diff_comparison *c, enum diff_kind kind);
 
 /*
  * diff_comparison_worst() - the largest significant change for the worse of all that is asked for, as a change

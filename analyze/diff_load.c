@@ -185,8 +185,7 @@ static int find_busiest_event(struct loaded_trace *trace, const struct trace_fil
         return r;
 }
 
-static int find_event(const struct loaded_trace *trace, const char *name, uint32_t *ret_event,
-                      struct error *err)
+static uint32_t find_event(const struct loaded_trace *trace, const char *name)
 {
         uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
 
@@ -195,12 +194,10 @@ static int find_event(const struct loaded_trace *trace, const char *name, uint32
                                                                             TRACE_TABLE_SAMPLE_EVENTS, i);
                 struct report_string s = report_string_of(trace->dictionary, row->name);
 
-                if (s.n_bytes == strlen(name) && memcmp(s.bytes, name, s.n_bytes) == 0) {
-                        *ret_event = i;
-                        return 0;
-                }
+                if (s.n_bytes == strlen(name) && (s.n_bytes == 0 || memcmp(s.bytes, name, s.n_bytes) == 0))
+                        return i;
         }
-        return error_set(err, -ENOENT, "no samples of the event '%s'", name);
+        return 0;
 }
 
 /* Which samples count, and whether their weight is a time. */
@@ -209,8 +206,12 @@ static int choose_event(struct diff_run *run, struct loaded_trace *trace,
 {
         const struct trace_sample_event *row;
         struct report_string unit;
-        int r = request->event ? find_event(trace, request->event, &run->event, err)
-                               : find_busiest_event(trace, request->filter, &run->event, err);
+        int r = 0;
+
+        if (request->event)
+                run->event = find_event(trace, request->event);
+        else
+                r = find_busiest_event(trace, request->filter, &run->event, err);
 
         if (r < 0 || run->event == 0)
                 return r;

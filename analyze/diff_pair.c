@@ -37,7 +37,7 @@ struct series {
 struct judged {
         uint32_t item;
         struct series before, after;
-        double shared;       /* change of the last replicate, with that of the whole */
+        double drawn;        /* change of the last replicate, with that of the whole */
         double sum, squares; /* over replicates, of `change - shift` */
 };
 
@@ -111,6 +111,12 @@ static double allowance_of(const struct diff_pair *pair, const struct diff_item 
         return item->is_kernel ? pair->allowance.kernel : pair->allowance.item;
 }
 
+static double by_counts(const struct diff_pair *pair, const struct diff_item *item)
+{
+        return diff_item_count_variance(item, pair->before, &pair->basis, true) +
+               diff_item_count_variance(item, pair->after, &pair->basis, false);
+}
+
 static int find_judged(struct resampling *r, const struct diff_item *items, size_t n_items)
 {
         const struct diff_pair *pair = r->pair;
@@ -126,7 +132,7 @@ static int find_judged(struct resampling *r, const struct diff_item *items, size
                 r->judged[r->n_judged].after = series_of(pair, &items[i], false);
                 r->n_judged++;
         }
-        diff_shift_init(&r->shift, items, n_items, pair->kind);
+        diff_shift_init(&r->shift, items, n_items, pair->kind, pair->allowance.whole);
         for (uint32_t i = 0; i < r->shift.n; i++) {
                 const struct diff_item *item = &items[r->shift.owners[i]];
                 double allowance = allowance_of(pair, item);
@@ -134,21 +140,18 @@ static int find_judged(struct resampling *r, const struct diff_item *items, size
                 for (uint32_t j = 0; j < r->n_judged; j++)
                         if (r->judged[j].item == r->shift.owners[i])
                                 r->reference_at[i] = j;
-                r->shift.weights[i] = 1 / (allowance * allowance +
-                                           diff_item_count_variance(item, pair->before, &pair->basis, true) +
-                                           diff_item_count_variance(item, pair->after, &pair->basis, false));
+                diff_shift_set(&r->shift, i, by_counts(pair, item), allowance * allowance);
         }
-        diff_shift_weigh(&r->shift, pair->allowance.whole);
         return 0;
 }
 
-/* Asks about the changes that are in `shared`. */
+/* Asks about the changes that are in `drawn`. */
 static void ask(struct resampling *r)
 {
         double changes[DIFF_REFERENCES_MAX];
 
         for (uint32_t i = 0; i < r->shift.n; i++)
-                changes[i] = r->judged[r->reference_at[i]].shared;
+                changes[i] = r->judged[r->reference_at[i]].drawn;
         diff_shift_ask(&r->shift, changes);
 }
 
@@ -161,12 +164,12 @@ static void resample(struct resampling *r)
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct judged *j = &r->judged[i];
 
-                j->shared = log(replicate(&j->after, after) / replicate(&j->before, before));
+                j->drawn = log(replicate(&j->after, after) / replicate(&j->before, before));
         }
         ask(r);
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct judged *j = &r->judged[i];
-                double change = j->shared - diff_shift_find(&r->shift, j->item);
+                double change = j->drawn - diff_shift_find(&r->shift, j->item);
 
                 j->sum += change;
                 j->squares += change * change;
@@ -197,13 +200,11 @@ static uint32_t n_slices_of(const struct series *s)
 static double spread_variance(const struct diff_pair *pair, const struct judged *j,
                               const struct diff_item *item)
 {
-        double variance = variance_of(j->sum, j->squares), by_counts;
+        double variance = variance_of(j->sum, j->squares);
 
         if (n_slices_of(&j->before) >= N_SLICES_MIN && n_slices_of(&j->after) >= N_SLICES_MIN)
                 return variance;
-        by_counts = diff_item_count_variance(item, pair->before, &pair->basis, true) +
-                    diff_item_count_variance(item, pair->after, &pair->basis, false);
-        return fmax(variance, by_counts);
+        return fmax(variance, by_counts(pair, item));
 }
 
 /*
@@ -238,12 +239,12 @@ static double find_scatter(const struct resampling *r, const struct diff_item *i
 static void find_changes(struct resampling *r, struct diff_item *items)
 {
         for (uint32_t i = 0; i < r->n_judged; i++)
-                r->judged[i].shared = log(r->judged[i].after.value / r->judged[i].before.value);
+                r->judged[i].drawn = log(r->judged[i].after.value / r->judged[i].before.value);
         ask(r);
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct diff_item *item = &items[r->judged[i].item];
 
-                item->raw = r->judged[i].shared;
+                item->raw = r->judged[i].drawn;
                 item->change = item->raw - diff_shift_find(&r->shift, r->judged[i].item);
         }
 }

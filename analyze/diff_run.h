@@ -58,15 +58,15 @@ struct diff_run {
 
 struct diff_run_request {
         const struct trace_filter *filter; /* NULL = everything */
-        const char *event;                 /* whose samples; NULL = the event with the most */
-        const struct zone_pattern *unit;   /* zones that are the unit of work; NULL = the run is */
+        const char *event; /* whose samples; NULL = the event with the most.  Without it: no samples */
+        const struct zone_pattern *unit; /* zones that are the unit of work; NULL = the run is */
 };
 
 /*
  * diff_run_load() - read the events
  * @names:  grows; shared by all runs that are compared
  * @run:    to be deinitialised in any case
- * Returns 0, -ENOENT with words if no sample is of `event`, what loaded_trace_walk() returns.
+ * Returns 0 or what loaded_trace_walk() returns.
  */
 int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_trace *trace,
                   const struct diff_run_request *request, struct error *err);

@@ -65,7 +65,8 @@ static struct verdict compare_sets(const struct comparing *c)
         return v;
 }
 
-static double weight_of(const struct comparing *c, const struct diff_item *item)
+static void set_reference(const struct comparing *c, struct diff_shift *s, uint32_t index,
+                          const struct diff_item *item)
 {
         double allowance = item->is_kernel ? c->sets->allowance.kernel : c->sets->allowance.item;
         double variance = 0;
@@ -73,7 +74,7 @@ static double weight_of(const struct comparing *c, const struct diff_item *item)
         for (uint32_t run = 0; run < c->n_runs; run++)
                 variance += diff_item_count_variance(item, c->sets->runs[run], &c->sets->basis,
                                                      run < c->sets->n_before);
-        return 1 / (variance / c->n_runs + allowance * allowance);
+        diff_shift_set(s, index, variance / c->n_runs, allowance * allowance);
 }
 
 /* How much faster or slower each run was than the mean of all. */
@@ -83,14 +84,13 @@ static void find_shifts(struct comparing *c, const struct diff_item *items, size
                 struct diff_shift *s = &c->shifts[run];
                 double changes[DIFF_REFERENCES_MAX];
 
-                diff_shift_init(s, items, n_items, c->sets->kind);
+                diff_shift_init(s, items, n_items, c->sets->kind, c->sets->allowance.whole);
                 for (uint32_t i = 0; i < s->n; i++) {
                         const struct diff_item *item = &items[s->owners[i]];
 
-                        s->weights[i] = weight_of(c, item);
+                        set_reference(c, s, i, item);
                         changes[i] = log_value(c, item, run) - c->means[s->owners[i]];
                 }
-                diff_shift_weigh(s, c->sets->allowance.whole);
                 diff_shift_ask(s, changes);
         }
 }

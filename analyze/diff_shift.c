@@ -7,18 +7,17 @@
 /* Nobody's, but not left out either. */
 #define PRIOR (UINT32_MAX - 1)
 
-void diff_shift_init(struct diff_shift *s, const struct diff_item *items, size_t n_items, enum diff_kind kind)
+void diff_shift_init(struct diff_shift *s, const struct diff_item *items, size_t n_items, enum diff_kind kind,
+                     double allowance)
 {
-        *s = (struct diff_shift){ .n = 0 };
+        *s = (struct diff_shift){ .prior_weight = 1 / (allowance * allowance) };
         s->n = diff_items_references(items, n_items, kind, s->owners);
 }
 
-void diff_shift_weigh(struct diff_shift *s, double allowance)
+void diff_shift_set(struct diff_shift *s, uint32_t index, double by_counts, double allowance)
 {
-        s->prior_weight = 1 / (allowance * allowance);
-        s->whole_weight = s->prior_weight;
-        for (uint32_t i = 0; i < s->n; i++)
-                s->whole_weight += s->weights[i];
+        s->weights[index] = 1 / (by_counts + allowance);
+        s->allowances[index] = allowance;
 }
 
 void diff_shift_ask(struct diff_shift *s, const double *changes)
@@ -36,12 +35,13 @@ double diff_shift_find(const struct diff_shift *s, uint32_t owner)
 
 double diff_shift_variance(const struct diff_shift *s, uint32_t owner)
 {
-        double weight = s->whole_weight;
+        /* Of the prior: weight * weight * its variance, which is 1 / weight. */
+        double weight = s->prior_weight, sum = s->prior_weight;
 
         for (uint32_t i = 0; i < s->n; i++)
-                if (s->owners[i] == owner)
-                        weight -= s->weights[i];
-        if (weight <= s->prior_weight) /* nothing but the prior */
-                return 1 / s->prior_weight;
-        return MEDIAN_VARIANCE / weight;
+                if (s->owners[i] != owner) {
+                        weight += s->weights[i];
+                        sum += s->weights[i] * s->weights[i] * s->allowances[i];
+                }
+        return MEDIAN_VARIANCE * sum / (weight * weight);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_annotate.h"
 #include "cli/cmd_check.h"
+#include "cli/cmd_diff.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
 #include "cli/cmd_extract.h"
@@ -36,6 +37,8 @@ static const struct command_row command_rows[] = {
         { "extract", cmd_extract, false, "write code that a trace keeps into a file" },
         { "annotate", cmd_annotate, false,
           "show the instructions and lines of a function, with its samples" },
+        { "diff", cmd_diff, false,
+          "show what became slower or faster between recordings, and how sure that is" },
         { "dump", cmd_dump, false, "print a trace as text, a line a record" },
         { "check", cmd_check, false, "say whether a trace is whole; mend one that is cut off" },
         { "list", cmd_list, false, "show the events that can be recorded" },
