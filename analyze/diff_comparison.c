@@ -75,7 +75,7 @@ static void fill_side(const struct diff_comparison *c, struct diff_item *item,
                       const struct diff_run *const *runs, bool before)
 {
         uint32_t n = before ? c->n_before : c->n_after;
-        double weight = 0, all = 0;
+        double weight = 0, all = 0, self = 0;
 
         for (uint32_t i = 0; i < n; i++) {
                 const struct diff_run *run = runs[(before ? 0 : c->n_before) + i];
@@ -85,9 +85,12 @@ static void fill_side(const struct diff_comparison *c, struct diff_item *item,
                 *(before ? &item->value_before : &item->value_after) += mean(
                         diff_item_value(item, run, &c->options.basis, before), n);
                 weight += item->kind == DIFF_ZONE ? sum.wall_ns : sum.cpu;
+                self += sum.self_ns;
                 all += item->kind == DIFF_ZONE ? (double)run->duration_ns : run->weight;
         }
         *(before ? &item->share_before : &item->share_after) = all > 0 ? weight / all : 0;
+        if (item->kind == DIFF_ZONE && self < weight / 2)
+                item->is_outer = true;
 }
 
 static int add_items(struct diff_comparison *c, const struct diff_run *const *runs)

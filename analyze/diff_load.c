@@ -116,7 +116,7 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
         if (*key == 0)
                 return 0;
         r = diff_run_add_zone(l->run, *key, slice, (double)zone->on_cpu_ns,
-                              (double)(zone->end_ns - zone->begin_ns));
+                              (double)(zone->end_ns - zone->begin_ns), (double)zone->self_ns);
         return r < 0 ? error_set(err, r, "sums of zones") : 0;
 }
 

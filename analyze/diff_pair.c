@@ -37,7 +37,8 @@ struct series {
 struct judged {
         uint32_t item;
         struct series before, after;
-        double drawn;        /* change of the last replicate, with that of the whole */
+        double drawn; /* change of the last replicate, with that of the whole */
+        double shift_variance;
         double sum, squares; /* over replicates, of `change - shift` */
 };
 
@@ -246,6 +247,7 @@ static void find_changes(struct resampling *r, struct diff_item *items)
 
                 item->raw = r->judged[i].drawn;
                 item->change = item->raw - diff_shift_find(&r->shift, r->judged[i].item);
+                r->judged[i].shift_variance = diff_shift_variance(&r->shift, r->judged[i].item);
         }
 }
 
@@ -258,7 +260,7 @@ static void judge(struct resampling *r, struct diff_item *items)
                 double allowance = fmax(allowance_of(r->pair, item), scatter);
 
                 item->se = sqrt(spread_variance(r->pair, &r->judged[i], item) + allowance * allowance +
-                                diff_shift_variance(&r->shift, r->judged[i].item));
+                                r->judged[i].shift_variance);
                 item->df = DIFF_PAIR_DF;
                 item->p = student_t_two_sided(item->change / item->se, item->df);
         }
@@ -269,18 +271,19 @@ int diff_pair_judge(const struct diff_pair *pair, struct diff_item *items, size_
 {
         struct resampling r = { .pair = pair, .state = UINT64_C(0x9e3779b97f4a7c15) };
         struct diff_whole whole = { .df = DIFF_PAIR_DF, .p = 1 };
+        double shift_variance;
         int result = find_judged(&r, items, n_items);
 
         if (result == 0 && r.n_judged > 0) {
                 find_changes(&r, items);
                 whole.change = diff_shift_find(&r.shift, DIFF_SHIFT_NOBODY);
+                shift_variance = diff_shift_variance(&r.shift, DIFF_SHIFT_NOBODY);
                 for (int i = 0; i < DIFF_PAIR_REPLICATES; i++)
                         resample(&r);
                 judge(&r, items);
                 whole.n_items = r.shift.n;
                 whole.is_known = true;
-                whole.se = sqrt(variance_of(r.whole_sum, r.whole_squares) +
-                                diff_shift_variance(&r.shift, DIFF_SHIFT_NOBODY) +
+                whole.se = sqrt(variance_of(r.whole_sum, r.whole_squares) + shift_variance +
                                 pair->allowance.whole * pair->allowance.whole);
                 whole.p = student_t_two_sided(whole.change / whole.se, whole.df);
         }

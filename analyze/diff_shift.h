@@ -49,7 +49,10 @@ void diff_shift_ask(struct diff_shift *s, const double *changes);
 /* The answer, without what item @owner says (DIFF_SHIFT_NOBODY: with all). */
 double diff_shift_find(const struct diff_shift *s, uint32_t owner);
 
-/* How far that can be off because runs differ, as a variance; what varies within them is not in it. */
+/*
+ * How far that answer can be off, as a variance: because runs differ (what varies within them is not in it), and because
+ * the items do not agree, which weighs the more the fewer they are.
+ */
 double diff_shift_variance(const struct diff_shift *s, uint32_t owner);
 
 #endif /* ANALYZE_DIFF_SHIFT_H */
