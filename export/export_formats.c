@@ -13,11 +13,25 @@ static const char *const left_out_words[EXPORT_LEFT_OUT_COUNT] = {
 
 static const struct export_format formats[] = {
         {
+                .name = "speedscope",
+                .extension = ".speedscope.json",
+                .help = "speedscope.app, also offline: flame graphs of samples and of zones, a thread each",
+                .next = "speedscope",
+                .write = export_speedscope,
+        },
+        {
                 .name = "folded",
                 .extension = ".folded",
                 .help = "flamegraph.pl, inferno, difffolded.pl, grep: a line for each callstack",
                 .next = "flamegraph.pl",
                 .write = export_folded,
+        },
+        {
+                .name = "chrome",
+                .extension = ".trace.json",
+                .help = "tracy-import-chrome, ui.perfetto.dev, speedscope: zones, messages, plots; no samples",
+                .next = "tracy-import-chrome",
+                .write = export_chrome,
         },
         { .name = NULL },
 };

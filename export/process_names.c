@@ -96,6 +96,12 @@ const char *process_names_pid(const struct process_names *n, uint32_t process, c
         return pid;
 }
 
+uint32_t process_names_pid_number(const struct process_names *n, uint32_t process)
+{
+        return process_row(n->dictionary, process)->pid +
+               n->processes[process - 1].reuse * PROCESS_NAMES_PID_STEP;
+}
+
 uint32_t process_names_tid(const struct process_names *n, uint32_t thread)
 {
         const struct trace_thread *row = thread_row(n->dictionary, thread);
