@@ -10,6 +10,12 @@ static const char *const left_out_words[EXPORT_LEFT_OUT_COUNT] = {
 };
 
 static const struct export_format formats[] = {
+        { .name = "pprof",
+          .extension = ".pb.gz",
+          .help = "go tool pprof, and hosted profilers that take its format",
+          .next = "go tool pprof -top",
+          .write = export_pprof,
+          .is_binary = true },
         { .name = NULL },
 };
 
