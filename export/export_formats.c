@@ -10,6 +10,12 @@ static const char *const left_out_words[EXPORT_LEFT_OUT_COUNT] = {
 };
 
 static const struct export_format formats[] = {
+        { .name = "perfetto",
+          .extension = ".perfetto-trace",
+          .help = "ui.perfetto.dev and trace_processor: threads, zones, CPUs, plots on one timeline; SQL",
+          .next = "trace_processor_shell",
+          .write = export_perfetto,
+          .is_binary = true },
         { .name = "pprof",
           .extension = ".pb.gz",
           .help = "go tool pprof, and hosted profilers that take its format",
