@@ -3,6 +3,7 @@
 #include "cli/cmd_check.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
+#include "cli/cmd_export.h"
 #include "cli/cmd_extract.h"
 #include "cli/cmd_list.h"
 #include "cli/cmd_modules.h"
@@ -32,6 +33,8 @@ static const struct command_row command_rows[] = {
         { "record", cmd_record, true, "run a program and record its callstacks and zones" },
         { "report", cmd_report, false, "show where the time went: functions, zones, functions inside zones" },
         { "symbolize", cmd_symbolize, false, "find names for the addresses of a trace, on any machine" },
+        { "export", cmd_export, false,
+          "write a trace as a file of another tool: firefox, perfetto, pprof ..." },
         { "modules", cmd_modules, false, "show the code of a trace: kept, found or missing" },
         { "extract", cmd_extract, false, "write code that a trace keeps into a file" },
         { "annotate", cmd_annotate, false,
