@@ -15,7 +15,6 @@
 #include "export/export_event.h"
 #include "export/export_format.h"
 #include "export/export_frames.h"
-#include "export/left_events.h"
 #include "export/perfetto_callstacks.h"
 #include "export/perfetto_fields.h"
 #include "export/perfetto_packets.h"
@@ -462,7 +461,7 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
         else
                 r = write_trace(&e, err);
         if (r == 0) {
-                left_events_count(&e.totals, &e.walk, EXPORT_LEFT_OUT_DEVICES);
+                export_totals_leave_out(&e.totals, &e.walk, 1U << EXPORT_LEFT_OUT_DEVICES);
                 e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
                 *ret_totals = e.totals;
         }

@@ -13,10 +13,10 @@
 #include "export/export_format.h"
 #include "export/export_frames.h"
 #include "export/export_stream.h"
-#include "export/left_events.h"
 #include "export/pprof_fields.h"
 #include "export/pprof_places.h"
 #include "export/pprof_samples.h"
+#include "export/process_names.h"
 #include "export/protobuf_writer.h"
 #include "format/trace_event.h"
 
@@ -36,6 +36,7 @@ struct pprof_export {
         struct pprof_samples samples;
         struct export_frames frames;
         struct pprof_places places;
+        struct process_names names;
         struct export_stream out;
         struct export_totals totals;
         struct event_callstack callstack;
@@ -237,7 +238,7 @@ static int put_thread(struct pprof_export *e, uint32_t thread)
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread);
         const struct trace_process *process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
-        struct report_string name = loaded_trace_thread_name(e->trace, thread);
+        struct report_string name = process_names_thread(&e->names, thread);
         uint32_t number;
         int r = pprof_places_string(&e->places, name.bytes, name.n_bytes, &number);
 
@@ -322,13 +323,10 @@ static int write_sample(struct pprof_export *e, const struct pprof_key *key, con
 /* Nothing has a time in a profile. */
 static void count_left_out(struct pprof_export *e)
 {
-        static const enum export_left_out kinds[] = {
-                EXPORT_LEFT_OUT_ZONES,  EXPORT_LEFT_OUT_MESSAGES, EXPORT_LEFT_OUT_PLOTS,
-                EXPORT_LEFT_OUT_FRAMES, EXPORT_LEFT_OUT_LOCKS,    EXPORT_LEFT_OUT_DEVICES,
-        };
-
-        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-                left_events_count(&e->totals, &e->walk, kinds[i]);
+        export_totals_leave_out(&e->totals, &e->walk,
+                                1U << EXPORT_LEFT_OUT_ZONES | 1U << EXPORT_LEFT_OUT_MESSAGES |
+                                        1U << EXPORT_LEFT_OUT_PLOTS | 1U << EXPORT_LEFT_OUT_FRAMES |
+                                        1U << EXPORT_LEFT_OUT_LOCKS | 1U << EXPORT_LEFT_OUT_DEVICES);
         e->totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e->frames.n_cut;
 }
 
@@ -350,14 +348,13 @@ static int read_trace(struct pprof_export *e, struct error *err)
                 .event = take_event,
                 .wants_paths = true,
         };
-        int r = loaded_trace_read_names(e->trace, err);
-
-        if (r < 0)
-                return r;
-        r = trace_walk_init(&e->walk, e->trace, e->options->filter, &sink);
+        int r = trace_walk_init(&e->walk, e->trace, e->options->filter, &sink);
         if (r < 0)
                 return error_set(err, r, "the trace's tables: not enough memory");
-        return loaded_trace_walk(e->trace, &e->walk, err);
+        r = loaded_trace_walk(e->trace, &e->walk, err);
+        if (r == 0)
+                process_names_learn(&e->names, &e->walk);
+        return r;
 }
 
 int export_pprof(struct loaded_trace *trace, const struct export_options *options, FILE *out,
@@ -371,6 +368,8 @@ int export_pprof(struct loaded_trace *trace, const struct export_options *option
         r = export_frames_init(&e.frames, trace->dictionary);
         if (r == 0)
                 r = pprof_places_init(&e.places, &e.frames);
+        if (r == 0)
+                r = process_names_init(&e.names, trace->dictionary);
         if (r < 0) {
                 (void)error_set(err, r, "the trace's tables: not enough memory");
                 goto fail;
@@ -388,6 +387,7 @@ int export_pprof(struct loaded_trace *trace, const struct export_options *option
                 *ret_totals = e.totals;
 fail:
         export_stream_deinit(&e.out);
+        process_names_deinit(&e.names);
         pprof_places_deinit(&e.places);
         export_frames_deinit(&e.frames);
         pprof_samples_deinit(&e.samples);
