@@ -49,6 +49,13 @@ static const struct export_format formats[] = {
                 .next = "tracy-import-chrome",
                 .write = export_chrome,
         },
+        {
+                .name = "callgrind",
+                .extension = ".callgrind.out",
+                .help = "KCachegrind, QCachegrind, callgrind_annotate: functions, lines and the calls between them",
+                .next = "callgrind_annotate --inclusive=yes",
+                .write = export_callgrind,
+        },
         { .name = NULL },
 };
 

@@ -6,19 +6,15 @@
  */
 #include "analyze/loaded_trace.h"
 #include "analyze/report_string.h"
-#include "analyze/trace_walk.h"
 #include "base/error.h"
-#include "export/event_callstack.h"
+#include "export/callstack_sums.h"
 #include "export/export_event.h"
 #include "export/export_format.h"
 #include "export/export_frames.h"
 #include "export/export_stream.h"
 #include "export/pprof_fields.h"
 #include "export/pprof_places.h"
-#include "export/pprof_samples.h"
-#include "export/process_names.h"
 #include "export/protobuf_writer.h"
-#include "format/trace_event.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,96 +28,14 @@
 struct pprof_export {
         struct loaded_trace *trace;
         const struct export_options *options;
-        struct trace_walk walk;
-        struct pprof_samples samples;
+        struct callstack_sums sums;
         struct export_frames frames;
         struct pprof_places places;
-        struct process_names names;
         struct export_stream out;
-        struct export_totals totals;
-        struct event_callstack callstack;
         uint32_t keys[4]; /* strings: of the labels, by enum */
 };
 
 enum { KEY_THREAD, KEY_TID, KEY_PID, KEY_ZONE };
-
-static int find_sums(struct pprof_export *e, uint32_t thread, uint32_t path, uint32_t stack,
-                     struct pprof_sums **ret_sums)
-{
-        struct pprof_key key = { .thread = thread, .path = path, .stack = stack };
-
-        return pprof_samples_find(&e->samples, &key, ret_sums);
-}
-
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
-{
-        struct pprof_export *e = context;
-        struct pprof_sums *sums;
-        uint64_t weight = export_event_weight(e->trace->dictionary, (uint32_t)event->sample.event,
-                                              event->sample.weight);
-        int r;
-
-        if (event->sample.event != e->options->event) {
-                e->totals.left_out[EXPORT_LEFT_OUT_OTHER_EVENTS]++;
-                return 0;
-        }
-        r = find_sums(e, thread->id, (uint32_t)event->sample.path, (uint32_t)event->sample.stack, &sums);
-        if (r < 0)
-                return error_set(err, r, "samples: too many different ones");
-        sums->values[PPROF_SAMPLES]++;
-        sums->values[PPROF_WEIGHT] += weight;
-        e->totals.n_samples++;
-        e->totals.weight += weight;
-        return 0;
-}
-
-static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                     struct error *err)
-{
-        struct pprof_export *e = context;
-        struct pprof_sums *sums;
-        int r;
-
-        if (wait->preempted || wait->in_ns <= wait->out_ns)
-                return 0;
-        r = find_sums(e, thread->id, wait->path, wait->stack, &sums);
-        if (r < 0)
-                return error_set(err, r, "waits: too many different ones");
-        sums->values[PPROF_OFF_CPU_NS] += wait->in_ns - wait->out_ns;
-        return 0;
-}
-
-static int take_allocation(struct pprof_export *e, struct walked_thread *thread,
-                           const struct trace_event *event, struct error *err)
-{
-        uint32_t stack = event_callstack_take(&e->callstack, thread->id, event->time_ns);
-        struct pprof_sums *sums;
-        uint32_t path;
-        int r = trace_walk_path(&e->walk, thread, &path);
-
-        if (r == 0)
-                r = find_sums(e, thread->id, path, stack, &sums);
-        if (r < 0)
-                return error_set(err, r, "allocations: too many different ones");
-        sums->values[PPROF_ALLOCATIONS]++;
-        sums->values[PPROF_ALLOCATED_BYTES] += event->memory_alloc.size_bytes;
-        return 0;
-}
-
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
-{
-        struct pprof_export *e = context;
-
-        if (event->op == TRACE_OP_MEMORY_ALLOC)
-                return take_allocation(e, thread, event, err);
-        if (event->op == TRACE_OP_CALLSTACK)
-                e->callstack = (struct event_callstack){ .time_ns = event->time_ns,
-                                                         .thread = thread->id,
-                                                         .stack = (uint32_t)event->callstack.stack };
-        return 0;
-}
 
 static int intern_words(struct pprof_export *e, const char *words, uint32_t *ret_number)
 {
@@ -238,7 +152,7 @@ static int put_thread(struct pprof_export *e, uint32_t thread)
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread);
         const struct trace_process *process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
-        struct report_string name = process_names_thread(&e->names, thread);
+        struct report_string name = process_names_thread(&e->sums.names, thread);
         uint32_t number;
         int r = pprof_places_string(&e->places, name.bytes, name.n_bytes, &number);
 
@@ -260,9 +174,9 @@ static int put_zones(struct pprof_export *e, uint32_t path)
         uint32_t n_seen = 0;
         uint32_t n_around = 0;
 
-        for (; path != 0 && n_around < LABEL_ZONES_MAX; path = zone_paths_parent(&e->walk.paths, path)) {
+        for (; path != 0 && n_around < LABEL_ZONES_MAX; path = zone_paths_parent(&e->sums.walk.paths, path)) {
                 const struct trace_location *row = trace_dictionary_row(
-                        d, TRACE_TABLE_LOCATIONS, zone_paths_location(&e->walk.paths, path));
+                        d, TRACE_TABLE_LOCATIONS, zone_paths_location(&e->sums.walk.paths, path));
                 struct report_string name = report_string_of(d, row->name ? row->name : row->function);
                 uint32_t number;
                 uint32_t i = 0;
@@ -282,12 +196,12 @@ static int put_zones(struct pprof_export *e, uint32_t path)
 }
 
 /* Leaf first; zones are around everything. */
-static int put_locations(struct pprof_export *e, const struct pprof_key *key)
+static int put_locations(struct pprof_export *e, const struct callstack_key *key)
 {
         uint32_t path = e->options->zones_as_frames ? key->path : 0;
         struct byte_buffer *b = &e->out.buffer;
         size_t begin;
-        int r = export_frames_of(&e->frames, &e->walk.paths, path, key->stack);
+        int r = export_frames_of(&e->frames, &e->sums.walk.paths, path, key->stack);
 
         if (r < 0)
                 return r;
@@ -299,7 +213,8 @@ static int put_locations(struct pprof_export *e, const struct pprof_key *key)
         return 0;
 }
 
-static int write_sample(struct pprof_export *e, const struct pprof_key *key, const struct pprof_sums *sums)
+static int write_sample(struct pprof_export *e, const struct callstack_key *key,
+                        const struct callstack_sum *sums)
 {
         struct byte_buffer *b = &e->out.buffer;
         size_t sample = protobuf_writer_begin(b, PPROF_PROFILE_SAMPLE);
@@ -310,7 +225,7 @@ static int write_sample(struct pprof_export *e, const struct pprof_key *key, con
         if (r < 0)
                 return r;
         values = protobuf_writer_begin(b, PPROF_SAMPLE_VALUE);
-        for (int i = 0; i < PPROF_VALUES; i++)
+        for (int i = 0; i < CALLSTACK_VALUES; i++)
                 byte_buffer_add_varint(b, sums->values[i] <= INT64_MAX ? sums->values[i] : INT64_MAX);
         protobuf_writer_end(b, values);
         r = put_thread(e, key->thread);
@@ -320,41 +235,13 @@ static int write_sample(struct pprof_export *e, const struct pprof_key *key, con
         return r < 0 ? r : export_stream_flush_some(&e->out);
 }
 
-/* Nothing has a time in a profile. */
-static void count_left_out(struct pprof_export *e)
-{
-        export_totals_leave_out(&e->totals, &e->walk,
-                                1U << EXPORT_LEFT_OUT_ZONES | 1U << EXPORT_LEFT_OUT_MESSAGES |
-                                        1U << EXPORT_LEFT_OUT_PLOTS | 1U << EXPORT_LEFT_OUT_FRAMES |
-                                        1U << EXPORT_LEFT_OUT_LOCKS | 1U << EXPORT_LEFT_OUT_DEVICES);
-        e->totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e->frames.n_cut;
-}
-
 static int write_profile(struct pprof_export *e)
 {
         int r = write_head(e);
 
-        for (uint32_t i = 1; i <= e->samples.keys.n_items && r == 0; i++)
-                r = write_sample(e, intern_get(&e->samples.keys, i, NULL), &e->samples.sums[i - 1]);
+        for (uint32_t i = 1; i <= callstack_sums_count(&e->sums) && r == 0; i++)
+                r = write_sample(e, callstack_sums_key(&e->sums, i), &e->sums.sums[i - 1]);
         return r < 0 ? r : pprof_places_write(&e->places, &e->out);
-}
-
-static int read_trace(struct pprof_export *e, struct error *err)
-{
-        const struct trace_sink sink = {
-                .context = e,
-                .sample = take_sample,
-                .wait = take_wait,
-                .event = take_event,
-                .wants_paths = true,
-        };
-        int r = trace_walk_init(&e->walk, e->trace, e->options->filter, &sink);
-        if (r < 0)
-                return error_set(err, r, "the trace's tables: not enough memory");
-        r = loaded_trace_walk(e->trace, &e->walk, err);
-        if (r == 0)
-                process_names_learn(&e->names, &e->walk);
-        return r;
 }
 
 int export_pprof(struct loaded_trace *trace, const struct export_options *options, FILE *out,
@@ -363,34 +250,27 @@ int export_pprof(struct loaded_trace *trace, const struct export_options *option
         struct pprof_export e = { .trace = trace, .options = options };
         int r;
 
-        pprof_samples_init(&e.samples);
         export_stream_init(&e.out, out);
+        r = callstack_sums_read(&e.sums, trace, options, err);
+        if (r < 0)
+                goto fail;
         r = export_frames_init(&e.frames, trace->dictionary);
         if (r == 0)
                 r = pprof_places_init(&e.places, &e.frames);
         if (r == 0)
-                r = process_names_init(&e.names, trace->dictionary);
-        if (r < 0) {
-                (void)error_set(err, r, "the trace's tables: not enough memory");
-                goto fail;
-        }
-        r = read_trace(&e, err);
-        if (r < 0)
-                goto fail;
-        r = write_profile(&e);
+                r = write_profile(&e);
         if (r == -ENOMEM || r == -EOVERFLOW)
                 (void)error_set(err, r, "the profile: not enough memory");
         else
                 r = export_stream_finish(&e.out, err);
-        count_left_out(&e);
-        if (r == 0)
-                *ret_totals = e.totals;
+        if (r == 0) {
+                *ret_totals = e.sums.totals;
+                ret_totals->left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.frames.n_cut;
+        }
 fail:
         export_stream_deinit(&e.out);
-        process_names_deinit(&e.names);
         pprof_places_deinit(&e.places);
         export_frames_deinit(&e.frames);
-        pprof_samples_deinit(&e.samples);
-        trace_walk_deinit(&e.walk);
+        callstack_sums_deinit(&e.sums);
         return r;
 }
