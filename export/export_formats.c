@@ -13,11 +13,27 @@ static const char *const left_out_words[EXPORT_LEFT_OUT_COUNT] = {
 
 static const struct export_format formats[] = {
         {
+                .name = "perfetto",
+                .extension = ".perfetto-trace",
+                .help = "ui.perfetto.dev, trace_processor: zones, CPUs, waits, plots, samples on one timeline; SQL",
+                .next = "trace_processor_shell",
+                .write = export_perfetto,
+                .is_binary = true,
+        },
+        {
                 .name = "speedscope",
                 .extension = ".speedscope.json",
                 .help = "speedscope.app, also offline: flame graphs of samples and of zones, a thread each",
                 .next = "speedscope",
                 .write = export_speedscope,
+        },
+        {
+                .name = "pprof",
+                .extension = ".pb.gz",
+                .help = "go tool pprof, and hosted profilers that take its format",
+                .next = "go tool pprof -top",
+                .write = export_pprof,
+                .is_binary = true,
         },
         {
                 .name = "folded",
@@ -32,6 +48,13 @@ static const struct export_format formats[] = {
                 .help = "tracy-import-chrome, ui.perfetto.dev, speedscope: zones, messages, plots; no samples",
                 .next = "tracy-import-chrome",
                 .write = export_chrome,
+        },
+        {
+                .name = "callgrind",
+                .extension = ".callgrind.out",
+                .help = "KCachegrind, QCachegrind, callgrind_annotate: functions, lines and the calls between them",
+                .next = "callgrind_annotate --inclusive=yes",
+                .write = export_callgrind,
         },
         { .name = NULL },
 };
