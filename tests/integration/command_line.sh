@@ -66,7 +66,7 @@ holds "is JSON with a schema" same "hyprof.version/1 object number" \
 holds "--version of something: status 2" ends_with 2 "$HYPROF" --version --jsno
 
 # ---- what may have been meant
-holds "a command" says "did you mean 'record'?" "$HYPROF" recrod
+holds "a command" says "did you mean 'record'?" "$HYPROF" recordd
 holds "an option" says "did you mean --limit?" "$HYPROF" report --limt=3
 holds "an option with =" says "unknown option --jsno; did you mean --json?" "$HYPROF" report --jsno
 holds "nothing near: nothing is guessed" ends_with 2 "$HYPROF" report --qqqqqqqqqqq
