@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/text_color.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
