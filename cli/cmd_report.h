@@ -7,6 +7,11 @@
 #ifndef CLI_CMD_REPORT_H
 #define CLI_CMD_REPORT_H
 
+struct option_table;
+
+/* For the help, the manual and completions. */
+const struct option_table *cmd_report_options(void);
+
 /* @argv[0] is "report".  Returns the exit status, an enum exit_status. */
 int cmd_report(int argc, char **argv);
 
