@@ -16,8 +16,8 @@ static const struct view_column columns[] = {
         { .key = "symbols", .title = "symbols", .type = VIEW_STRING },
         { .key = "n_samples", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_functions", .title = "functions", .type = VIEW_COUNT, .n_columns_max = 10 },
-        { .key = "kind", .title = "kind", .type = VIEW_PLACE, .n_columns_max = 9 },
-        { .key = "build_id", .title = "build-id", .type = VIEW_PLACE, .n_columns_max = 13 },
+        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 9, .may_go = true },
+        { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .n_columns_max = 13, .may_go = true },
 };
 
 /* What samples fell into, by path: modules of the same path are told of together. */

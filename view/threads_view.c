@@ -7,7 +7,7 @@
 static const struct view_column columns[] = {
         { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
         { .key = "name", .title = "thread", .type = VIEW_STRING },
-        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 6 },
+        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 6, .may_go = true },
         { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "on_cpu", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
