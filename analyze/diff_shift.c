@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/diff_shift.h"
 
+#include <math.h>
+
 /* A median needs that many times the numbers of a mean: pi / 2. */
 #define MEDIAN_VARIANCE 1.5707963267948966
+
+/* The median of |x| of a normal distribution, in standard deviations. */
+#define NORMAL_MEDIAN 0.6744897501960817
 
 /* Nobody's, but not left out either. */
 #define PRIOR (UINT32_MAX - 1)
 
-void diff_shift_init(struct diff_shift *s, const struct diff_item *items, size_t n_items, enum diff_kind kind)
+void diff_shift_init(struct diff_shift *s, const struct diff_item *items, size_t n_items, enum diff_kind kind,
+                     double allowance)
 {
-        *s = (struct diff_shift){ .n = 0 };
+        *s = (struct diff_shift){ .prior_weight = 1 / (allowance * allowance) };
         s->n = diff_items_references(items, n_items, kind, s->owners);
 }
 
-void diff_shift_weigh(struct diff_shift *s, double allowance)
+void diff_shift_set(struct diff_shift *s, uint32_t index, double by_counts, double allowance)
 {
-        s->prior_weight = 1 / (allowance * allowance);
-        s->whole_weight = s->prior_weight;
-        for (uint32_t i = 0; i < s->n; i++)
-                s->whole_weight += s->weights[i];
+        s->weights[index] = 1 / (by_counts + allowance);
+        s->allowances[index] = allowance;
 }
 
 void diff_shift_ask(struct diff_shift *s, const double *changes)
@@ -34,14 +38,31 @@ double diff_shift_find(const struct diff_shift *s, uint32_t owner)
         return weighted_median_without(s->values, s->n + 1, owner);
 }
 
+/* How far the values lie from their median, as the variance of a normal distribution that would have that median distance. */
+static double find_spread(const struct diff_shift *s, uint32_t owner)
+{
+        struct weighted_value distances[DIFF_REFERENCES_MAX + 1];
+        double middle = diff_shift_find(s, owner), distance;
+
+        for (uint32_t i = 0; i <= s->n; i++) {
+                distances[i] = s->values[i];
+                distances[i].value = fabs(s->values[i].value - middle);
+        }
+        weighted_values_sort(distances, s->n + 1);
+        distance = weighted_median_without(distances, s->n + 1, owner) / NORMAL_MEDIAN;
+        return distance * distance;
+}
+
 double diff_shift_variance(const struct diff_shift *s, uint32_t owner)
 {
-        double weight = s->whole_weight;
+        /* Of the prior: weight * weight * its variance, which is 1 / weight. */
+        double weight = s->prior_weight, sum = s->prior_weight, squares = s->prior_weight * s->prior_weight;
 
         for (uint32_t i = 0; i < s->n; i++)
-                if (s->owners[i] == owner)
-                        weight -= s->weights[i];
-        if (weight <= s->prior_weight) /* nothing but the prior */
-                return 1 / s->prior_weight;
-        return MEDIAN_VARIANCE / weight;
+                if (s->owners[i] != owner) {
+                        weight += s->weights[i];
+                        sum += s->weights[i] * s->weights[i] * s->allowances[i];
+                        squares += s->weights[i] * s->weights[i];
+                }
+        return MEDIAN_VARIANCE * fmax(sum, find_spread(s, owner) * squares) / (weight * weight);
 }

@@ -338,6 +338,11 @@ static int run(const struct record_options *options, char **argv)
         return record_into(&file, options, argv);
 }
 
+const struct option_table *cmd_record_options(void)
+{
+        return record_options_table();
+}
+
 int cmd_record(int argc, char **argv)
 {
         struct record_options *options = calloc(1, sizeof(*options));

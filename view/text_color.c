@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/text_color.h"
 
-#include <errno.h>
+#include "cli/argument_words.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int text_color_parse(const char *word, enum text_color_when *ret_when)
+enum text_color_when text_color_find(const char *word)
 {
-        static const char *const words[] = { "auto", "always", "never" };
+        int place = argument_words_find(TEXT_COLOR_CHOICES, word);
 
-        for (int i = TEXT_COLOR_AUTO; i <= TEXT_COLOR_NEVER; i++)
-                if (strcmp(word, words[i]) == 0) {
-                        *ret_when = (enum text_color_when)i;
-                        return 0;
-                }
-        return -EINVAL;
+        return place < 0 ? TEXT_COLOR_AUTO : (enum text_color_when)place;
 }
 
 bool text_color_is_wanted(enum text_color_when when, int fd)
