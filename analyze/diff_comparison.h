@@ -21,7 +21,7 @@
 #define DIFF_ZONES_MIN   10 /* of a zone */
 #define DIFF_RUNS_MAX    256
 
-#define DIFF_ALPHA        0.01
+#define DIFF_ALPHA        0.05
 #define DIFF_SHARE_MIN    0.005
 #define DIFF_ALLOW_ITEM   0.005
 #define DIFF_ALLOW_KERNEL 0.25

@@ -20,7 +20,7 @@
 #define N_SLICES_MIN 8
 
 /* Fewer items do not tell how much items scatter. */
-#define N_SCATTER_MIN 6
+#define N_SCATTER_MIN 5
 
 /* A replicate in which nothing of an item was drawn has this share of it, not none: there is no logarithm of 0. */
 #define SHARE_MIN 0.01
@@ -209,10 +209,10 @@ static double spread_variance(const struct diff_pair *pair, const struct judged 
 }
 
 /*
- * The scatter of the items beyond what varies within the recordings.  By medians: a few items that did change do not
+ * The scatter of the other items beyond what varies within the recordings.  By medians: a few items that did change do not
  * count for it, but if most have, nothing can be said of any.
  */
-static double find_scatter(const struct resampling *r, const struct diff_item *items)
+static double find_scatter(const struct resampling *r, const struct diff_item *items, uint32_t owner)
 {
         struct weighted_value squares[DIFF_REFERENCES_MAX], variances[DIFF_REFERENCES_MAX];
         uint32_t n = 0;
@@ -222,7 +222,7 @@ static double find_scatter(const struct resampling *r, const struct diff_item *i
                 const struct judged *j = &r->judged[r->reference_at[i]];
                 const struct diff_item *item = &items[j->item];
 
-                if (item->is_kernel)
+                if (item->is_kernel || j->item == owner)
                         continue;
                 squares[n] = (struct weighted_value){ fabs(item->change), 1, n };
                 variances[n] = (struct weighted_value){ spread_variance(r->pair, j, item), 1, n };
@@ -253,10 +253,9 @@ static void find_changes(struct resampling *r, struct diff_item *items)
 
 static void judge(struct resampling *r, struct diff_item *items)
 {
-        double scatter = find_scatter(r, items);
-
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct diff_item *item = &items[r->judged[i].item];
+                double scatter = find_scatter(r, items, r->judged[i].item);
                 double allowance = fmax(allowance_of(r->pair, item), scatter);
 
                 item->se = sqrt(spread_variance(r->pair, &r->judged[i], item) + allowance * allowance +

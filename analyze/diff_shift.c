@@ -15,7 +15,7 @@
 void diff_shift_init(struct diff_shift *s, const struct diff_item *items, size_t n_items, enum diff_kind kind,
                      double allowance)
 {
-        *s = (struct diff_shift){ .prior_weight = 1 / (allowance * allowance) };
+        *s = (struct diff_shift){ .prior_allowance = allowance * allowance };
         s->n = diff_items_references(items, n_items, kind, s->owners);
 }
 
@@ -27,8 +27,15 @@ void diff_shift_set(struct diff_shift *s, uint32_t index, double by_counts, doub
 
 void diff_shift_ask(struct diff_shift *s, const double *changes)
 {
+        double weight = 0;
+
         for (uint32_t i = 0; i < s->n; i++)
                 s->values[i] = (struct weighted_value){ changes[i], s->weights[i], s->owners[i] };
+        for (uint32_t i = 0; i < s->n; i++)
+                weight += s->weights[i];
+        s->prior_weight = 1 / s->prior_allowance;
+        if (s->n > 0 && s->prior_weight > weight / s->n)
+                s->prior_weight = weight / s->n;
         s->values[s->n] = (struct weighted_value){ 0, s->prior_weight, PRIOR };
         weighted_values_sort(s->values, s->n + 1);
 }
@@ -55,8 +62,7 @@ static double find_spread(const struct diff_shift *s, uint32_t owner)
 
 double diff_shift_variance(const struct diff_shift *s, uint32_t owner)
 {
-        /* Of the prior: weight * weight * its variance, which is 1 / weight. */
-        double weight = s->prior_weight, sum = s->prior_weight, squares = s->prior_weight * s->prior_weight;
+        double weight = s->prior_weight, squares = weight * weight, sum = squares * s->prior_allowance;
 
         for (uint32_t i = 0; i < s->n; i++)
                 if (s->owners[i] != owner) {
