@@ -45,12 +45,39 @@ double diff_shift_find(const struct diff_shift *s, uint32_t owner)
         return weighted_median_without(s->values, s->n + 1, owner);
 }
 
-/* How far the values lie from their median, as the variance of a normal distribution that would have that median distance. */
+/* With so many items, what is expected of runs in general says nothing about how far these agree. */
+#define N_PRIOR_MAX 4
+
+/* The median distance of a few values may be small by chance. */
+#define N_MEDIAN_MIN 9
+
+/* The mean of the squares. */
+static double find_mean_spread(const struct diff_shift *s, uint32_t owner)
+{
+        double middle = diff_shift_find(s, owner), sum = 0, weight = 0;
+
+        for (uint32_t i = 0; i <= s->n; i++) {
+                const struct weighted_value *v = &s->values[i];
+
+                if (v->owner == owner || (v->owner == PRIOR && s->n >= N_PRIOR_MAX))
+                        continue;
+                sum += v->weight * (v->value - middle) * (v->value - middle);
+                weight += v->weight;
+        }
+        return sum / weight;
+}
+
+/*
+ * How far the values lie from their median, as a variance.  Of many values that of the normal distribution that would
+ * have their median distance, so that a few that did change do not count.
+ */
 static double find_spread(const struct diff_shift *s, uint32_t owner)
 {
         struct weighted_value distances[DIFF_REFERENCES_MAX + 1];
         double middle = diff_shift_find(s, owner), distance;
 
+        if (s->n < N_MEDIAN_MIN)
+                return find_mean_spread(s, owner);
         for (uint32_t i = 0; i <= s->n; i++) {
                 distances[i] = s->values[i];
                 distances[i].value = fabs(s->values[i].value - middle);
