@@ -3,10 +3,10 @@
 
 #include "analyze/report.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/cpus_text.h"
 #include "cli/exit_status.h"
-#include "cli/option_table.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
 #include "cli/standard_output.h"
@@ -24,8 +24,6 @@
 #define TEXT_ROWS_INSIDE  5
 #define JSON_ROWS_INSIDE  10
 
-#define LIMIT_UNSET UINT32_MAX
-
 enum { LETTER_OFF_CPU = OPTION_LONG_ONLY, LETTER_CPUS };
 
 struct arguments {
@@ -34,78 +32,47 @@ struct arguments {
         uint32_t limit;    /* 0 = all */
         bool json;
         bool off_cpu, cpus; /* views instead of the usual one, or both */
-        bool help;
 };
 
 static const struct option_row option_rows[] = {
-        { 'j', "json", NULL,
-          "print JSON (schema " REPORT_JSON_SCHEMA ", docs/report-json.md) instead of text" },
-        { 'l', "limit", "N", "at most N rows of each list; 0 = all" },
-        { 'e', "event", "NAME", "show the samples of this event; default: the one with the most" },
-        { 'i', "input", "FILE", "the same as FILE" },
+        COMMON_ROW_JSON("print JSON (schema " REPORT_JSON_SCHEMA ", docs/report-json.md) instead of text"),
+        COMMON_ROW_LIMIT,
+        { 'e', "event", "EVENT", "show the samples of this event; default: the one with the most" },
+        COMMON_ROW_INPUT,
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and who woke them" },
         { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with whom" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof report",
-        .operands = "[FILE]",
+        .operands = "[TRACE]",
         .n_operands_max = 1,
         .about = "Shows where the time of a recorded program went: functions, zones, and the functions\n"
-                 "inside the zones.  FILE is a trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE
+                 "inside the zones.  TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE
                  "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
-                   "1 = FILE cannot be read or is no trace, or the report cannot be written; 2 = usage\n",
+                   "1 = TRACE cannot be read or is no trace, or the report cannot be written; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
-        uint64_t limit;
 
         switch (letter) {
-        case 'j':
-                args->json = true;
-                break;
-        case 'l':
-                if (option_parse_number(value, 0, LIMIT_UNSET - 1, &limit) < 0) {
-                        complain("error: --limit %s: not a number of rows", value);
-                        return -EINVAL;
-                }
-                args->limit = (uint32_t)limit;
-                break;
         case 'e':
                 args->event = value;
-                break;
-        case 'i':
-                args->path = value;
-                break;
+                return 0;
         case LETTER_OFF_CPU:
                 args->off_cpu = true;
-                break;
-        case LETTER_CPUS:
-                args->cpus = true;
-                break;
+                return 0;
         default:
-                args->help = true;
-                break;
+                args->cpus = true;
+                return 0;
         }
-        return 0;
-}
-
-static int parse_arguments(int argc, char **argv, struct arguments *args)
-{
-        int first;
-        int r = option_table_parse(&table, argc, argv, take_option, args, &first);
-
-        if (r < 0)
-                return r;
-        if (first < argc)
-                args->path = argv[first];
-        return 0;
 }
 
 /* The trace is there, but not all of it: once on stderr, where a pipe does not swallow it. */
@@ -156,7 +123,7 @@ static int write_report(const struct report *report, const struct arguments *arg
         uint32_t limit = args->limit;
         int r;
 
-        if (limit == LIMIT_UNSET)
+        if (limit == COMMON_LIMIT_UNSET)
                 limit = args->json ? 0 : TEXT_ROWS;
         r = args->json ? print_json(report, args, limit) : print_text(report, args, limit);
         if (r < 0) {
@@ -166,36 +133,48 @@ static int write_report(const struct report *report, const struct arguments *arg
         return standard_output_finish(EXIT_STATUS_OK, "the report");
 }
 
-int cmd_report(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .limit = LIMIT_UNSET };
+        struct arguments *args = context;
         struct report_options options;
         struct error err = ERROR_NONE;
         struct report *report;
         int r;
 
-        if (parse_arguments(argc, argv, &args) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
+        args->path = common->trace;
+        args->limit = common->limit;
+        args->json = common->json;
         options = (struct report_options){
-                .event = args.event,
-                .n_zones_inside = args.json ? 0 : TEXT_ZONES_INSIDE,
-                .n_functions_inside = args.json ? JSON_ROWS_INSIDE : TEXT_ROWS_INSIDE,
-                .wants_waits = args.off_cpu,
-                .wants_cpus = args.cpus,
+                .event = args->event,
+                .n_zones_inside = args->json ? 0 : TEXT_ZONES_INSIDE,
+                .n_functions_inside = args->json ? JSON_ROWS_INSIDE : TEXT_ROWS_INSIDE,
+                .wants_waits = args->off_cpu,
+                .wants_cpus = args->cpus,
         };
-        if (args.limit != LIMIT_UNSET)
-                options.n_zones_inside = options.n_functions_inside = args.limit;
-        r = report_load(args.path, &options, &report, &err);
+        if (args->limit != COMMON_LIMIT_UNSET)
+                options.n_zones_inside = options.n_functions_inside = args->limit;
+        r = report_load(args->path, &options, &report, &err);
         if (r < 0) {
-                explain_failure(r, &args, &err);
+                explain_failure(r, args, &err);
                 return EXIT_STATUS_FAILED;
         }
-        warn_of_ending(report, args.path);
-        r = write_report(report, &args);
+        warn_of_ending(report, args->path);
+        r = write_report(report, args);
         report_free(report);
         return r;
+}
+
+const struct option_table *cmd_report_options(void)
+{
+        return &table;
+}
+
+int cmd_report(int argc, char **argv)
+{
+        struct arguments args = { .event = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
 }

@@ -22,14 +22,14 @@ struct view_document;
 #define OUTPUT_OPTION_SECTION 1202
 #define OUTPUT_OPTION_COLOR   1203
 
-#define OUTPUT_OPTION_ROWS                                                                              \
-        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                         \
-                { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                             \
-                { OUTPUT_OPTION_FORMAT, "format", "FORMAT", "text, md (Markdown), json or csv" },       \
-                { OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" }, \
-                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },         \
-        {                                                                                               \
-                OUTPUT_OPTION_COLOR, "color", "WHEN", "auto, always or never"                           \
+#define OUTPUT_OPTION_ROWS                                                                               \
+        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                          \
+                { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                              \
+                { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" }, \
+                { OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" },  \
+                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },          \
+        {                                                                                                \
+                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal"         \
         }
 
 #define OUTPUT_LIMIT_UNSET UINT32_MAX

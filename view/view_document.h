@@ -27,6 +27,7 @@ enum view_type {
         VIEW_STRING,   /* foo           "foo" */
         VIEW_HANDLE,   /* z7            "z7": a letter and an id, for the next command */
         VIEW_COUNT,    /* 1,103,220     1103220 */
+        VIEW_ID,       /* 12345         12345: a number that is a name, as a PID */
         VIEW_DURATION, /* 12.3 ms       12300000 */
         VIEW_TIME,     /* 1.234567890 s 1234567890: since the start of the recording */
         VIEW_BYTES,    /* 31.0 MB       31000000 */
