@@ -13,6 +13,13 @@ static const char *const left_out_words[EXPORT_LEFT_OUT_COUNT] = {
 
 static const struct export_format formats[] = {
         {
+                .name = "firefox",
+                .extension = ".json.gz",
+                .help = "profiler.firefox.com, profiler-cli: call tree, flame graph, zones as markers, waits",
+                .next = "open https://profiler.firefox.com, which keeps the file in the browser, with",
+                .write = export_firefox,
+        },
+        {
                 .name = "speedscope",
                 .extension = ".speedscope.json",
                 .help = "speedscope.app, also offline: flame graphs of samples and of zones, a thread each",
