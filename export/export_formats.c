@@ -57,6 +57,14 @@ static const struct export_format formats[] = {
                 .write = export_chrome,
         },
         {
+                .name = "perf-data",
+                .extension = ".perf.data",
+                .help = "perf report, perf script, perf annotate, hotspot: samples and context switches",
+                .next = "perf report -i",
+                .write = export_perf_data,
+                .is_binary = true,
+        },
+        {
                 .name = "callgrind",
                 .extension = ".callgrind.out",
                 .help = "KCachegrind, QCachegrind, callgrind_annotate: functions, lines and the calls between them",
