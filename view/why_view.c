@@ -257,9 +257,12 @@ static void put_nodes(const struct filling *f, struct view_table *t)
 static void add_tree(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "extra_ns", "extra", VIEW_DELTA, 0, false },  { "share", "share", VIEW_CHANGE, 0 },
-                { "slow_ns", "slow", VIEW_DURATION, 0, false }, { "typical_ns", "typical", VIEW_DURATION, 0 },
-                { "handle", "", VIEW_HANDLE, 0, false },        { "function", "function", VIEW_STRING, 0 },
+                { "extra_ns", "extra", VIEW_DELTA, 0, false },
+                { "share", "share", VIEW_CHANGE, 0, false },
+                { "slow_ns", "slow", VIEW_DURATION, 0, false },
+                { "typical_ns", "typical", VIEW_DURATION, 0, false },
+                { "handle", "", VIEW_HANDLE, 0, false },
+                { "function", "function", VIEW_STRING, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -289,9 +292,12 @@ static void put_thread(const struct filling *f, struct view_table *t, uint32_t t
 static void add_holders(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "lock", "lock", VIEW_STRING, 30, false },           { "thread", "", VIEW_HANDLE, 0 },
-                { "thread_name", "held by", VIEW_STRING, 24, false }, { "held_ns", "held for", VIEW_DURATION, 0 },
-                { "function", "mostly in", VIEW_STRING, 40, false },  { "function_ns", "of that", VIEW_DURATION, 0 },
+                { "lock", "lock", VIEW_STRING, 30, false },
+                { "thread", "", VIEW_HANDLE, 0, false },
+                { "thread_name", "held by", VIEW_STRING, 24, false },
+                { "held_ns", "held for", VIEW_DURATION, 0, false },
+                { "function", "mostly in", VIEW_STRING, 40, false },
+                { "function_ns", "of that", VIEW_DURATION, 0, false },
                 { "doing", "doing", VIEW_STRING, 0, false },
         };
         const struct why *w = f->why;
