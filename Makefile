@@ -91,14 +91,14 @@ DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -lelf -lpfm -lzstd -lz -llzma -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
+LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
-LIB_FOLDERS := base format instrument symbolize unwind sampler analyze
+LIB_FOLDERS := base format instrument symbolize unwind sampler analyze view export
 NO_BPF_SRC  := sampler/switch_source_none.c
 BPF_SRC     := sampler/switch_source.c sampler/switch_program.c
 LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
@@ -152,8 +152,8 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan lint fuzz bench install install-capabilities uninstall clean help \
-        packages test-programs fuzz-programs bench-programs FORCE
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench install install-capabilities uninstall clean help \
+        packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -169,15 +169,19 @@ test: ## install what is missing, build and run all tests
 	$(SUBMAKE) all test-programs
 	$(Q)tests/run_tests.sh $(B)
 
-check-asan: ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
+check-asan: ## the tests that find errors of memory, with AddressSanitizer and UndefinedBehaviorSanitizer
 	$(Q)tests/install_packages.sh build test
 	$(SUBMAKE) VARIANT=asan all test-programs
 	$(Q)tests/run_tests.sh build/asan
 
 check-tsan: ## the unit tests that use threads, with ThreadSanitizer
 	$(Q)tests/install_packages.sh build test
-	$(SUBMAKE) VARIANT=tsan test-programs
+	$(SUBMAKE) VARIANT=tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
 	$(Q)tests/run_tests.sh build/tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
+
+check-clang: ## what clang warns of, in all sources; nothing is made of them
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) VARIANT=clang CFLAGS='$(CFLAGS) -fsyntax-only' CXXFLAGS='$(CXXFLAGS) -fsyntax-only' objects
 
 lint: ## formatting, static analysis and the rules of the tree
 	$(Q)tests/install_packages.sh build lint
@@ -261,7 +265,7 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
 # A missing header is reported once, with the command that installs it.
-HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h jansson.h libiberty/demangle.h \
+HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h sqlite3.h jansson.h libiberty/demangle.h \
            sys/capability.h seccomp.h $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
 	@for header in $(HEADERS); do \
@@ -329,6 +333,7 @@ $(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPRO
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
+$(B)/obj/tests/unit/test_%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan,$(VARIANT)),-include tests/unit/no_marks.h)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Code whose callers can only be found by tables.
@@ -446,5 +451,6 @@ $(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $(INTER
 
 ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
+objects: $(call objects,$(ALL_SRC) $(TRACY_SRC))
 .SECONDARY: $(call objects,$(ALL_SRC))
 -include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))

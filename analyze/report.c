@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report.h"
 
+#include "analyze/meta_value.h"
 #include "analyze/report_samples.h"
+#include "analyze/trace_filter.h"
 #include "analyze/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
@@ -11,92 +13,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct report_string meta_of(const struct trace_dictionary *d, const char *key)
+/* Reads all events into the totals. */
+static int read_events(struct report *report, struct error *err)
 {
-        struct report_string found = { .bytes = NULL };
-        size_t key_bytes = strlen(key);
+        struct trace_totals *totals = &report->totals;
+        int r = trace_totals_start(totals, &report->trace, &report->filter);
 
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
-                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
-                struct report_string name = report_string_of(d, row->key);
-
-                if (name.n_bytes == key_bytes && memcmp(name.bytes, key, key_bytes) == 0)
-                        found = report_string_of(d, row->value);
-        }
-        return found;
-}
-
-/* The decimal number in a META row; 0 if it is none. */
-static uint64_t meta_number_of(const struct trace_dictionary *d, const char *key)
-{
-        struct report_string text = meta_of(d, key);
-        uint64_t value = 0;
-
-        for (size_t i = 0; i < text.n_bytes; i++) {
-                unsigned digit = (unsigned char)text.bytes[i] - (unsigned)'0';
-
-                if (digit > 9 || __builtin_mul_overflow(value, UINT64_C(10), &value) ||
-                    __builtin_add_overflow(value, (uint64_t)digit, &value))
-                        return 0;
-        }
-        return value;
-}
-
-/* Reads all events into @totals.  A chunk that makes no sense ends the trace, as a bad checksum would. */
-static int read_events(struct report *report, struct trace_totals *totals, struct error *err)
-{
-        const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
-        struct trace_item item;
-        int r;
-
-        while ((r = trace_reader_next(report->reader, &item, err)) == 1) {
-                if (item.header.kind != TRACE_CHUNK_EVENTS)
-                        continue;
-                r = trace_totals_add_chunk(totals, d, &item, &report->damage);
-                if (r == -EBADMSG)
-                        break;
-                if (r < 0)
-                        return error_set(err, r, "%s", report->damage.text);
-        }
-        if (r < 0 && r != -EBADMSG)
+        if (r < 0)
+                return error_set(err, r, "making the report: out of memory");
+        r = loaded_trace_walk(&report->trace, &totals->walk, err);
+        if (r < 0)
                 return r;
-        report->ending = trace_reader_ending(report->reader, &report->ending_words, NULL);
-        if (report->damage.code != 0) {
-                (void)error_prefix(&report->damage, -EBADMSG, "damaged in the chunk at byte %" PRIu64,
-                                   item.file_offset_bytes);
-                report->ending = TRACE_ENDING_DAMAGED;
-                report->ending_words = report->damage.text;
-        }
+        report->ending = report->trace.ending;
+        report->ending_words = report->trace.ending_words;
         return 0;
 }
 
 static void fill_recording(struct report *report, const struct trace_dictionary *d,
                            const struct trace_totals *totals)
 {
-        uint64_t start_ns = meta_number_of(d, "start_raw_ns");
-        uint64_t end_ns = meta_number_of(d, "end_raw_ns");
+        uint64_t start_ns = meta_value_number(d, "start_raw_ns");
+        uint64_t end_ns = meta_value_number(d, "end_raw_ns");
         struct report_recording *recording = &report->recording;
 
         *recording = (struct report_recording){
-                .command = meta_of(d, "command"),
-                .hostname = meta_of(d, "hostname"),
-                .kernel = meta_of(d, "kernel"),
-                .machine = meta_of(d, "machine"),
-                .cpus = meta_of(d, "cpus"),
-                .hyprof_version = meta_of(d, "hyprof_version"),
-                .exit_status = meta_of(d, "exit_status"),
-                .fallback = meta_of(d, "sample_event_fallback"),
-                .unwind = meta_of(d, "unwind"),
-                .scope = meta_of(d, "scope"),
-                .stack_copy_bytes = meta_number_of(d, "stack_copy_bytes"),
-                .n_descriptors = meta_number_of(d, "descriptors"),
-                .recorder_cpu_ns = meta_number_of(d, "recorder_cpu_ns"),
-                .start_realtime_ns = meta_number_of(d, "start_realtime_ns"),
+                .command = meta_value_find(d, "command"),
+                .hostname = meta_value_find(d, "hostname"),
+                .kernel = meta_value_find(d, "kernel"),
+                .machine = meta_value_find(d, "machine"),
+                .cpus = meta_value_find(d, "cpus"),
+                .hyprof_version = meta_value_find(d, "hyprof_version"),
+                .exit_status = meta_value_find(d, "exit_status"),
+                .fallback = meta_value_find(d, "sample_event_fallback"),
+                .unwind = meta_value_find(d, "unwind"),
+                .scope = meta_value_find(d, "scope"),
+                .stack_copy_bytes = meta_value_number(d, "stack_copy_bytes"),
+                .n_descriptors = meta_value_number(d, "descriptors"),
+                .recorder_cpu_ns = meta_value_number(d, "recorder_cpu_ns"),
+                .start_realtime_ns = meta_value_number(d, "start_realtime_ns"),
         };
         if (start_ns != 0 && end_ns > start_ns)
                 recording->duration_ns = end_ns - start_ns;
-        else if (totals->any)
-                recording->duration_ns = totals->last_ns - totals->first_ns;
+        else if (totals->walk.any)
+                recording->duration_ns = totals->walk.last_ns - totals->walk.first_ns;
 }
 
 static int fill_events(struct report *report, const struct trace_dictionary *d,
@@ -161,29 +120,33 @@ static int compare_threads(const void *a, const void *b)
 static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         const struct trace_totals *totals)
 {
-        report->threads = calloc((size_t)totals->n_threads + 1, sizeof(*report->threads));
+        const struct trace_walk *walk = &totals->walk;
+
+        report->threads = calloc((size_t)walk->n_threads + 1, sizeof(*report->threads));
         if (!report->threads)
                 return -ENOMEM;
-        for (uint32_t i = 0; i < totals->n_threads; i++) {
-                const struct thread_timeline *timeline = &totals->threads[i];
+        for (uint32_t i = 0; i < walk->n_threads; i++) {
+                const struct walked_thread *thread = &walk->threads[i];
+                const struct thread_timeline *timeline = &thread->timeline;
                 const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, i + 1);
                 const struct trace_process *process;
 
-                if (!timeline->started)
+                if (!timeline->started || (walk->filter && !trace_filter_wants_thread(walk->filter, i + 1)))
                         continue;
                 process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
-                report->n_zone_events += timeline->n_zones;
+                report->n_zone_events += thread->n_zones;
                 report->n_kernel_threads += !timeline->is_fiber;
                 report->threads[report->n_threads++] = (struct report_thread){
+                        .thread = i + 1,
                         .pid = process->pid,
                         .tid = row->tid,
                         .is_fiber = timeline->is_fiber,
                         .name = report_string_of(d, timeline->name),
                         .first_ns = timeline->first_ns,
                         .last_ns = timeline->last_ns,
-                        .on_cpu_ns = report->on_cpu_known ? timeline->ran_ns : 0,
-                        .n_zones = timeline->n_zones,
-                        .n_samples = timeline->n_samples,
+                        .on_cpu_ns = report->on_cpu_known ? trace_walk_ran_ns(thread) : 0,
+                        .n_zones = thread->n_zones,
+                        .n_samples = thread->n_samples,
                 };
         }
         qsort(report->threads, report->n_threads, sizeof(*report->threads), compare_threads);
@@ -272,34 +235,31 @@ static int fill_functions_inside(struct report *report, struct report_samples *s
 static int fill_samples_and_zones(struct report *report, const struct trace_dictionary *d,
                                   const struct trace_totals *totals, const struct report_options *options)
 {
-        struct report_samples samples;
-        int r = report_samples_init(&samples, &totals->samples, d, report->event ? report->event->event : 0);
+        struct report_samples *samples = &report->samples;
+        int r = report_samples_init(samples, &totals->samples, d, report->event ? report->event->event : 0);
 
         if (r < 0)
                 return r;
-        r = report_samples_functions(&samples, &report->functions);
+        r = report_samples_functions(samples, &report->functions);
         if (r == 0)
-                r = fill_zones(report, d, totals, &samples);
+                r = fill_zones(report, d, totals, samples);
         if (r == 0)
-                r = fill_functions_inside(report, &samples, options);
-        if (r == 0)
-                r = report_counters_fill(report, d, &samples);
-        report_samples_deinit(&samples);
-        return r;
+                r = fill_functions_inside(report, samples, options);
+        return r == 0 ? report_counters_fill(report, d, samples) : r;
 }
 
-static int fill(struct report *report, struct trace_totals *totals, const struct report_options *options,
-                struct error *err)
+static int fill(struct report *report, const struct report_options *options, struct error *err)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
-        int r = trace_totals_finish(totals, meta_number_of(d, "end_raw_ns"));
+        struct trace_totals *totals = &report->totals;
+        int r = trace_totals_finish(totals, meta_value_number(d, "end_raw_ns"));
 
         if (r < 0)
                 goto fail;
         report->n_processes = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
         report->also = report_also_of(totals, d);
         report->callstacks = report_callstacks_of(totals->n_stacks);
-        report->on_cpu_known = totals->n_switches != 0;
+        report->on_cpu_known = totals->walk.n_switches != 0;
         fill_recording(report, d, totals);
         r = fill_events(report, d, totals);
         if (r < 0)
@@ -331,30 +291,34 @@ int report_load(const char *path, const struct report_options *options, struct r
 {
         static const struct report_options defaults = { .event = NULL };
         struct report *report = calloc(1, sizeof(*report));
-        struct trace_totals totals;
         int r;
 
         if (!report)
                 return error_set(err, -ENOMEM, "making the report: out of memory");
         if (!options)
                 options = &defaults;
-        trace_totals_init(&totals);
-        totals.wants_waits = options->wants_waits;
-        totals.wants_cpus = options->wants_cpus;
-        r = trace_reader_open(path, &report->reader, err);
+        trace_totals_init(&report->totals);
+        report->filter.is_empty = true;
+        report->totals.wants_waits = options->wants_waits;
+        report->totals.wants_cpus = options->wants_cpus;
+        report->totals.n_slowest = options->n_slowest;
+        r = loaded_trace_open(&report->trace, path, err);
         if (r < 0)
                 goto fail;
-        r = read_events(report, &totals, err);
+        report->reader = report->trace.reader;
+        if (options->filter)
+                r = trace_filter_init(&report->filter, options->filter, &report->trace, err);
         if (r < 0)
                 goto fail;
-        r = fill(report, &totals, options, err);
+        r = read_events(report, err);
         if (r < 0)
                 goto fail;
-        trace_totals_deinit(&totals);
+        r = fill(report, options, err);
+        if (r < 0)
+                goto fail;
         *ret_report = report;
         return 0;
 fail:
-        trace_totals_deinit(&totals);
         report_free(report);
         return r;
 }
@@ -373,6 +337,9 @@ void report_free(struct report *report)
         report_waits_deinit(&report->waits);
         report_cpus_deinit(&report->cpus);
         report_gaps_deinit(&report->gaps);
-        trace_reader_close(report->reader);
+        report_samples_deinit(&report->samples);
+        trace_totals_deinit(&report->totals);
+        trace_filter_deinit(&report->filter);
+        loaded_trace_close(&report->trace);
         free(report);
 }

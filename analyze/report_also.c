@@ -37,7 +37,7 @@ static void count_fibers(struct report_also *also, const struct trace_dictionary
 struct report_also report_also_of(const struct trace_totals *totals,
                                   const struct trace_dictionary *dictionary)
 {
-        const uint64_t *n = totals->n_events;
+        const uint64_t *n = totals->walk.n_events;
         struct report_also also = {
                 .n_messages = n[TRACE_OP_MESSAGE] + n[TRACE_OP_MESSAGE_TEXT],
                 .n_frame_marks = n[TRACE_OP_FRAME_MARK],
@@ -61,7 +61,7 @@ struct report_also report_also_of(const struct trace_totals *totals,
                 .n_zone_names = n[TRACE_OP_ZONE_NAME],
                 .n_zone_values = n[TRACE_OP_ZONE_VALUE],
                 .n_zone_colors = n[TRACE_OP_ZONE_COLOR],
-                .n_switches = totals->n_switches,
+                .n_switches = totals->walk.n_switches,
         };
 
         count_fibers(&also, dictionary);

@@ -35,7 +35,7 @@ static struct report_cpu_thread describe(const struct trace_totals *totals, cons
         return (struct report_cpu_thread){
                 .pid = process->pid,
                 .tid = row->tid,
-                .name = report_string_of(d, totals->threads[lane->thread - 1].name),
+                .name = report_string_of(d, totals->walk.threads[lane->thread - 1].timeline.name),
                 .busy_ns = lane->sum.busy_ns,
                 .n_switches = lane->sum.n_switches,
         };

@@ -270,9 +270,9 @@ static int add_zones(struct report *report, const struct trace_totals *totals)
         uint64_t n_too_deep = 0;
         int r;
 
-        for (uint32_t i = 0; i < totals->n_threads; i++) {
-                n_unbalanced += totals->threads[i].n_unbalanced;
-                n_too_deep += totals->threads[i].n_too_deep;
+        for (uint32_t i = 0; i < totals->walk.n_threads; i++) {
+                n_unbalanced += totals->walk.threads[i].timeline.n_unbalanced;
+                n_too_deep += totals->walk.threads[i].timeline.n_too_deep;
         }
         r = add_counted(&report->gaps, "ZONES_UNCLOSED",
                         "zones never ended; what is known of their time is in total, self and on-CPU",
@@ -285,7 +285,7 @@ static int add_zones(struct report *report, const struct trace_totals *totals)
                                 "zones nested deeper than the report follows, left out", n_too_deep);
         if (r == 0)
                 r = add_counted(&report->gaps, "UNKNOWN_EVENTS",
-                                "events of a newer version of hyprof, left out", totals->n_unknown_ops);
+                                "events of a newer version of hyprof, left out", totals->walk.n_unknown_ops);
         return r;
 }
 

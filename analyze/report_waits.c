@@ -54,7 +54,7 @@ static uint32_t name_of_waker(const struct filling *f, const struct waker_key *k
 {
         if (key->name != 0 || key->thread == 0)
                 return key->name;
-        return f->totals->threads[key->thread - 1].name;
+        return f->totals->walk.threads[key->thread - 1].timeline.name;
 }
 
 static int find_places(struct filling *f)
@@ -254,12 +254,12 @@ static int compare_zones(const void *a, const void *b)
 /* Writes the names of a path's zones, the outermost first, behind the names so far. */
 static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *zone)
 {
-        const struct intern *paths = &f->totals->waits.paths;
+        const struct zone_paths *paths = &f->totals->walk.paths;
         uint32_t n = 0;
         int r;
 
         for (uint32_t at = path; at != 0 && !zone->is_cut;) {
-                at = ((const struct wait_path *)intern_get(paths, at, NULL))->parent;
+                at = zone_paths_parent(paths, at);
                 n++;
                 zone->is_cut = n == REPORT_WAIT_NAMES_MAX && at != 0;
         }
@@ -268,12 +268,11 @@ static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *
                 return r;
         f->n_names += n;
         for (uint32_t i = 1; i <= n; i++) {
-                const struct wait_path *row = intern_get(paths, path, NULL);
                 const struct trace_location *location = trace_dictionary_row(
-                        f->dictionary, TRACE_TABLE_LOCATIONS, row->location);
+                        f->dictionary, TRACE_TABLE_LOCATIONS, zone_paths_location(paths, path));
 
                 f->waits->names[f->n_names - i] = report_string_of(f->dictionary, location->name);
-                path = row->parent;
+                path = zone_paths_parent(paths, path);
         }
         zone->n_names = n;
         return 0;
@@ -282,7 +281,7 @@ static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *
 static int fill_zones(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
-        uint32_t n_paths = stats->paths.n_items;
+        uint32_t n_paths = zone_paths_count(&f->totals->walk.paths);
         struct wait_row *sums = calloc((size_t)n_paths + 1, sizeof(*sums));
         struct report_waits *w = f->waits;
         size_t first = 0;
@@ -345,7 +344,7 @@ static int fill_threads(struct filling *f)
                 w->threads[w->n_threads++] = (struct report_wait_thread){
                         .pid = process->pid,
                         .tid = row->tid,
-                        .name = report_string_of(f->dictionary, f->totals->threads[i].name),
+                        .name = report_string_of(f->dictionary, f->totals->walk.threads[i].timeline.name),
                         .sum = thread->waits,
                         .preempted = thread->preempted,
                 };
@@ -361,7 +360,7 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
         int r;
 
         intern_init(&f.wakers, sizeof(struct waker), 0);
-        w->has_wakeups = totals->waits.n_wakeups != 0;
+        w->has_wakeups = totals->walk.n_events[TRACE_OP_WAKEUP] != 0;
         r = wait_places_init(&f.places, d);
         if (r == 0)
                 r = fill_places(&f);

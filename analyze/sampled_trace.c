@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/sampled_trace.h"
 
+#include "analyze/meta_value.h"
 #include "base/error.h"
 #include "format/attachment_chunk.h"
 #include "format/event_decoder.h"
@@ -132,16 +133,7 @@ void sampled_trace_deinit(struct sampled_trace *t)
 
 struct report_string sampled_trace_meta(const struct sampled_trace *t, const char *key)
 {
-        uint32_t n_rows = trace_dictionary_count(t->dictionary, TRACE_TABLE_META);
-
-        for (uint32_t id = 1; id <= n_rows; id++) {
-                const struct trace_meta *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_META, id);
-                struct report_string name = report_string_of(t->dictionary, row->key);
-
-                if (name.n_bytes == strlen(key) && memcmp(name.bytes, key, name.n_bytes) == 0)
-                        return report_string_of(t->dictionary, row->value);
-        }
-        return (struct report_string){ .bytes = NULL };
+        return meta_value_find(t->dictionary, key);
 }
 
 uint32_t sampled_trace_symbols(const struct sampled_trace *t, uint32_t frame, uint32_t *ret_first)

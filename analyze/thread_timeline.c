@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/thread_timeline.h"
 
-#include "analyze/wait_stats.h"
+#include "analyze/zone_paths.h"
 #include "analyze/zone_stats.h"
 #include "base/array.h"
-#include "base/intern.h"
 
 #include <stdlib.h>
 
@@ -15,6 +14,7 @@ struct open_zone {
         uint64_t around;      /* bit `location % 64` is set for every zone around it */
         uint32_t location;
         uint32_t path; /* see thread_timeline_find_path(); 0 = nobody has asked yet */
+        bool wanted;
 };
 
 void thread_timeline_deinit(struct thread_timeline *t)
@@ -28,8 +28,7 @@ static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
         return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* How long the thread ran from its first event until @time_ns. */
-static uint64_t ran_until(const struct thread_timeline *t, uint64_t time_ns)
+uint64_t thread_timeline_ran_until(const struct thread_timeline *t, uint64_t time_ns)
 {
         return t->ran_ns + (t->running ? elapsed(t->running_since_ns, time_ns) : 0);
 }
@@ -58,7 +57,7 @@ int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t time_ns, uint
         zone = &t->open[t->n_open];
         *zone = (struct open_zone){
                 .begin_ns = time_ns,
-                .ran_ns = ran_until(t, time_ns),
+                .ran_ns = thread_timeline_ran_until(t, time_ns),
                 .location = location,
         };
         if (t->n_open != 0)
@@ -80,39 +79,54 @@ static bool is_outermost(const struct thread_timeline *t)
         return true;
 }
 
-/* Takes the innermost zone away and adds it up. */
-static int pop_zone(struct thread_timeline *t, uint64_t time_ns, bool closed, struct zone_stats *stats)
+/* Takes the innermost zone away and tells of it. */
+static void pop_zone(struct thread_timeline *t, uint64_t time_ns, bool closed, struct zone_instance *ret)
 {
         const struct open_zone *zone = &t->open[t->n_open - 1];
         uint64_t duration_ns = elapsed(zone->begin_ns, time_ns);
-        struct zone_instance instance = {
-                .duration_ns = duration_ns,
+
+        *ret = (struct zone_instance){
+                .begin_ns = zone->begin_ns,
+                .end_ns = time_ns,
                 .self_ns = elapsed(zone->children_ns, duration_ns),
-                .on_cpu_ns = elapsed(zone->ran_ns, ran_until(t, time_ns)),
+                .on_cpu_ns = elapsed(zone->ran_ns, thread_timeline_ran_until(t, time_ns)),
+                .location = zone->location,
+                .depth = t->n_open - 1,
+                .path = zone->path,
                 .outermost = is_outermost(t),
                 .closed = closed,
         };
-
+        t->dropped_wanted = zone->wanted;
+        t->n_wanted -= zone->wanted;
         t->n_open--;
         if (t->n_open != 0)
                 t->open[t->n_open - 1].children_ns += duration_ns;
-        return zone_stats_add(stats, zone->location, &instance);
 }
 
-int thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats)
+bool thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret)
 {
         if (t->n_open_too_deep != 0) {
                 t->n_open_too_deep--;
-                return 0;
+                return false;
         }
         if (t->n_open == 0) {
                 t->n_unbalanced++;
-                return 0;
+                return false;
         }
-        return pop_zone(t, time_ns, true, stats);
+        pop_zone(t, time_ns, true, ret);
+        return true;
 }
 
-int thread_timeline_find_path(struct thread_timeline *t, struct intern *paths, uint32_t *ret_path)
+bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret)
+{
+        t->n_open_too_deep = 0;
+        if (t->n_open == 0)
+                return false;
+        pop_zone(t, time_ns, false, ret);
+        return true;
+}
+
+int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *paths, uint32_t *ret_path)
 {
         uint32_t n_known = t->n_open;
         uint32_t path = 0;
@@ -122,8 +136,7 @@ int thread_timeline_find_path(struct thread_timeline *t, struct intern *paths, u
         if (n_known != 0)
                 path = t->open[n_known - 1].path;
         for (uint32_t i = n_known; i < t->n_open; i++) {
-                struct wait_path row = { .parent = path, .location = t->open[i].location };
-                int r = intern_add(paths, &row, sizeof(row), &path);
+                int r = zone_paths_step(paths, path, t->open[i].location, &path);
 
                 if (r < 0)
                         return r;
@@ -131,6 +144,17 @@ int thread_timeline_find_path(struct thread_timeline *t, struct intern *paths, u
         }
         *ret_path = path;
         return 0;
+}
+
+void thread_timeline_want_zone(struct thread_timeline *t)
+{
+        struct open_zone *zone;
+
+        if (t->n_open == 0 || t->n_open_too_deep != 0)
+                return;
+        zone = &t->open[t->n_open - 1];
+        t->n_wanted += !zone->wanted;
+        zone->wanted = true;
 }
 
 void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns)
@@ -145,7 +169,7 @@ void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns)
 void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns)
 {
         t->n_switches++;
-        t->ran_ns = ran_until(t, time_ns);
+        t->ran_ns = thread_timeline_ran_until(t, time_ns);
         t->running = false;
 }
 
@@ -161,39 +185,22 @@ void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
         t->running_since_ns = time_ns;
 }
 
-static int drop_open_zones(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats)
-{
-        t->n_open_too_deep = 0;
-        while (t->n_open != 0) {
-                int r = pop_zone(t, time_ns, false, stats);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
 /* The kernel's last work for the thread comes after its exit: it runs on until it is switched out. */
-int thread_timeline_exit(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats)
+void thread_timeline_exit(struct thread_timeline *t)
 {
-        int r = drop_open_zones(t, time_ns, stats);
-
-        if (r < 0)
-                return r;
         free(t->open); /* a program may have had a hundred thousand short threads */
         t->open = NULL;
         t->open_capacity = 0;
+        t->n_open = 0;
         t->exited = true;
-        return 0;
 }
 
-int thread_timeline_finish(struct thread_timeline *t, uint64_t end_ns, struct zone_stats *stats)
+void thread_timeline_finish(struct thread_timeline *t, uint64_t end_ns)
 {
         if (!t->started)
-                return 0;
+                return;
         if (!t->exited && end_ns > t->last_ns)
                 t->last_ns = end_ns;
-        t->ran_ns = ran_until(t, t->last_ns);
+        t->ran_ns = thread_timeline_ran_until(t, t->last_ns);
         t->running_since_ns = t->last_ns;
-        return drop_open_zones(t, t->last_ns, stats);
 }

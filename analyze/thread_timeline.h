@@ -2,7 +2,7 @@
 /*
  * analyze/thread_timeline.h - one thread's events in order -> its zones with their times
  *
- * Way of the data:  event_decoder -> trace_totals -> [thread_timeline] -> zone_stats
+ * Way of the data:  event_decoder -> trace_walk -> [thread_timeline] -> zone_instance
  *
  * Follows which zones are open and how long the thread ran.  A thread is taken
  * to run from its first event until a context switch says otherwise; if the first
@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct intern;
-struct zone_stats;
+struct zone_instance;
+struct zone_paths;
 
 /* Zones nested deeper are counted and otherwise left out: it bounds the memory and the work for one event. */
 #define THREAD_TIMELINE_DEPTH_MAX 4096
@@ -33,6 +33,8 @@ struct thread_timeline {
         struct open_zone *open; /* heap; outermost first */
         size_t open_capacity;
         uint32_t n_open;
+        uint32_t n_wanted;        /* of the open ones: see thread_timeline_want_zone() */
+        bool dropped_wanted;      /* the zone that was told of last was a wanted one */
         uint64_t n_open_too_deep; /* begun beyond THREAD_TIMELINE_DEPTH_MAX, not ended yet */
 
         uint64_t first_ns, last_ns; /* of its events */
@@ -69,16 +71,25 @@ static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t t
 /* Opens a zone.  Returns 0 or -ENOMEM. */
 int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t time_ns, uint32_t location);
 
-/* Closes the innermost zone and adds it to @stats.  Returns 0 or -ENOMEM. */
-int thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats);
+/* Closes the innermost zone.  Returns true and tells of it; false if none is open, or one that is too deep. */
+bool thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret);
+
+/* The zones that are still open when nothing more comes, the innermost first.  Returns false when there is none left. */
+bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret);
 
 /*
  * thread_timeline_find_path() - the zones that are open now, as one number
- * @paths:     of struct wait_path; grows by what is new, always the same one for a thread
+ * @paths:     grows by what is new, always the same one for a thread
  * @ret_path:  the id of the innermost there; 0 if none is open
  * Amortised constant time: each zone gets its number once.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
-int thread_timeline_find_path(struct thread_timeline *t, struct intern *paths, uint32_t *ret_path);
+int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *paths, uint32_t *ret_path);
+
+/* Marks the innermost zone as one that somebody wants to hear of: see `n_wanted`. */
+void thread_timeline_want_zone(struct thread_timeline *t);
+
+/* How long the thread ran from its first event until @time_ns, which is not before the last context switch. */
+uint64_t thread_timeline_ran_until(const struct thread_timeline *t, uint64_t time_ns);
 
 /* Somebody makes the thread ready to run: if that is its first event, it does not run yet. */
 void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns);
@@ -86,14 +97,14 @@ void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns);
 void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns);
 void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns);
 
-/* The thread ends: its open zones are added to @stats as unclosed.  Returns 0 or -ENOMEM. */
-int thread_timeline_exit(struct thread_timeline *t, uint64_t time_ns, struct zone_stats *stats);
+/* The thread ends; its open zones were dropped. */
+void thread_timeline_exit(struct thread_timeline *t);
 
 /*
  * thread_timeline_finish() - nothing more comes
  * @end_ns:  when the recording ended; a thread that did not exit lived until then
- * Adds open zones to @stats as unclosed, brings `last_ns` and `ran_ns` to the end.  Returns 0 or -ENOMEM.
+ * Brings `last_ns` and `ran_ns` to the end; then open zones are to be dropped at `last_ns`.
  */
-int thread_timeline_finish(struct thread_timeline *t, uint64_t end_ns, struct zone_stats *stats);
+void thread_timeline_finish(struct thread_timeline *t, uint64_t end_ns);
 
 #endif /* ANALYZE_THREAD_TIMELINE_H */

@@ -2,7 +2,7 @@
 /*
  * analyze/wait_stats.h - how long threads waited, where, and who ended it
  *
- * Way of the data:  event_decoder -> trace_totals -> [wait_stats] -> report_waits
+ * Way of the data:  trace_walk -> trace_totals -> [wait_stats] -> report_waits
  *
  * A wait is the time from a SWITCH_OUT that is no preemption to the thread's
  * next SWITCH_IN.  Waits at the same callstack, in the same zone path and of the
@@ -26,8 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct thread_timeline;
-struct trace_event;
+struct thread_wait;
 
 struct wait_sum {
         uint64_t n_waits;
@@ -38,7 +37,7 @@ struct wait_sum {
 /* Rows are told apart by these, which are compared as bytes. */
 struct wait_key {
         uint32_t stack; /* 0 = not recorded */
-        uint32_t path;  /* in `paths` of struct wait_stats; 0 = outside of every zone */
+        uint32_t path;  /* of the walk's zone_paths; 0 = outside of every zone */
         uint32_t wait;  /* enum trace_wait_state, or of a newer version */
 };
 
@@ -56,19 +55,9 @@ struct waker_key {
         uint32_t stack;  /* 0 = not recorded */
 };
 
-/* Zones nested as they were at waits; ids of struct wait_stats, not of the trace. */
-struct wait_path {
-        uint32_t parent;   /* 0 = outermost */
-        uint32_t location; /* of the trace */
-};
-
 struct wait_thread {
         struct wait_row waits;
         struct wait_sum preempted; /* it could have run on, and did not */
-        uint64_t out_ns, woken_ns; /* while it waits: since when, and if `is_woken` when that was over */
-        struct wait_key key;
-        struct waker_key waker;
-        bool is_out, is_preempted, is_woken, has_ended;
 };
 
 struct wait_stats {
@@ -78,11 +67,9 @@ struct wait_stats {
         struct intern waker_keys; /* struct waker_key */
         struct wait_sum *wakers;  /* heap; the waits that each ended, as for `keys` */
         size_t wakers_capacity;
-        struct intern paths;         /* struct wait_path */
         struct wait_thread *threads; /* heap; by thread id - 1 */
         size_t threads_capacity;
         uint32_t n_threads;
-        uint64_t n_wakeups; /* also those that ended nothing */
 };
 
 void wait_stats_init(struct wait_stats *s);
@@ -92,16 +79,10 @@ void wait_stats_deinit(struct wait_stats *s);
 int wait_stats_reserve(struct wait_stats *s, uint32_t n_threads);
 
 /*
- * wait_stats_add() - take in an event of a thread, of any op
- * @thread:    for which there is room; no fiber, whose switches are none of the kernel
- * @timeline:  of the same thread: its open zones
+ * wait_stats_add() - take in a wait of a thread for which there is room, ended or not
  * Amortised constant time.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
-int wait_stats_add(struct wait_stats *s, uint32_t thread, struct thread_timeline *timeline,
-                   const struct trace_event *event);
-
-/* Nothing more comes: threads that wait did so until @end_ns.  Returns 0, -ENOMEM, -EOVERFLOW. */
-int wait_stats_finish(struct wait_stats *s, uint64_t end_ns);
+int wait_stats_add(struct wait_stats *s, uint32_t thread, const struct thread_wait *wait);
 
 static inline uint32_t wait_stats_count(const struct wait_stats *s)
 {

@@ -29,20 +29,21 @@ int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations)
         return 0;
 }
 
-int zone_stats_add(struct zone_stats *s, uint32_t location, const struct zone_instance *zone)
+int zone_stats_add(struct zone_stats *s, const struct zone_instance *zone)
 {
+        uint64_t duration_ns = zone_instance_duration_ns(zone);
         struct zone_stat *stat;
 
-        assert(location >= 1 && location <= s->n_zones);
-        stat = &s->zones[location - 1];
+        assert(zone->location >= 1 && zone->location <= s->n_zones);
+        stat = &s->zones[zone->location - 1];
         stat->self_ns += zone->self_ns;
         if (zone->outermost) {
-                stat->total_ns += zone->duration_ns;
+                stat->total_ns += duration_ns;
                 stat->on_cpu_ns += zone->on_cpu_ns;
         }
         if (!zone->closed) {
                 stat->n_unclosed++;
                 return 0;
         }
-        return histogram_add(&stat->durations_ns, zone->duration_ns);
+        return histogram_add(&stat->durations_ns, duration_ns);
 }

@@ -25,12 +25,21 @@
 
 /* One zone that came to its end, or to the end of what is known. */
 struct zone_instance {
-        uint64_t duration_ns;
+        uint64_t begin_ns, end_ns;
         uint64_t self_ns;   /* without the zones directly inside */
-        uint64_t on_cpu_ns; /* of the duration; meaningless without context switches */
-        bool outermost;     /* no other zone of its location is open around it */
+        uint64_t on_cpu_ns; /* of its duration; meaningless without context switches */
+        uint32_t location;
+        uint32_t depth; /* 0 = outermost on its thread */
+        uint32_t path;  /* of struct zone_paths, with itself; 0 = nobody asked for it */
+        bool outermost; /* no other zone of its location is open around it */
         bool closed;
 };
+
+/* 0 for times that go backwards, which no recorder writes. */
+static inline uint64_t zone_instance_duration_ns(const struct zone_instance *zone)
+{
+        return zone->end_ns > zone->begin_ns ? zone->end_ns - zone->begin_ns : 0;
+}
 
 struct zone_stat {
         struct histogram durations_ns; /* of the closed ones */
@@ -52,7 +61,7 @@ void zone_stats_deinit(struct zone_stats *s);
 /* Makes room for the locations 1 .. @n_locations.  Returns 0 or -ENOMEM. */
 int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations);
 
-/* Counts a zone of @location, for which there is room.  Constant time.  Returns 0 or -ENOMEM. */
-int zone_stats_add(struct zone_stats *s, uint32_t location, const struct zone_instance *zone);
+/* Counts a zone, for whose location there is room.  Constant time.  Returns 0 or -ENOMEM. */
+int zone_stats_add(struct zone_stats *s, const struct zone_instance *zone);
 
 #endif /* ANALYZE_ZONE_STATS_H */

@@ -110,6 +110,20 @@ int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buf
         return r;
 }
 
+int io_copy(int from_fd, int to_fd, struct error *err)
+{
+        uint8_t bytes[1 << 13];
+        size_t n;
+        int r;
+
+        while ((r = io_read_full(from_fd, bytes, sizeof(bytes), &n, err)) == 0 && n > 0) {
+                r = io_write_all(to_fd, bytes, n, err);
+                if (r < 0)
+                        return r;
+        }
+        return r;
+}
+
 void io_close(int *fd)
 {
         if (*fd >= 0)

@@ -35,6 +35,9 @@ int io_pread_full(int fd, void *data, size_t n, uint64_t offset, size_t *ret_byt
 int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buffer *ret_text,
                  struct error *err);
 
+/* Copies what is left of one file or pipe to the end of another.  Returns 0 or -errno. */
+int io_copy(int from_fd, int to_fd, struct error *err);
+
 /* Closes *@fd if it is open (>= 0) and sets it to -1. */
 void io_close(int *fd);
 

@@ -6,12 +6,12 @@
 #include "analyze/sampled_trace.h"
 #include "base/byte_buffer.h"
 #include "cli/arrow_margin.h"
-#include "cli/report_names.h"
-#include "cli/text_color.h"
-#include "cli/text_line.h"
-#include "cli/text_number.h"
-#include "cli/text_table.h"
 #include "format/trace_rows.h"
+#include "view/report_names.h"
+#include "view/text_color.h"
+#include "view/text_line.h"
+#include "view/text_number.h"
+#include "view/text_table.h"
 
 #include <errno.h>
 #include <inttypes.h>

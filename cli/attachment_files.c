@@ -4,10 +4,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/text_number.h"
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
 #include "format/trace_reader.h"
+#include "view/text_number.h"
 
 #include <errno.h>
 #include <fcntl.h>

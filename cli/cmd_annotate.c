@@ -12,10 +12,10 @@
 #include "cli/exit_status.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
-#include "cli/text_color.h"
-#include "cli/text_number.h"
-#include "cli/text_width.h"
 #include "symbolize/symbol_search.h"
+#include "view/text_color.h"
+#include "view/text_number.h"
+#include "view/text_width.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -7,12 +7,12 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/standard_output.h"
-#include "cli/text_number.h"
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "view/text_number.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,9 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/standard_output.h"
-#include "cli/text_number.h"
 #include "format/trace_dump.h"
 #include "format/trace_reader.h"
+#include "view/text_number.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,10 +8,11 @@
 #include "cli/exit_status.h"
 #include "cli/module_words.h"
 #include "cli/replaced_file.h"
-#include "cli/text_number.h"
+#include "cli/standard_output.h"
 #include "cli/trace_code.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "view/text_number.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,8 +9,6 @@
 #include "cli/modules_json.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
-#include "cli/text_number.h"
-#include "cli/text_table.h"
 #include "cli/trace_code.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
@@ -18,6 +16,8 @@
 #include "symbolize/symbol_findings.h"
 #include "symbolize/symbol_process.h"
 #include "symbolize/symbol_search.h"
+#include "view/text_number.h"
+#include "view/text_table.h"
 
 #include <errno.h>
 #include <inttypes.h>

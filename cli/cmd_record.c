@@ -13,7 +13,6 @@
 #include "cli/scope_check.h"
 #include "cli/source_embedding.h"
 #include "cli/standard_output.h"
-#include "cli/text_number.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
 #include "instrument/client_abi.h"
@@ -25,6 +24,7 @@
 #include "symbolize/index_cache.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/symbol_process.h"
+#include "view/text_number.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "cli/replaced_file.h"
 #include "cli/search_options.h"
 #include "cli/source_embedding.h"
-#include "cli/text_number.h"
+#include "cli/standard_output.h"
 #include "cli/trace_code.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
@@ -23,6 +23,7 @@
 #include "symbolize/symbol_findings.h"
 #include "symbolize/symbol_process.h"
 #include "symbolize/symbol_search.h"
+#include "view/text_number.h"
 
 #include <errno.h>
 #include <stdbool.h>

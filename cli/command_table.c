@@ -4,16 +4,21 @@
 #include "base/name_guess.h"
 #include "cli/cmd_annotate.h"
 #include "cli/cmd_check.h"
+#include "cli/cmd_csv.h"
+#include "cli/cmd_diff.h"
 #include "cli/cmd_doctor.h"
 #include "cli/cmd_dump.h"
+#include "cli/cmd_export.h"
 #include "cli/cmd_extract.h"
 #include "cli/cmd_guide.h"
 #include "cli/cmd_help.h"
 #include "cli/cmd_list.h"
 #include "cli/cmd_modules.h"
+#include "cli/cmd_query.h"
 #include "cli/cmd_record.h"
 #include "cli/cmd_report.h"
 #include "cli/cmd_symbolize.h"
+#include "cli/cmd_why.h"
 #include "cli/complaint.h"
 
 #include <string.h>
@@ -24,10 +29,16 @@
 static const struct command_row rows[] = {
         { COMMAND(record), true, "run a program and record its callstacks and zones" },
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
+        { COMMAND(why), false, "show what the slow instances of a zone do that the typical ones do not" },
+        { COMMAND(diff), false, "say what changed between two traces, or two sets of them" },
         { COMMAND(annotate), false, "show the instructions and lines of a function, with its samples" },
         { COMMAND(symbolize), false, "find names for the addresses of a trace, on any machine" },
         { COMMAND(modules), false, "show the code of a trace: kept, found or missing" },
         { COMMAND(extract), false, "write code that a trace keeps into a file" },
+        { COMMAND(export), false,
+          "write a trace as a file of another tool: Firefox Profiler, Perfetto, pprof ..." },
+        { COMMAND(csv), false, "print zones, messages and plots as tracy-csvexport does" },
+        { COMMAND(query), false, "write a trace as an SQLite database" },
         { COMMAND(dump), false, "print a trace as text, a line a record" },
         { COMMAND(check), false, "say whether a trace is whole; mend one that is cut off" },
         { COMMAND(list), false, "show the events that can be recorded" },

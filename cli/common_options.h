@@ -10,7 +10,7 @@
 #define CLI_COMMON_OPTIONS_H
 
 #include "cli/option_table.h"
-#include "cli/text_color.h"
+#include "view/text_color.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "cli/text_table.h"
+#include "view/text_table.h"
 
 #include <limits.h>
 #include <stdarg.h>

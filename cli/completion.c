@@ -7,8 +7,8 @@
 #include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "cli/trace_names.h"
-#include "cli/utf8.h"
 #include "sampler/event_catalog.h"
+#include "view/utf8.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -2,10 +2,10 @@
 #include "cli/cpus_text.h"
 
 #include "analyze/report.h"
-#include "cli/report_names.h"
-#include "cli/text_line.h"
-#include "cli/text_number.h"
-#include "cli/text_table.h"
+#include "view/report_names.h"
+#include "view/text_line.h"
+#include "view/text_number.h"
+#include "view/text_table.h"
 
 #include <inttypes.h>
 

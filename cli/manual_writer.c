@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/manual_writer.h"
 
-#include "cli/text_width.h"
+#include "view/text_width.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "base/name_guess.h"
 #include "cli/argument_words.h"
 #include "cli/complaint.h"
-#include "cli/text_table.h"
-#include "cli/text_width.h"
+#include "view/text_table.h"
+#include "view/text_width.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -189,7 +189,7 @@ void option_table_print(const struct option_table *table, FILE *out)
                         (void)fprintf(out, "  %-*s ", HELP_INDENT - 3, form);
                 else
                         (void)fprintf(out, "  %s\n%*s", form, HELP_INDENT, "");
-                text_wrap_to(row->help, strlen(row->help), HELP_INDENT, n_columns, out);
+                text_wrap_within(row->help, strlen(row->help), HELP_INDENT, n_columns, out);
         }
         (void)fprintf(out, "\n%s", table->closing);
 }

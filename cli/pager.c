@@ -2,7 +2,7 @@
 #include "cli/pager.h"
 
 #include "cli/complaint.h"
-#include "cli/text_width.h"
+#include "view/text_width.h"
 
 #include <errno.h>
 #include <fcntl.h>

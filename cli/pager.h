@@ -7,7 +7,7 @@
 #ifndef CLI_PAGER_H
 #define CLI_PAGER_H
 
-#include "cli/text_color.h"
+#include "view/text_color.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress_line.h"
 
-#include "cli/text_number.h"
 #include "sampler/recorder.h"
+#include "view/text_number.h"
 
 #include <stdio.h>
 #include <termios.h>

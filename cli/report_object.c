@@ -3,7 +3,7 @@
 
 #include "analyze/report.h"
 #include "base/byte_buffer.h"
-#include "cli/utf8.h"
+#include "view/utf8.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "cli/source_embedding.h"
 
 #include "cli/complaint.h"
-#include "cli/text_number.h"
 #include "symbolize/source_embedder.h"
+#include "view/text_number.h"
 
 #include <inttypes.h>
 

@@ -50,6 +50,7 @@ int event_decoder_init(struct event_decoder *d, const struct trace_dictionary *d
                 return error_set(err, -EBADMSG, "table of %" PRIu64 " runs is cut off", n_runs);
 
         d->dictionary = dictionary;
+        d->n_locations = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
         d->runs = runs;
         d->n_runs_left = n_runs;
         r = trace_column_list_init(&list, in, err);
@@ -126,35 +127,56 @@ static int decode_operand(struct event_decoder *d, const struct trace_operand *o
         return 0;
 }
 
+static int decode_operands(struct event_decoder *d, const struct trace_op_schema *schema,
+                           struct trace_event *event, struct error *err)
+{
+        for (uint32_t i = 0; i < schema->n_operands; i++) {
+                const struct trace_operand *operand = &schema->operands[i];
+                int r = operand->encoding == TRACE_ENCODING_TEXT ? decode_text(d, operand, i, event, err)
+                                                                 : decode_operand(d, operand, i, event, err);
+
+                if (r < 0)
+                        return r;
+        }
+        return 1;
+}
+
+/* What nearly every event is, without asking the schema.  False: that has to judge. */
+static bool decode_zone_begin(struct event_decoder *d, struct trace_event *event)
+{
+        struct byte_reader *column = &d->operands[TRACE_OP_ZONE_BEGIN][0];
+        struct byte_reader before = *column;
+        uint64_t location = bytes_varint(column);
+
+        if (location - 1 < d->n_locations && !column->short_read) {
+                event->zone_begin.location = location;
+                return true;
+        }
+        *column = before;
+        return false;
+}
+
 int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, struct error *err)
 {
         while (d->n_events_left > 0) {
                 uint8_t op = bytes_u8(&d->ops);
                 uint64_t delta_ns = bytes_varint(&d->times);
-                const struct trace_op_schema *schema = trace_op_schema_find(op);
+                const struct trace_op_schema *schema;
 
                 if (d->ops.short_read || d->times.short_read ||
                     __builtin_add_overflow(d->now_ns, delta_ns, &d->now_ns))
                         return error_set(err, -EBADMSG, "run: an event is cut off or its time is impossible");
                 d->n_events_left--;
-                if (!schema) {
-                        /* Its operands lie in columns of its own, so nothing else is disturbed. */
-                        d->n_unknown_ops++;
-                        continue;
-                }
                 ret_event->op = op;
                 ret_event->time_ns = d->now_ns;
                 ret_event->text = NULL;
-                for (uint32_t i = 0; i < schema->n_operands; i++) {
-                        const struct trace_operand *operand = &schema->operands[i];
-                        int r = operand->encoding == TRACE_ENCODING_TEXT
-                                        ? decode_text(d, operand, i, ret_event, err)
-                                        : decode_operand(d, operand, i, ret_event, err);
-
-                        if (r < 0)
-                                return r;
-                }
-                return 1;
+                if (op == TRACE_OP_ZONE_END || (op == TRACE_OP_ZONE_BEGIN && decode_zone_begin(d, ret_event)))
+                        return 1;
+                schema = trace_op_schema_find(op);
+                if (schema)
+                        return decode_operands(d, schema, ret_event, err);
+                /* Its operands lie in columns of its own, so nothing else is disturbed. */
+                d->n_unknown_ops++;
         }
         return 0;
 }

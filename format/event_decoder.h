@@ -32,6 +32,7 @@ struct event_run {
 
 struct event_decoder {
         const struct trace_dictionary *dictionary;
+        uint32_t n_locations; /* of it */
         struct byte_reader runs;
         uint64_t n_runs_left;
         uint32_t n_events_left; /* of the run */

@@ -17,10 +17,12 @@
 
 struct trace_reader {
         int fd;
-        bool owns_fd;            /* false for standard input */
-        char *path;              /* for words */
-        uint64_t at_bytes;       /* where the next chunk starts */
-        uint64_t index_at_bytes; /* of the last INDEX chunk seen */
+        bool owns_fd;                /* false for standard input */
+        char *path;                  /* for words */
+        uint64_t at_bytes;           /* where the next chunk starts */
+        uint64_t second_chunk_bytes; /* where the one after FILE does */
+        bool tables_known;           /* trace_reader_read_tables() took them in */
+        uint64_t index_at_bytes;     /* of the last INDEX chunk seen */
         enum trace_ending ending;
         struct error why;          /* words of the ending */
         struct byte_buffer stored; /* body of one chunk as it is in the file */
@@ -76,13 +78,12 @@ static int end_damaged(struct trace_reader *r, const struct error *cause)
         return end(r, TRACE_ENDING_DAMAGED);
 }
 
-/* Reads header and body of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
-static int read_chunk(struct trace_reader *r, struct trace_chunk_header *ret_header, struct error *err)
+/* Reads the header of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
+static int read_header(struct trace_reader *r, struct trace_chunk_header *ret_header, struct error *err)
 {
         uint8_t *header_bytes = r->header_bytes;
         struct error cause = ERROR_NONE;
-        size_t got, body_got;
-        uint8_t *body;
+        size_t got;
         int result = io_read_full(r->fd, header_bytes, TRACE_CHUNK_HEADER_BYTES, &got, err);
 
         if (result < 0)
@@ -97,16 +98,25 @@ static int read_chunk(struct trace_reader *r, struct trace_chunk_header *ret_hea
                 return end_cut_off(r, got);
         if (result < 0)
                 return end_damaged(r, &cause);
+        return 1;
+}
+
+/* The same for its body. */
+static int read_body(struct trace_reader *r, const struct trace_chunk_header *header, struct error *err)
+{
+        uint8_t *body;
+        size_t got;
+        int result;
 
         byte_buffer_clear(&r->stored);
-        body = byte_buffer_reserve(&r->stored, ret_header->stored_bytes);
+        body = byte_buffer_reserve(&r->stored, header->stored_bytes);
         if (!body)
                 return error_set(err, -ENOMEM, "%s: no memory for a chunk", r->path);
-        result = io_read_full(r->fd, body, ret_header->stored_bytes, &body_got, err);
+        result = io_read_full(r->fd, body, header->stored_bytes, &got, err);
         if (result < 0)
                 return error_prefix(err, result, "%s", r->path);
-        if (body_got < ret_header->stored_bytes)
-                return end_cut_off(r, got + body_got);
+        if (got < header->stored_bytes)
+                return end_cut_off(r, TRACE_CHUNK_HEADER_BYTES + got);
         return 1;
 }
 
@@ -124,36 +134,46 @@ static int check_version(const struct trace_reader *r, struct error *err)
         return 0;
 }
 
-int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struct error *err)
+/* Unpacks the chunk that was read, and takes in a table.  Returns 1, 0 at an ending, -ENOMEM. */
+static int take_chunk(struct trace_reader *r, struct trace_item *item, struct error *err)
 {
-        struct trace_item item = { .file_offset_bytes = r->at_bytes };
         struct error cause = ERROR_NONE;
-        int result;
+        int result = trace_chunk_decode_body(&item->header, r->header_bytes, r->stored.data, &r->raw, &cause);
 
-        if (r->ending != TRACE_ENDING_OPEN)
-                return 0;
-        result = read_chunk(r, &item.header, err);
-        if (result <= 0)
-                return result;
-
-        result = trace_chunk_decode_body(&item.header, r->header_bytes, r->stored.data, &r->raw, &cause);
-        if (result == 0 && trace_schema_find(item.header.kind))
-                result = trace_dictionary_decode(&r->dictionary, (enum trace_table)item.header.kind,
-                                                 r->raw.data, r->raw.used_bytes, &item.rows, &cause);
+        if (result == 0 && !r->tables_known && trace_schema_find(item->header.kind))
+                result = trace_dictionary_decode(&r->dictionary, (enum trace_table)item->header.kind,
+                                                 r->raw.data, r->raw.used_bytes, &item->rows, &cause);
         if (result == -ENOMEM)
                 return error_set(err, -ENOMEM, "%s: %s", r->path, cause.text);
         if (result < 0)
                 return end_damaged(r, &cause);
 
-        if (item.header.kind == TRACE_CHUNK_INDEX)
+        if (item->header.kind == TRACE_CHUNK_INDEX)
                 r->index_at_bytes = r->at_bytes;
-        item.body = r->raw.data;
-        item.body_bytes = r->raw.used_bytes;
-        item.header_bytes = r->header_bytes;
-        item.stored = r->stored.data;
-        r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)item.header.stored_bytes;
-        *ret_item = item;
+        item->file_offset_bytes = r->at_bytes;
+        item->body = r->raw.data;
+        item->body_bytes = r->raw.used_bytes;
+        item->header_bytes = r->header_bytes;
+        item->stored = r->stored.data;
+        r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)item->header.stored_bytes;
         return 1;
+}
+
+int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struct error *err)
+{
+        struct trace_item item = { .body = NULL };
+        int result;
+
+        if (r->ending != TRACE_ENDING_OPEN)
+                return 0;
+        result = read_header(r, &item.header, err);
+        if (result == 1)
+                result = read_body(r, &item.header, err);
+        if (result == 1)
+                result = take_chunk(r, &item, err);
+        if (result == 1)
+                *ret_item = item;
+        return result;
 }
 
 static int read_first_chunk(struct trace_reader *r, struct error *err)
@@ -168,6 +188,7 @@ static int read_first_chunk(struct trace_reader *r, struct error *err)
         if (result != 1 || item.header.kind != TRACE_CHUNK_FILE)
                 return error_set(err, -EBADMSG, "%s: not a hyprof trace", r->path);
         r->first_header = item.header;
+        r->second_chunk_bytes = r->at_bytes;
         return check_version(r, err);
 }
 
@@ -201,6 +222,91 @@ int trace_reader_open(const char *path, struct trace_reader **ret_reader, struct
 fail:
         trace_reader_close(r);
         return result;
+}
+
+/* Copies the rest of a pipe into a file without a name, and reads on there. */
+static int spool(struct trace_reader *r, struct error *err)
+{
+        const char *folder = getenv("TMPDIR");
+        int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        int result;
+
+        if (fd < 0)
+                return error_errno(err, "%s: a file for it in %s", r->path,
+                                   folder && *folder ? folder : "/tmp");
+        /* What was read already is not there: the holes before it keep every offset what it is in the trace. */
+        if (lseek(fd, (off_t)r->at_bytes, SEEK_SET) < 0)
+                result = error_errno(err, "%s: lseek", r->path);
+        else
+                result = io_copy(r->fd, fd, err);
+        if (result < 0) {
+                io_close(&fd);
+                return error_prefix(err, result, "%s", r->path);
+        }
+        if (r->owns_fd)
+                io_close(&r->fd);
+        r->fd = fd;
+        r->owns_fd = true;
+        return lseek(fd, (off_t)r->at_bytes, SEEK_SET) < 0 ? error_errno(err, "%s: lseek", r->path) : 0;
+}
+
+int trace_reader_rewind(struct trace_reader *r, struct error *err)
+{
+        if (lseek(r->fd, (off_t)r->second_chunk_bytes, SEEK_SET) < 0)
+                return error_errno(err, "%s: lseek", r->path);
+        r->at_bytes = r->second_chunk_bytes;
+        r->index_at_bytes = 0;
+        r->ending = TRACE_ENDING_OPEN;
+        r->why = ERROR_NONE;
+        return 0;
+}
+
+/* Steps over the body of a chunk whose header was read.  That it is all there shows when it is read. */
+static int skip_body(struct trace_reader *r, const struct trace_chunk_header *header, struct error *err)
+{
+        if (lseek(r->fd, (off_t)header->stored_bytes, SEEK_CUR) < 0)
+                return error_errno(err, "%s: lseek", r->path);
+        r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
+        return 1;
+}
+
+static int read_table_chunk(struct trace_reader *r, struct trace_chunk_header *ret_header, struct error *err)
+{
+        struct trace_item item = { .body = NULL };
+        int result = read_header(r, &item.header, err);
+
+        *ret_header = item.header;
+        if (result != 1)
+                return result;
+        if (item.header.kind == TRACE_CHUNK_ATTACHMENT || item.header.kind == TRACE_CHUNK_EVENTS)
+                return skip_body(r, &item.header, err);
+        result = read_body(r, &item.header, err);
+        return result == 1 ? take_chunk(r, &item, err) : result;
+}
+
+int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
+                             struct error *err)
+{
+        struct trace_chunk_header header;
+        int result = 0;
+
+        *ret_first_ns = *ret_last_ns = 0;
+        if (lseek(r->fd, 0, SEEK_CUR) < 0)
+                result = errno == ESPIPE ? spool(r, err) : error_errno(err, "%s: lseek", r->path);
+        if (result < 0)
+                return result;
+        while (r->ending == TRACE_ENDING_OPEN && (result = read_table_chunk(r, &header, err)) == 1) {
+                if (header.kind != TRACE_CHUNK_EVENTS)
+                        continue;
+                if (*ret_first_ns == 0 || header.first_ns < *ret_first_ns)
+                        *ret_first_ns = header.first_ns;
+                if (header.last_ns > *ret_last_ns)
+                        *ret_last_ns = header.last_ns;
+        }
+        if (result < 0)
+                return result;
+        r->tables_known = true;
+        return trace_reader_rewind(r, err);
 }
 
 void trace_reader_close(struct trace_reader *r)

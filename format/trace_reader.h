@@ -54,6 +54,20 @@ void trace_reader_close(struct trace_reader *reader);
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);
 
+/*
+ * trace_reader_read_tables() - take in all tables, stepping over events and attachments, and go back to the beginning
+ * @ret_first_ns, @ret_last_ns:  of all events, as their chunks say; 0 if there are none
+ * Right after trace_reader_open().  The dictionary is complete then, and trace_reader_next() hands out the same chunks
+ * from the beginning, without taking in tables twice (`rows` is empty then).  What cannot seek is copied into an
+ * unlinked file in $TMPDIR, else /tmp, first.  Returns 0, -errno of read(2), write(2) and open(2),
+ * -ENOMEM.
+ */
+int trace_reader_read_tables(struct trace_reader *reader, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
+                             struct error *err);
+
+/* Goes back to the first chunk once more, after trace_reader_read_tables().  Returns 0 or -errno. */
+int trace_reader_rewind(struct trace_reader *reader, struct error *err);
+
 /* The header of the FILE chunk, which trace_reader_open() read; borrowed. */
 const struct trace_chunk_header *trace_reader_first_header(const struct trace_reader *reader);
 

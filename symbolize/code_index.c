@@ -186,9 +186,8 @@ static int read_unit(struct code_index *index, struct indexed_unit *indexed)
 
         indexed->is_read = true;
         (void)dwarf_lines_load(&b->lines, unit, &index->walker.line_budget);
-        r = code_unit_builder_start(b, indexed->unit.base_svma);
-        if (r == 0)
-                r = code_unit_builder_add_rows(b, source->bias, source->first_svma);
+        code_unit_builder_start(b, indexed->unit.base_svma);
+        r = code_unit_builder_add_rows(b, source->bias, source->first_svma);
         if (r == 0)
                 r = unit->dwo_name
                             ? walk_split(index, unit)

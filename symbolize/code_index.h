@@ -6,7 +6,7 @@
  *
  * A directory of units comes first: which addresses each covers.  A unit is read,
  * in one pass, when the first address in it is asked for.  From then on a lookup
- * is two binary searches in flat arrays.  An object belongs to one thread at a time.
+ * is two short searches in a bucket.  An object belongs to one thread at a time.
  */
 #ifndef SYMBOLIZE_CODE_INDEX_H
 #define SYMBOLIZE_CODE_INDEX_H

@@ -5,7 +5,7 @@
 
 /* Where the arrays of a block begin. */
 struct layout {
-        const uint8_t *nodes, *row_places, *segment_starts, *segment_nodes, *row_starts, *files, *buckets;
+        const uint8_t *nodes, *files, *heads, *buckets;
 };
 
 static inline uint32_t load_u32(const uint8_t *array, size_t i)
@@ -24,12 +24,13 @@ static inline uint64_t load_u64(const uint8_t *array, size_t i)
 
 size_t code_unit_bytes(const struct code_unit *unit)
 {
-        uint64_t n = (uint64_t)unit->n_nodes * CODE_NODE_BYTES + (uint64_t)unit->n_rows * 12 +
-                     (uint64_t)unit->n_segments * 8 + (uint64_t)unit->n_files * 4;
+        uint64_t n = (uint64_t)unit->n_nodes * CODE_NODE_BYTES + (uint64_t)unit->n_files * 4 +
+                     (uint64_t)unit->n_rows * CODE_ROW_BYTES +
+                     (uint64_t)unit->n_segments * CODE_SEGMENT_BYTES;
+        uint64_t n_buckets = code_unit_buckets(unit);
 
         if (n > 0)
-                n += ((uint64_t)code_unit_buckets(unit) + 1) * CODE_BUCKET_BYTES;
-
+                n += n_buckets * CODE_BUCKET_BYTES + (n_buckets + 1) * CODE_HEAD_BYTES;
         return n > UINT32_MAX ? 0 : (size_t)n;
 }
 
@@ -37,60 +38,72 @@ static struct layout lay_out(const struct code_unit *unit)
 {
         struct layout l = { .nodes = unit->bytes };
 
-        l.row_places = l.nodes + (size_t)unit->n_nodes * CODE_NODE_BYTES;
-        l.segment_starts = l.row_places + (size_t)unit->n_rows * 8;
-        l.segment_nodes = l.segment_starts + (size_t)unit->n_segments * 4;
-        l.row_starts = l.segment_nodes + (size_t)unit->n_segments * 4;
-        l.files = l.row_starts + (size_t)unit->n_rows * 4;
-        l.buckets = l.files + (size_t)unit->n_files * 4;
+        l.files = l.nodes + (size_t)unit->n_nodes * CODE_NODE_BYTES;
+        l.heads = l.files + (size_t)unit->n_files * 4;
+        l.buckets = l.heads + ((size_t)code_unit_buckets(unit) + 1) * CODE_HEAD_BYTES;
         return l;
 }
 
 /*
- * How many of @n ascending numbers are not above @wanted, if that is known to be from @low to @high.  No branch
- * depends on what is found: processors would guess it wrong half of the time.
+ * How many of @n ascending numbers are not above @wanted.  No branch depends on what is found: processors would guess it
+ * wrong half of the time.
  */
-static uint32_t count_not_above(const uint8_t *array, uint32_t n, const uint32_t bounds[2], uint32_t wanted)
+static inline uint32_t count_not_above(const uint8_t *array, uint32_t n, uint32_t wanted)
 {
-        uint32_t low = bounds[0], left = n;
+        uint32_t low = 0;
 
-        if (bounds[0] <= bounds[1] && bounds[1] <= n) /* else the block is damaged */
-                left = bounds[1] - low;
-        else
-                low = 0;
-        while (left > 1) {
-                uint32_t half = left / 2;
+        while (n > 1) {
+                uint32_t half = n / 2;
 
                 low += half & (0U - (uint32_t)(load_u32(array, (size_t)low + half - 1) <= wanted));
-                left -= half;
+                n -= half;
         }
-        return low + (left == 1 && load_u32(array, low) <= wanted);
+        return low + (n == 1 && load_u32(array, low) <= wanted);
 }
 
-/* Between which rows, and which segments, the last ones that begin at or before @relative are. */
-static void find_bounds(const struct code_unit *unit, const struct layout *l, uint32_t relative,
-                        uint32_t ret_rows[2], uint32_t ret_segments[2])
-{
-        uint32_t bucket = relative >> (unit->bucket_shift & 31), last = code_unit_buckets(unit) - 1;
+struct bucket {
+        const uint8_t *bytes, *segments; /* NULL = the block is damaged */
+        uint32_t n_rows, n_segments;
+        uint32_t node; /* that it begins in */
+};
 
-        bucket = bucket < last ? bucket : last;
-        for (uint32_t i = 0; i < 2; i++) {
-                ret_rows[i] = load_u32(l->buckets, 2 * ((size_t)bucket + i));
-                ret_segments[i] = load_u32(l->buckets, 2 * ((size_t)bucket + i) + 1);
-        }
+static struct bucket find_bucket(const struct code_unit *unit, const struct layout *l, uint32_t relative)
+{
+        uint32_t number = relative >> (unit->bucket_shift & 31), last = code_unit_buckets(unit) - 1;
+        const uint8_t *head = l->heads + (size_t)(number < last ? number : last) * CODE_HEAD_BYTES;
+        uint32_t row = load_u32(head, 0), segment = load_u32(head, 1);
+        struct bucket bucket = { .node = load_u32(head, 2),
+                                 .n_rows = load_u32(head, 3) - row,
+                                 .n_segments = load_u32(head, 4) - segment };
+
+        if (row > unit->n_rows || bucket.n_rows > unit->n_rows - row || segment > unit->n_segments ||
+            bucket.n_segments > unit->n_segments - segment)
+                return bucket;
+        bucket.bytes = l->buckets + (size_t)(number < last ? number : last) * CODE_BUCKET_BYTES +
+                       (size_t)row * CODE_ROW_BYTES + (size_t)segment * CODE_SEGMENT_BYTES;
+        bucket.segments = bucket.bytes + CODE_BUCKET_BYTES + (size_t)bucket.n_rows * CODE_ROW_BYTES;
+        return bucket;
 }
 
-/* What both searches will read, so that the processor waits for all of it at once. */
-static void announce(const struct code_unit *unit, const struct layout *l, const uint32_t rows[2],
-                     const uint32_t segments[2])
+/* What holds at @relative: the innermost node, or a number of none, and the place. */
+static void search_bucket(const struct code_unit *unit, const struct layout *l, uint32_t relative,
+                          uint32_t *ret_node, uint64_t *ret_place)
 {
-        size_t row = rows[0] < unit->n_rows ? rows[0] : 0;
-        size_t segment = segments[0] < unit->n_segments ? segments[0] : 0;
+        struct bucket bucket = find_bucket(unit, l, relative);
+        uint32_t at;
 
-        __builtin_prefetch(l->row_starts + 4 * row);
-        __builtin_prefetch(l->row_places + 8 * row);
-        __builtin_prefetch(l->segment_starts + 4 * segment);
-        __builtin_prefetch(l->segment_nodes + 4 * segment);
+        *ret_node = CODE_UNIT_NONE;
+        *ret_place = 0;
+        if (!bucket.bytes)
+                return;
+        /* The node will be this one or near it: the processor may wait for it, and for all of the bucket, at once. */
+        if (bucket.node < unit->n_nodes)
+                __builtin_prefetch(l->nodes + (size_t)bucket.node * CODE_NODE_BYTES);
+        __builtin_prefetch(bucket.segments);
+        at = count_not_above(bucket.bytes + CODE_BUCKET_BYTES, bucket.n_rows, relative);
+        *ret_place = load_u64(bucket.bytes + (at > 0 ? 4 * (size_t)bucket.n_rows + 8 * (size_t)at : 0), 0);
+        at = count_not_above(bucket.segments, bucket.n_segments, relative);
+        *ret_node = at > 0 ? load_u32(bucket.segments, (size_t)bucket.n_segments + at - 1) : bucket.node;
 }
 
 static struct code_node load_node(const struct layout *l, uint32_t i)
@@ -118,21 +131,13 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
 {
         uint64_t relative = svma - unit->base_svma;
         struct layout l;
-        uint32_t node = CODE_UNIT_NONE, n = 0;
-        uint32_t rows[2], segments[2], at;
-        uint64_t packed = 0;
+        uint32_t node, n = 0;
+        uint64_t packed;
 
         if (!unit->bytes || svma < unit->base_svma || relative > UINT32_MAX)
                 return 0;
         l = lay_out(unit);
-        find_bounds(unit, &l, (uint32_t)relative, rows, segments);
-        announce(unit, &l, rows, segments);
-        at = count_not_above(l.row_starts, unit->n_rows, rows, (uint32_t)relative);
-        if (at > 0)
-                packed = load_u64(l.row_places, at - 1);
-        at = count_not_above(l.segment_starts, unit->n_segments, segments, (uint32_t)relative);
-        if (at > 0)
-                node = load_u32(l.segment_nodes, at - 1);
+        search_bucket(unit, &l, (uint32_t)relative, &node, &packed);
         if (node >= unit->n_nodes) {
                 if (packed == 0 || n_max == 0)
                         return 0;

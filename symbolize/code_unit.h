@@ -4,12 +4,10 @@
  *
  * Way of the data:  code_unit_builder, saved_index -> [code_unit] -> code_index, module_symbols
  *
- * All of a unit is one block of bytes, little endian: nodes, places of lines,
- * then the addresses where a segment (the innermost function from there on) and
- * a row of lines begin, the paths of files, and buckets, that say where in both
- * to search for an address.  The same block lies in memory and in a saved index,
- * so it is not trusted: what a number in it refers to is checked when it is
- * followed.
+ * All of a unit is one block of bytes, little endian: nodes, the paths of files, heads of buckets and buckets.  A bucket has
+ * what begins within some addresses: rows of lines, and segments (the innermost function from there on).  It is one piece,
+ * so that a lookup waits for memory three times: for a head, for its bucket, for a node.  The same block lies in memory and
+ * in a saved index, so it is not trusted: what a number in it refers to is checked when it is followed.
  */
 #ifndef SYMBOLIZE_CODE_UNIT_H
 #define SYMBOLIZE_CODE_UNIT_H
@@ -33,9 +31,14 @@ struct code_node {
         uint64_t call; /* packed place of the call */
 };
 
-#define CODE_NODE_BYTES   16 /* of each in the block */
-#define CODE_BUCKET_BYTES 8  /* rows and segments that begin before the bucket */
-#define CODE_BUCKET_ROWS  8  /* rows or segments in a bucket, about */
+/* Bytes of each in the block. */
+#define CODE_NODE_BYTES    16 /* name, parent, call */
+#define CODE_HEAD_BYTES    12 /* rows and segments that begin before the bucket, the node that it begins in */
+#define CODE_BUCKET_BYTES  8  /* the place that it begins with; behind it: */
+#define CODE_ROW_BYTES     12 /* starts of all rows, then their places */
+#define CODE_SEGMENT_BYTES 8  /* starts of all segments, then their nodes */
+
+#define CODE_BUCKET_ROWS 8 /* rows or segments in a bucket, about */
 
 struct code_unit {
         const uint8_t *bytes; /* borrowed from the owner of the unit; NULL = empty */
@@ -51,7 +54,7 @@ struct code_place {
         uint32_t line, column;
 };
 
-/* Buckets of a unit with these counts; one more is in the block, for the end of the last. */
+/* Buckets of a unit with these counts; there is a head more, for the end of the last. */
 static inline uint32_t code_unit_buckets(const struct code_unit *unit)
 {
         return (unit->n_rows > unit->n_segments ? unit->n_rows : unit->n_segments) / CODE_BUCKET_ROWS + 1;

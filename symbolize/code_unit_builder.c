@@ -28,15 +28,11 @@ void code_unit_builder_deinit(struct code_unit_builder *b)
         *b = (struct code_unit_builder){ .names = NULL };
 }
 
-int code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma)
+void code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma)
 {
         b->base_svma = base_svma;
         b->n_nodes = b->n_ranges = b->n_rows = b->n_sequences = b->n_files = b->n_segments = 0;
-        if (array_reserve(&b->file_places, &b->file_places_capacity, b->lines.n_files + 1,
-                          sizeof(*b->file_places)) < 0)
-                return -ENOMEM;
-        memset(b->file_places, 0, (b->lines.n_files + 1) * sizeof(*b->file_places));
-        return 0;
+        b->n_file_places = 0;
 }
 
 int code_unit_builder_add_node(struct code_unit_builder *b, const struct code_node *node, uint32_t *ret_node)
@@ -66,6 +62,20 @@ int code_unit_builder_add_range(struct code_unit_builder *b, uint64_t low_svma, 
         return 0;
 }
 
+/* Room for as many files as there are by now: programs may define some on their way. */
+static int reserve_file_places(struct code_unit_builder *b)
+{
+        size_t n = b->lines.n_files;
+
+        if (n <= b->n_file_places)
+                return 0;
+        if (array_reserve(&b->file_places, &b->file_places_capacity, n, sizeof(*b->file_places)) < 0)
+                return -ENOMEM;
+        memset(b->file_places + b->n_file_places, 0, (n - b->n_file_places) * sizeof(*b->file_places));
+        b->n_file_places = n;
+        return 0;
+}
+
 /* The number of a file among those that the unit uses; 0 if it is unknown. */
 static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret_place)
 {
@@ -77,6 +87,8 @@ static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret
         *ret_place = 0;
         if (!file)
                 return 0;
+        if (reserve_file_places(b) < 0)
+                return -ENOMEM;
         place = &b->file_places[file - b->lines.files];
         if (*place == 0) {
                 if (file->directory < b->lines.n_directories)
@@ -336,38 +348,63 @@ static inline uint8_t *put_u64(uint8_t *at, uint64_t v)
         return put_u32(put_u32(at, (uint32_t)v), (uint32_t)(v >> 32));
 }
 
-/* For each bucket, and the end of the last one, how many rows and segments begin before it. */
-static uint8_t *write_buckets(const struct code_unit_builder *b, const struct code_unit *unit, uint8_t *at)
+/* What comes before a bucket, while buckets are written. */
+struct bucket_run {
+        uint32_t row, segment;
+        uint32_t node; /* that the bucket begins in */
+        uint64_t place;
+};
+
+static uint8_t *write_head(const struct bucket_run *run, uint8_t *at)
 {
-        uint32_t n_buckets = code_unit_buckets(unit), row = 0, segment = 0;
+        return put_u32(put_u32(put_u32(at, run->row), run->segment), run->node);
+}
 
-        for (uint64_t i = 0; i < n_buckets; i++) {
-                uint64_t start = i << unit->bucket_shift;
+/* Rows and segments that begin before @end. */
+static uint8_t *write_bucket(const struct code_unit_builder *b, const struct code_unit *unit, uint64_t end,
+                             struct bucket_run *run, uint8_t *at)
+{
+        uint32_t first_row = run->row, first_segment = run->segment, row = first_row, segment = first_segment;
 
-                while (row < unit->n_rows && b->rows[b->open[row]].start < start)
-                        row++;
-                while (segment < unit->n_segments && b->segment_starts[segment] < start)
-                        segment++;
-                at = put_u32(put_u32(at, row), segment);
+        at = put_u64(at, run->place);
+        for (; row < unit->n_rows && b->rows[b->open[row]].start < end; row++)
+                at = put_u32(at, b->rows[b->open[row]].start);
+        for (uint32_t i = first_row; i < row; i++) {
+                run->place = b->rows[b->open[i]].place;
+                at = put_u64(at, run->place);
         }
-        return put_u32(put_u32(at, unit->n_rows), unit->n_segments);
+        for (; segment < unit->n_segments && b->segment_starts[segment] < end; segment++)
+                at = put_u32(at, b->segment_starts[segment]);
+        for (uint32_t i = first_segment; i < segment; i++) {
+                run->node = b->segment_nodes[i];
+                at = put_u32(at, run->node);
+        }
+        run->row = row;
+        run->segment = segment;
+        return at;
+}
+
+static void write_buckets(const struct code_unit_builder *b, const struct code_unit *unit, uint8_t *head)
+{
+        uint32_t n_buckets = code_unit_buckets(unit);
+        uint8_t *at = head + ((size_t)n_buckets + 1) * CODE_HEAD_BYTES;
+        struct bucket_run run = { .node = CODE_UNIT_NONE };
+
+        for (uint64_t i = 1; i <= n_buckets; i++) {
+                head = write_head(&run, head);
+                /* All that is left is in the last one. */
+                at = write_bucket(b, unit, i < n_buckets ? i << unit->bucket_shift : UINT64_MAX, &run, at);
+        }
+        (void)write_head(&run, head);
 }
 
 static void write_block(const struct code_unit_builder *b, const struct code_unit *unit, uint8_t *at)
 {
         for (size_t i = 0; i < unit->n_nodes; i++)
                 at = put_u64(put_u32(put_u32(at, b->nodes[i].name), b->nodes[i].parent), b->nodes[i].call);
-        for (size_t i = 0; i < unit->n_rows; i++)
-                at = put_u64(at, b->rows[b->open[i]].place);
-        for (size_t i = 0; i < unit->n_segments; i++)
-                at = put_u32(at, b->segment_starts[i]);
-        for (size_t i = 0; i < unit->n_segments; i++)
-                at = put_u32(at, b->segment_nodes[i]);
-        for (size_t i = 0; i < unit->n_rows; i++)
-                at = put_u32(at, b->rows[b->open[i]].start);
         for (size_t i = 0; i < unit->n_files; i++)
                 at = put_u32(at, b->files[i]);
-        (void)write_buckets(b, unit, at);
+        write_buckets(b, unit, at);
 }
 
 /* So that the last row or segment is in the last bucket. */

@@ -36,7 +36,7 @@ struct code_unit_builder {
         uint64_t base_svma;       /* smallest address of the unit: what is below or 4 GB above is left out */
         struct dwarf_lines lines; /* of the unit */
         uint32_t *file_places;    /* heap; for each file of `lines` its number in `files`, 0 = not used yet */
-        size_t file_places_capacity;
+        size_t n_file_places, file_places_capacity;
 
         struct code_node *nodes; /* heap */
         size_t n_nodes, nodes_capacity;
@@ -59,7 +59,7 @@ struct code_unit_builder {
 void code_unit_builder_deinit(struct code_unit_builder *b);
 
 /* Begins a unit: nothing is collected.  `names` and `lines` are the caller's business. */
-int code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma);
+void code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma);
 
 /* @ret_node: of the new node; @parent is an earlier one or CODE_UNIT_NONE.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int code_unit_builder_add_node(struct code_unit_builder *b, const struct code_node *node, uint32_t *ret_node);

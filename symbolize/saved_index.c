@@ -14,12 +14,12 @@
 
 #define MAGIC        "hyprofSI"
 #define MAGIC_BYTES  8
-#define VERSION      1 /* goes up with every change of what is saved, or of how names are made readable */
+#define VERSION      2 /* goes up with every change of what is saved, or of how names are made readable */
 #define HEADER_BYTES 96
 #define HASHED_BYTES (HEADER_BYTES - 8) /* of the header; the hash follows */
 
 /* Bytes of one item of each part. */
-static const uint8_t item_bytes[SAVED_PART_COUNT] = { 36, 8, 8, 24, 4, 4, 4, 4 };
+static const uint8_t item_bytes[SAVED_PART_COUNT] = { 36, 8, 8, 24, 4, 4, 4, 4, 4, 4 };
 
 static uint64_t hash_image(const struct elf_image *image)
 {
@@ -40,14 +40,21 @@ static uint64_t hash_image(const struct elf_image *image)
 
 /* ---------------------------------------------------------------- writing */
 
+static uint32_t count_buckets(const struct address_map *map)
+{
+        return map->n_buckets > 0 ? map->n_buckets + 1 : 0;
+}
+
 static void count_items(const struct saved_content *content, uint32_t n_items[SAVED_PART_COUNT])
 {
         memset(n_items, 0, SAVED_PART_COUNT * sizeof(*n_items));
         n_items[SAVED_PART_FUNCTIONS] = (uint32_t)content->functions->n_entries;
         n_items[SAVED_PART_FUNCTION_STARTS] = (uint32_t)content->functions->ranges.n_segments;
         n_items[SAVED_PART_FUNCTION_NUMBERS] = n_items[SAVED_PART_FUNCTION_STARTS];
+        n_items[SAVED_PART_FUNCTION_BUCKETS] = count_buckets(&content->functions->ranges);
         if (!content->code)
                 return;
+        n_items[SAVED_PART_DIRECTORY_BUCKETS] = count_buckets(code_index_directory(content->code));
         n_items[SAVED_PART_UNITS] = code_index_count(content->code);
         n_items[SAVED_PART_DIRECTORY_STARTS] = (uint32_t)code_index_directory(content->code)->n_segments;
         n_items[SAVED_PART_DIRECTORY_UNITS] = n_items[SAVED_PART_DIRECTORY_STARTS];
@@ -97,6 +104,12 @@ static void write_values(const struct address_map *map, struct byte_buffer *out)
 {
         for (size_t i = 0; map && i < map->n_segments; i++)
                 byte_buffer_add_u32(out, map->segments[i].value);
+}
+
+static void write_bounds(const struct address_map *map, struct byte_buffer *out)
+{
+        for (uint32_t i = 0; map && i < count_buckets(map); i++)
+                byte_buffer_add_u32(out, map->buckets[i]);
 }
 
 static int write_functions(const struct saved_content *content, struct byte_buffer *texts,
@@ -184,6 +197,8 @@ int saved_index_write(const struct saved_content *content, struct byte_buffer *o
         write_values(directory, out);
         write_values(ranges, out);
         write_names(content, n_items, &texts, out);
+        write_bounds(directory, out);
+        write_bounds(ranges, out);
         blocks_bytes = write_blocks(content, out);
         byte_buffer_add(out, texts.data, texts.used_bytes);
         if (out->used_bytes - start > SAVED_INDEX_BYTES_MAX || blocks_bytes > SAVED_INDEX_BYTES_MAX ||
@@ -224,6 +239,42 @@ static bool set_parts(struct saved_index *index, struct byte_reader r, uint64_t 
                index->n_items[SAVED_PART_FUNCTION_STARTS] == index->n_items[SAVED_PART_FUNCTION_NUMBERS];
 }
 
+static inline struct byte_reader item_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+{
+        return byte_reader_of(index->parts[part] + (size_t)i * item_bytes[part], item_bytes[part]);
+}
+
+static inline uint64_t start_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+{
+        struct byte_reader r = item_at(index, part, i);
+
+        return bytes_u64(&r);
+}
+
+static uint32_t number_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+{
+        struct byte_reader r = item_at(index, part, i);
+
+        return bytes_u32(&r);
+}
+
+/* The buckets of an address_map with these starts. */
+static struct saved_buckets find_buckets(const struct saved_index *index, enum saved_part starts,
+                                         uint32_t n_bounds)
+{
+        struct saved_buckets buckets = { .n_buckets = 0 };
+        uint64_t span;
+
+        if (index->n_items[starts] == 0 || n_bounds < 2)
+                return buckets;
+        buckets.first_svma = start_at(index, starts, 0);
+        buckets.n_buckets = n_bounds - 1;
+        span = start_at(index, starts, index->n_items[starts] - 1) - buckets.first_svma;
+        while (buckets.shift < 63 && span >> buckets.shift >= buckets.n_buckets)
+                buckets.shift++;
+        return buckets;
+}
+
 bool saved_index_open(struct saved_index *index, const struct elf_image *image, const uint8_t *bytes,
                       size_t n_bytes)
 {
@@ -245,45 +296,58 @@ bool saved_index_open(struct saved_index *index, const struct elf_image *image, 
         r = byte_reader_of(bytes + HEADER_BYTES, n_bytes - HEADER_BYTES);
         if (!set_parts(&opened, r, blocks_bytes, texts_bytes))
                 return false;
+        opened.directory = find_buckets(&opened, SAVED_PART_DIRECTORY_STARTS,
+                                        opened.n_items[SAVED_PART_DIRECTORY_BUCKETS]);
+        opened.functions = find_buckets(&opened, SAVED_PART_FUNCTION_STARTS,
+                                        opened.n_items[SAVED_PART_FUNCTION_BUCKETS]);
         *index = opened;
         return true;
 }
 
-static inline struct byte_reader item_at(const struct saved_index *index, enum saved_part part, uint32_t i)
+/* How many of @n ascending starts are not above @svma; no branch depends on what is found. */
+static uint32_t count_not_above(const struct saved_index *index, enum saved_part starts, uint32_t first,
+                                uint32_t n, uint64_t svma)
 {
-        return byte_reader_of(index->parts[part] + (size_t)i * item_bytes[part], item_bytes[part]);
-}
+        uint32_t low = first;
 
-static inline uint64_t start_at(const struct saved_index *index, enum saved_part part, uint32_t i)
-{
-        struct byte_reader r = item_at(index, part, i);
+        while (n > 0) {
+                uint32_t half = (n + 1) / 2;
 
-        return bytes_u64(&r);
-}
-
-static uint32_t number_at(const struct saved_index *index, enum saved_part part, uint32_t i)
-{
-        struct byte_reader r = item_at(index, part, i);
-
-        return bytes_u32(&r);
-}
-
-/* The number that belongs to the last of the ascending starts that is not above @svma; UINT32_MAX if all are. */
-static uint32_t find_number(const struct saved_index *index, enum saved_part starts, enum saved_part numbers,
-                            uint64_t svma)
-{
-        uint32_t low = 0, n = index->n_items[starts];
-
-        while (n > 1) {
-                uint32_t half = n / 2;
-
-                low = start_at(index, starts, low + half) <= svma ? low + half : low;
+                low += half & (0U - (uint32_t)(start_at(index, starts, low + half - 1) <= svma));
                 n -= half;
         }
-        if (n == 0 || start_at(index, starts, low) > svma)
-                return UINT32_MAX;
-        return number_at(index, numbers, low);
+        return low;
 }
+
+/* What one of the two maps of an index consists of. */
+struct map_parts {
+        enum saved_part starts, numbers, bounds;
+};
+
+/* The number that belongs to the last of the ascending starts that is not above @svma; UINT32_MAX if all are. */
+static uint32_t find_number(const struct saved_index *index, const struct map_parts *parts,
+                            const struct saved_buckets *buckets, uint64_t svma)
+{
+        uint32_t first = 0, end = index->n_items[parts->starts], bucket, n;
+
+        if (buckets->n_buckets > 0 && svma >= buckets->first_svma) {
+                uint64_t place = (svma - buckets->first_svma) >> buckets->shift;
+
+                bucket = place < buckets->n_buckets ? (uint32_t)place : buckets->n_buckets - 1;
+                first = number_at(index, parts->bounds, bucket);
+                n = number_at(index, parts->bounds, bucket + 1);
+                if (first > n || n > end)
+                        return UINT32_MAX; /* the index is damaged */
+                end = n;
+        }
+        n = count_not_above(index, parts->starts, first, end - first, svma);
+        return n > 0 ? number_at(index, parts->numbers, n - 1) : UINT32_MAX;
+}
+
+static const struct map_parts function_parts = { SAVED_PART_FUNCTION_STARTS, SAVED_PART_FUNCTION_NUMBERS,
+                                                 SAVED_PART_FUNCTION_BUCKETS };
+static const struct map_parts directory_parts = { SAVED_PART_DIRECTORY_STARTS, SAVED_PART_DIRECTORY_UNITS,
+                                                  SAVED_PART_DIRECTORY_BUCKETS };
 
 static const char *text_at(const struct saved_index *index, uint32_t place)
 {
@@ -293,7 +357,7 @@ static const char *text_at(const struct saved_index *index, uint32_t place)
 bool saved_index_find_function(const struct saved_index *index, uint64_t svma,
                                struct saved_function *ret_function)
 {
-        uint32_t number = find_number(index, SAVED_PART_FUNCTION_STARTS, SAVED_PART_FUNCTION_NUMBERS, svma);
+        uint32_t number = find_number(index, &function_parts, &index->functions, svma);
         struct byte_reader r;
 
         if (number >= index->n_items[SAVED_PART_FUNCTIONS])
@@ -308,7 +372,7 @@ bool saved_index_find_function(const struct saved_index *index, uint64_t svma,
 uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct code_place *ret_places,
                           uint32_t n_max)
 {
-        uint32_t number = find_number(index, SAVED_PART_DIRECTORY_STARTS, SAVED_PART_DIRECTORY_UNITS, svma);
+        uint32_t number = find_number(index, &directory_parts, &index->directory, svma);
         struct code_unit unit;
         struct byte_reader r;
         uint64_t place, n_bytes;

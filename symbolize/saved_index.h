@@ -35,12 +35,22 @@ enum saved_part {
         SAVED_PART_FUNCTION_NUMBERS, /* number of a function */
         SAVED_PART_NAMES,            /* place in the texts */
         SAVED_PART_PATHS,            /* place in the texts */
+        SAVED_PART_DIRECTORY_BUCKETS, /* starts before each bucket, as in an address_map; then how many there are */
+        SAVED_PART_FUNCTION_BUCKETS,
         SAVED_PART_COUNT
+};
+
+/* How addresses fall into buckets; found out when the index is opened. */
+struct saved_buckets {
+        uint64_t first_svma;
+        uint32_t n_buckets; /* 0 = there are none */
+        uint8_t shift;      /* bits of an address, less the first, within a bucket */
 };
 
 struct saved_index {
         const uint8_t *parts[SAVED_PART_COUNT]; /* borrowed */
         uint32_t n_items[SAVED_PART_COUNT];
+        struct saved_buckets directory, functions;
         const uint8_t *blocks; /* of units */
         size_t blocks_bytes;
         const char *texts; /* each with its NUL; the last byte is one */

@@ -52,8 +52,11 @@ static void fuzz_body(const uint8_t *data, size_t size)
         }
         trace_totals_init(&totals);
         totals.wants_waits = totals.wants_cpus = true;
-        (void)trace_totals_add_chunk(&totals, &dictionary, &item, NULL);
-        if (trace_totals_finish(&totals, UINT64_MAX) < 0)
+        if (trace_totals_start_plain(&totals, &dictionary) < 0)
+                abort();
+        (void)trace_walk_chunk(&totals.walk, &item, NULL);
+        if (trace_walk_finish(&totals.walk, UINT64_MAX, NULL) < 0 ||
+            trace_totals_finish(&totals, UINT64_MAX) < 0)
                 abort();
         if (report_waits_fill(&waits, &totals, &dictionary) < 0 ||
             report_cpus_fill(&cpus, &totals, &dictionary) < 0)

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tests/run_tests.sh: every case is counted once, a failure fails the run, a skip needs a good reason in CI
+# tests/run_tests.sh: every case is counted once, a failure fails the run, but a script's only at the second try; a skip needs a good reason in CI
 set -u
 tree=$TMPDIR/tree
 mkdir -p "$tree/tests/integration" "$tree/tests/fuzz" "$tree/build/release/fuzz"
 cp tests/run_tests.sh "$tree/tests/"
-unset CI HYPROF_REQUIRE
+unset CI HYPROF_REQUIRE HYPROF_TRIES
+export marks=$TMPDIR # of the scripts, from one try to the next
 n=0
+variant=release
 
 script() { printf '%s\n' "$2" >"$tree/tests/integration/$1.sh"; }
 
 expect() { # name, exit status, closing line, arguments...
-        local name=$1 want_status=$2 want_line=$3 out status
+        local name=$1 want_status=$2 want_line=$3 status
         shift 3
         n=$((n + 1))
-        out=$(bash "$tree/tests/run_tests.sh" "$tree/build/release" "$@" 2>&1)
+        out=$(bash "$tree/tests/run_tests.sh" "$tree/build/$variant" "$@" 2>&1)
         status=$?
         if [ "$status" -eq "$want_status" ] && [ "$(tail -n 1 <<<"$out")" = "$want_line" ]; then
                 echo "ok $n - $name"
@@ -41,7 +43,46 @@ script tap 'echo "ok 1 - a"; exit 3'
 expect "an exit status against the TAP lines" 1 "2 passed, 1 failed, 1 skipped"
 script tap 'kill -SEGV $$'
 expect "a crash" 1 "1 passed, 1 failed, 1 skipped"
+
+# Fails the first time it runs, as the words say, and passes the next time.
+flaky() { # name, first try
+        rm -f "$marks/$1"
+        script "$1" "if [ ! -e \"\$marks/$1\" ]; then touch \"\$marks/$1\"; $2; fi; echo \"ok 1 - a\"; echo \"ok 2 - b # SKIP hardware: none\""
+}
+# For the output of the last run.
+says() { # name, words
+        n=$((n + 1))
+        if grep -qF -- "$2" <<<"$out"; then echo "ok $n - $1"; else echo "not ok $n - $1: $2"; fi
+}
+flaky tap 'echo "ok 1 - a # SKIP hardware: none"; echo "not ok 2 - too late"; echo "ok 3 - c"'
+expect "a second try that passes is what counts" 0 "2 passed, 0 failed, 2 skipped, 1 passed at the second try"
+says "it is told from those that passed at once" "AGAIN integration/tap.sh: passed at the second try"
+says "with what failed first" "| not ok 2 - too late"
+flaky tap 'exit 3'
+flaky other 'kill -SEGV $$'
+expect "of an exit status, and of a crash" 0 "3 passed, 0 failed, 3 skipped, 2 passed at the second try"
+rm "$tree/tests/integration/other.sh"
+flaky tap 'exit 3'
+HYPROF_TRIES=1 expect "no second try where none is wanted" 1 "1 passed, 1 failed, 1 skipped"
+flaky tap 'exit 3'
+# shellcheck disable=SC2016 # for the script
+script tap 'if [ ! -e "$marks/tap" ]; then touch "$marks/tap"; exit 3; fi; exit 77'
+expect "a second try that is skipped has not passed" 1 "1 passed, 1 failed, 1 skipped"
+script tap 'echo "not ok 1 - always $$"; exit 1'
+expect "what fails twice has failed" 1 "1 passed, 1 failed, 1 skipped"
+says "the first try is shown too" "the first try:"
 rm "$tree/tests/integration/tap.sh"
+
+# With sanitizers, what is listed is left out, unless it is named.
+mkdir -p "$tree/build/asan"
+printf '# why\nintegration/good.sh counts samples\n' >"$tree/tests/not_sanitized.list"
+expect "the list means sanitizers only" 0 "1 passed, 0 failed, 1 skipped"
+variant=asan expect "what is listed does not run with sanitizers" 0 "0 passed, 0 failed, 1 skipped"
+variant=asan expect "unless it is named" 0 "1 passed, 0 failed, 0 skipped" tests/integration/good.sh
+n=$((n + 1))
+missing=$(awk '!/^#/ && NF { print $1 }' tests/not_sanitized.list | while read -r name; do [ -f "tests/$name" ] || echo "$name"; done)
+if [ -z "$missing" ]; then echo "ok $n - each name in the list is a script's"; else echo "not ok $n - not there: $missing"; fi
+
 touch "$tree/tests/fuzz/fuzz_x.c"
 printf '#!/bin/sh\nexec grep -qx good "$@"\n' >"$tree/build/release/fuzz/fuzz_x"
 chmod +x "$tree/build/release/fuzz/fuzz_x"
@@ -51,3 +92,7 @@ echo good >"$tree/tests/fuzz/corpus/fuzz_x/seed"
 expect "a corpus" 0 "2 passed, 0 failed, 1 skipped"
 echo bad >"$tree/tests/fuzz/corpus/fuzz_x/seed"
 expect "a corpus that fails" 1 "1 passed, 1 failed, 1 skipped"
+touch "$tree/tests/fuzz/fuzz_x.c"
+# shellcheck disable=SC2016 # for the program
+printf '#!/bin/sh\n[ -e "$marks/x" ] || { touch "$marks/x"; exit 1; }\n' >"$tree/build/release/fuzz/fuzz_x"
+expect "a replay has no second try" 1 "1 passed, 1 failed, 1 skipped"

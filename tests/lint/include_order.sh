@@ -15,7 +15,9 @@ allowed() { # folder -> the folders and single files that it may include
         unwind)            echo base symbolize/elf_image.h unwind ;;
         sampler)           echo base format symbolize unwind instrument sampler ;;
         analyze)           echo base format symbolize analyze ;;
-        cli)               echo base format symbolize unwind instrument sampler analyze cli ;;
+        view)              echo base format symbolize analyze view ;;
+        export)            echo base format symbolize analyze view/csv_writer.h view/utf8.h export ;;
+        cli)               echo base format symbolize unwind instrument sampler analyze view export cli ;;
         esac
 }
 
@@ -29,7 +31,7 @@ folder_of() { # path -> its folder in the table above
 }
 
 bad=0
-for file in $(find base format symbolize unwind instrument sampler analyze cli -name '*.[ch]' | sort); do
+for file in $(find base format symbolize unwind instrument sampler analyze view export cli -name '*.[ch]' | sort); do
         from=$(folder_of "$file")
         # shellcheck disable=SC2013 # file names without spaces
         for inc in $(sed -nE 's/^[ \t]*#[ \t]*include[ \t]*"([^"]+)".*/\1/p' "$file"); do

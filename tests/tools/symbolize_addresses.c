@@ -27,6 +27,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define OUTPUT_BYTES (1U << 16) /* written at once; a page each time would be a thousand system calls */
+
 struct options {
         const char *path, *index, *save;
         uint64_t n_random;
@@ -185,6 +187,7 @@ static int run(const struct options *o, const struct elf_image *image, struct mo
                 measure_lookups(image, module, o->n_random);
                 return o->index ? 0 : measure_index(image, o->path);
         }
+        (void)setvbuf(stdout, NULL, _IOFBF, OUTPUT_BYTES);
         while (fgets(line, sizeof(line), stdin))
                 print_chain(module, strtoull(line, NULL, 16));
         return 0;

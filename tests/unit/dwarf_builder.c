@@ -102,7 +102,23 @@ static void add_tables(struct dwarf_builder *b)
         }
 }
 
-void dwarf_builder_add_lines(struct dwarf_builder *b)
+/* Each has a row of its own, which takes the place of the one before. */
+static void add_made_files(struct dwarf_builder *b)
+{
+        static const int define[] = { 0, 11, DW_LNE_define_file, -1 };
+        const enum debug_section s = DEBUG_SECTION_LINE;
+
+        for (uint32_t i = 0; i < b->n_made_files; i++) {
+                dwarf_builder_add_list(b, s, define);
+                dwarf_builder_add_text(b, s, "made.c");
+                dwarf_builder_add(b, s, 0, 3); /* directory, time, size */
+                dwarf_builder_add(b, s, DW_LNS_set_file, 1);
+                dwarf_builder_add_uleb(b, s, 2 + i);
+                dwarf_builder_add(b, s, DW_LNS_copy, 1);
+        }
+}
+
+void dwarf_builder_add_lines_at(struct dwarf_builder *b, uint64_t address)
 {
         static const int lengths[] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, -1 };
         /* A line 5; 16 bytes on line 42; 16 bytes on line 6, 36 back as signed LEB128. */
@@ -146,8 +162,9 @@ void dwarf_builder_add_lines(struct dwarf_builder *b)
         dwarf_builder_add(b, s, 0, 1);
         dwarf_builder_add(b, s, b->address_bytes + 1U, 1);
         dwarf_builder_add(b, s, DW_LNE_set_address, 1);
-        dwarf_builder_add_address(b, s, 0x1000);
+        dwarf_builder_add_address(b, s, address);
         dwarf_builder_add_list(b, s, rows);
+        add_made_files(b);
         dwarf_builder_add(b, s, DW_LNS_advance_pc, 1);
         dwarf_builder_add_uleb(b, s, 0xe0);
         dwarf_builder_add(b, s, 0, 1);
@@ -155,6 +172,11 @@ void dwarf_builder_add_lines(struct dwarf_builder *b)
         dwarf_builder_add(b, s, DW_LNE_end_sequence, 1);
         b->length_at = unit_at;
         dwarf_builder_end(b, s);
+}
+
+void dwarf_builder_add_lines(struct dwarf_builder *b)
+{
+        dwarf_builder_add_lines_at(b, 0x1000);
 }
 
 const struct debug_sections *dwarf_builder_sections(struct dwarf_builder *b)

@@ -14,6 +14,7 @@
 struct dwarf_builder {
         uint8_t version, address_bytes;
         bool is_64, is_big_endian;
+        uint32_t n_made_files; /* that the line program defines on its way */
         struct byte_buffer sections[DEBUG_SECTION_COUNT];
         size_t length_at; /* of the length that dwarf_builder_end() fills in */
         struct debug_sections built;
@@ -37,7 +38,12 @@ void dwarf_builder_end(struct dwarf_builder *b, enum debug_section s);
 /* Header of a unit of @type (DW_UT_*), begun. */
 void dwarf_builder_begin_unit(struct dwarf_builder *b, uint8_t type, uint64_t abbrev_offset);
 
-/* Line program of main.c in /src: 0x1000 line 5, 0x1010 line 42, 0x1020 line 6, ends at 0x1100. */
+/*
+ * Line program of main.c in /src: at @address line 5, 0x10 further line 42, 0x20 line 6 (of the last made.c, if some
+ * are made), it ends at 0x100.
+ */
+void dwarf_builder_add_lines_at(struct dwarf_builder *b, uint64_t address);
+/* At 0x1000. */
 void dwarf_builder_add_lines(struct dwarf_builder *b);
 
 /* The sections as they are now, borrowed. */

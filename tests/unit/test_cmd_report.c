@@ -3,10 +3,10 @@
 #include "cli/cmd_report.h"
 #include "cli/exit_status.h"
 #include "cli/report_json.h"
-#include "cli/text_number.h"
-#include "cli/utf8.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "view/text_number.h"
+#include "view/utf8.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/code_index.c: an address gives its chain of inlined calls in each version, format and byte order; hostile entries cost little */
+/* symbolize/code_index.c: an address gives its chain of inlined calls in each version, format and byte order, in each of many units; hostile entries cost little */
 #include "symbolize/code_index.h"
 #include "tests/unit/dwarf_builder.h"
 
@@ -93,13 +93,18 @@ static void add_range(uint64_t low, uint64_t high)
                 dwarf_builder_add_address(&b, INFO, high);
 }
 
-static void begin_unit(uint64_t low, uint64_t high)
+static void begin_unit_of(uint64_t abbrevs_at, uint64_t lines_at, uint64_t low, uint64_t high)
 {
-        dwarf_builder_begin_unit(&b, DW_UT_compile, 0);
+        dwarf_builder_begin_unit(&b, DW_UT_compile, abbrevs_at);
         dwarf_builder_add_uleb(&b, INFO, 1);
-        dwarf_builder_add_offset(&b, INFO, 0);
+        dwarf_builder_add_offset(&b, INFO, lines_at);
         add_range(low, high);
         dwarf_builder_add_text(&b, INFO, "/src");
+}
+
+static void begin_unit(uint64_t low, uint64_t high)
+{
+        begin_unit_of(0, 0, low, high);
 }
 
 static void add_function(const char *function, uint64_t low, uint64_t high)
@@ -160,6 +165,25 @@ START_TEST(test_versions)
         expect(0, "outer", 6, 0);
         ck_assert_uint_eq(find(0x10ff), 1);
         ck_assert_uint_eq(find(0x1100), 0);
+}
+END_TEST
+
+/* More files than the header of the line program has. */
+START_TEST(test_files_made_by_the_program)
+{
+        b.n_made_files = 5000;
+        add_abbrevs();
+        dwarf_builder_add_lines(&b);
+        begin_unit(0x1000, 0x1100);
+        add_function("outer", 0x1000, 0x1100);
+        dwarf_builder_add(&b, INFO, 0, 2);
+        dwarf_builder_end(&b, INFO);
+        open_index();
+        ck_assert_uint_eq(find(0x1010), 1);
+        expect(0, "outer", 42, 0);
+        ck_assert_uint_eq(find(0x1020), 1);
+        ck_assert_uint_eq(places[0].line, 6);
+        ck_assert_str_eq(code_names_path(code_index_names(code), places[0].path), "/src/made.c");
 }
 END_TEST
 
@@ -372,6 +396,37 @@ START_TEST(test_units_overlap)
 END_TEST
 
 /* Sections cut at any byte give less, and no crash. */
+/* A large program: each unit has a table of its own, where its first entry's abbreviation is behind the others. */
+START_TEST(test_many_units)
+{
+        enum { UNITS = 600, OTHERS = 100 };
+
+        for (uint64_t i = 1; i <= UNITS; i++) {
+                const size_t abbrevs_at = b.sections[ABBREV].used_bytes;
+                const size_t lines_at = b.sections[DEBUG_SECTION_LINE].used_bytes;
+                const uint64_t low = i * 0x1000;
+
+                for (int k = 0; k < OTHERS; k++)
+                        add_abbrev((const int[]){ 100 + k, DW_TAG_base_type, 0, DW_AT_byte_size,
+                                                  DW_FORM_data1, DW_AT_encoding, DW_FORM_data1, DW_AT_name,
+                                                  DW_FORM_strp, -1 });
+                add_abbrevs();
+                dwarf_builder_add(&b, ABBREV, 0, 1);
+                dwarf_builder_add_lines_at(&b, low);
+                begin_unit_of(abbrevs_at, lines_at, low, low + 0x100);
+                add_function("outer", low, low + 0x100);
+                dwarf_builder_add(&b, INFO, 0, 2);
+                dwarf_builder_end(&b, INFO);
+        }
+        open_index();
+        for (uint64_t i = 1; i <= UNITS; i++) {
+                ck_assert_uint_eq(find(i * 0x1000 + 0x10), 1);
+                expect(0, "outer", 42, 0);
+                ck_assert_uint_eq(find(i * 0x1000 + 0x100), 0);
+        }
+}
+END_TEST
+
 START_TEST(test_cut_sections)
 {
         static const enum debug_section cut[] = { INFO, ABBREV, DEBUG_SECTION_LINE };
@@ -418,6 +473,7 @@ int main(void)
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_set_timeout(tc, 60);
         tcase_add_loop_test(tc, test_versions, 0, 32);
+        tcase_add_test(tc, test_files_made_by_the_program);
         tcase_add_test(tc, test_discarded_function);
         tcase_add_test(tc, test_lists_and_indices);
         tcase_add_test(tc, test_old_ranges);
@@ -425,6 +481,7 @@ int main(void)
         tcase_add_test(tc, test_deep_nesting);
         tcase_add_test(tc, test_shared_list);
         tcase_add_test(tc, test_units_overlap);
+        tcase_add_test(tc, test_many_units);
         tcase_add_test(tc, test_cut_sections);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

@@ -32,6 +32,37 @@ static void teardown(struct fixture *f)
         zone_stats_deinit(&f->zones);
 }
 
+static int end_zone(struct fixture *f, uint64_t time_ns)
+{
+        struct zone_instance zone;
+
+        return thread_timeline_end_zone(&f->thread, time_ns, &zone) ? zone_stats_add(&f->zones, &zone) : 0;
+}
+
+static int drop_zones(struct fixture *f, uint64_t time_ns)
+{
+        struct zone_instance zone;
+        int r = 0;
+
+        while (r == 0 && thread_timeline_drop_zone(&f->thread, time_ns, &zone))
+                r = zone_stats_add(&f->zones, &zone);
+        return r;
+}
+
+static int end_thread(struct fixture *f, uint64_t time_ns)
+{
+        int r = drop_zones(f, time_ns);
+
+        thread_timeline_exit(&f->thread);
+        return r;
+}
+
+static int finish(struct fixture *f, uint64_t end_ns)
+{
+        thread_timeline_finish(&f->thread, end_ns);
+        return drop_zones(f, f->thread.last_ns);
+}
+
 static void play(struct fixture *f, const struct step *steps, size_t n_steps)
 {
         for (size_t i = 0; i < n_steps; i++) {
@@ -42,13 +73,13 @@ static void play(struct fixture *f, const struct step *steps, size_t n_steps)
                 if (s->what == '(')
                         r = thread_timeline_begin_zone(&f->thread, s->time_ns, (uint32_t)s->location);
                 else if (s->what == ')')
-                        r = thread_timeline_end_zone(&f->thread, s->time_ns, &f->zones);
+                        r = end_zone(f, s->time_ns);
                 else if (s->what == '+')
                         thread_timeline_switch_in(&f->thread, s->time_ns);
                 else if (s->what == '-')
                         thread_timeline_switch_out(&f->thread, s->time_ns);
                 else
-                        r = thread_timeline_exit(&f->thread, s->time_ns, &f->zones);
+                        r = end_thread(f, s->time_ns);
                 ck_assert_int_eq(r, 0);
         }
 }
@@ -69,7 +100,7 @@ START_TEST(test_nested_zones)
         setup(&f);
         PLAY(&f, { 100, '(', A }, { 110, '(', B }, { 130, ')', 0 }, { 150, '(', B }, { 155, ')', 0 },
              { 200, ')', 0 });
-        ck_assert_int_eq(thread_timeline_finish(&f.thread, 500, &f.zones), 0);
+        ck_assert_int_eq(finish(&f, 500), 0);
         ck_assert_uint_eq(zone_of(&f, A)->durations_ns.n_values, 1);
         ck_assert_uint_eq(zone_of(&f, A)->total_ns, 100);
         ck_assert_uint_eq(zone_of(&f, A)->self_ns, 75);
@@ -121,7 +152,7 @@ START_TEST(test_switches_split_zones)
         setup(&f);
         PLAY(&f, { 0, '+', 0 }, { 10, '(', A }, { 20, '-', 0 }, { 50, '+', 0 }, { 60, '(', B },
              { 65, '-', 0 }, { 75, '+', 0 }, { 80, ')', 0 }, { 110, ')', 0 }, { 120, '-', 0 });
-        ck_assert_int_eq(thread_timeline_finish(&f.thread, 1000, &f.zones), 0);
+        ck_assert_int_eq(finish(&f, 1000), 0);
         ck_assert_uint_eq(zone_of(&f, A)->total_ns, 100);
         ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 60);
         ck_assert_uint_eq(zone_of(&f, B)->total_ns, 20);
@@ -141,7 +172,7 @@ START_TEST(test_a_new_thread_waits_for_a_cpu)
         thread_timeline_advance(&f.thread, 100);
         PLAY(&f, { 900, '+', 0 }, { 920, '(', A }, { 930, '-', 0 }, { 980, '+', 0 }, { 990, ')', 0 },
              { 1000, '-', 0 });
-        ck_assert_int_eq(thread_timeline_finish(&f.thread, 2000, &f.zones), 0);
+        ck_assert_int_eq(finish(&f, 2000), 0);
         ck_assert_uint_eq(f.thread.first_ns, 100);
         ck_assert_uint_eq(f.thread.ran_ns, 30 + 20);
         ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 10 + 10);
@@ -171,7 +202,7 @@ START_TEST(test_a_fiber_runs_while_it_is_entered)
         f.thread.is_fiber = true;
         PLAY(&f, { 0, '(', A }, { 10, '+', 0 }, { 30, '(', B }, { 40, '-', 0 }, { 90, '+', 0 },
              { 95, ')', 0 }, { 100, '-', 0 }, { 200, ')', 0 });
-        ck_assert_int_eq(thread_timeline_finish(&f.thread, 1000, &f.zones), 0);
+        ck_assert_int_eq(finish(&f, 1000), 0);
         ck_assert_uint_eq(zone_of(&f, A)->total_ns, 200);
         ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 40);
         ck_assert_uint_eq(zone_of(&f, B)->total_ns, 65);
@@ -215,14 +246,14 @@ START_TEST(test_unclosed_at_exit_and_at_the_end)
         ck_assert_uint_eq(zone_of(&f, A)->total_ns, 50);
         ck_assert_uint_eq(zone_of(&f, A)->self_ns, 20);
         ck_assert_uint_eq(zone_of(&f, B)->total_ns, 30);
-        ck_assert_int_eq(thread_timeline_finish(&f.thread, 900, &f.zones), 0);
+        ck_assert_int_eq(finish(&f, 900), 0);
         ck_assert_uint_eq(f.thread.last_ns, 150); /* exited: it did not live until 900 */
         ck_assert_uint_eq(zone_of(&f, A)->n_unclosed, 1);
         teardown(&f);
 
         setup(&f);
         PLAY(&f, { 100, '(', A }, { 150, '-', 0 });
-        ck_assert_int_eq(thread_timeline_finish(&f.thread, 300, &f.zones), 0);
+        ck_assert_int_eq(finish(&f, 300), 0);
         ck_assert_uint_eq(zone_of(&f, A)->n_unclosed, 1);
         ck_assert_uint_eq(zone_of(&f, A)->total_ns, 200);
         ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 50);
@@ -266,7 +297,7 @@ START_TEST(test_time_that_goes_back_is_no_time)
 
         setup(&f);
         PLAY(&f, { 100, '(', A }, { 50, ')', 0 }, { 40, '-', 0 }, { 30, '+', 0 });
-        ck_assert_int_eq(thread_timeline_finish(&f.thread, 10, &f.zones), 0);
+        ck_assert_int_eq(finish(&f, 10), 0);
         ck_assert_uint_eq(zone_of(&f, A)->total_ns, 0);
         ck_assert_uint_le(f.thread.ran_ns, 100);
         teardown(&f);

@@ -55,18 +55,19 @@ START_TEST(test_threads_are_told_apart)
         trace_totals_init(&totals);
         build_turns(&b);
         item = take_item(&b, &body);
-        ck_assert_int_eq(trace_totals_add_chunk(&totals, &b.dictionary, &item, NULL), 0);
-        ck_assert_int_eq(trace_totals_finish(&totals, 0), 0);
-        ck_assert_uint_eq(totals.n_threads, 2);
+        ck_assert_int_eq(trace_totals_start_plain(&totals, &b.dictionary), 0);
+        ck_assert_int_eq(trace_walk_chunk(&totals.walk, &item, NULL), 0);
+        ck_assert_int_eq(trace_walk_finish(&totals.walk, 0, NULL), 0);
+        ck_assert_uint_eq(totals.walk.n_threads, 2);
         for (int i = 0; i < 2; i++) {
-                ck_assert_uint_eq(totals.threads[i].n_zones, 5);
-                ck_assert_uint_eq(totals.threads[i].n_unbalanced, 0);
-                ck_assert_uint_eq(totals.threads[i].n_samples, 10);
+                ck_assert_uint_eq(totals.walk.threads[i].n_zones, 5);
+                ck_assert_uint_eq(totals.walk.threads[i].timeline.n_unbalanced, 0);
+                ck_assert_uint_eq(totals.walk.threads[i].n_samples, 10);
         }
         ck_assert_uint_eq(totals.zones.zones[0].durations_ns.n_values, 10);
         ck_assert_uint_eq(totals.zones.zones[0].total_ns, 10 * 20);
-        ck_assert_uint_eq(totals.first_ns, 100);
-        ck_assert_uint_eq(totals.last_ns, 290);
+        ck_assert_uint_eq(totals.walk.first_ns, 100);
+        ck_assert_uint_eq(totals.walk.last_ns, 290);
         trace_totals_deinit(&totals);
         trace_builder_deinit(&b);
         byte_buffer_deinit(&body);
@@ -100,11 +101,13 @@ START_TEST(test_fibers_are_timelines_of_their_own)
         trace_builder_event(&b, 640, TRACE_OP_SWITCH_OUT);
         trace_builder_end_run(&b);
         item = take_item(&b, &body);
-        ck_assert_int_eq(trace_totals_add_chunk(&totals, &b.dictionary, &item, NULL), 0);
-        ck_assert_int_eq(trace_totals_finish(&totals, 0), 0);
-        ck_assert(!totals.threads[thread - 1].is_fiber && totals.threads[fiber - 1].is_fiber);
-        ck_assert_uint_eq(totals.n_switches, 1);
-        ck_assert_uint_eq(totals.threads[fiber - 1].ran_ns, 90);
+        ck_assert_int_eq(trace_totals_start_plain(&totals, &b.dictionary), 0);
+        ck_assert_int_eq(trace_walk_chunk(&totals.walk, &item, NULL), 0);
+        ck_assert_int_eq(trace_walk_finish(&totals.walk, 0, NULL), 0);
+        ck_assert(!totals.walk.threads[thread - 1].timeline.is_fiber &&
+                  totals.walk.threads[fiber - 1].timeline.is_fiber);
+        ck_assert_uint_eq(totals.walk.n_switches, 1);
+        ck_assert_uint_eq(totals.walk.threads[fiber - 1].timeline.ran_ns, 90);
         ck_assert_uint_eq(totals.zones.zones[zone - 1].durations_ns.n_values, 1);
         ck_assert_uint_eq(totals.zones.zones[zone - 1].durations_ns.sum, 420);
         ck_assert_uint_eq(totals.zones.zones[zone - 1].n_unclosed, 1); /* the thread's */
@@ -159,9 +162,10 @@ START_TEST(test_cut_bodies_are_refused)
 
                 item.body_bytes = cut;
                 trace_totals_init(&totals);
-                ck_assert_int_eq(trace_totals_add_chunk(&totals, &b.dictionary, &item, &err), -EBADMSG);
+                ck_assert_int_eq(trace_totals_start_plain(&totals, &b.dictionary), 0);
+                ck_assert_int_eq(trace_walk_chunk(&totals.walk, &item, &err), -EBADMSG);
                 ck_assert_uint_gt(strlen(err.text), 0);
-                ck_assert_int_eq(trace_totals_finish(&totals, 0), 0);
+                ck_assert_int_eq(trace_walk_finish(&totals.walk, 0, NULL), 0);
                 trace_totals_deinit(&totals);
         }
         trace_builder_deinit(&b);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/loaded_trace.h"
+
+#include "analyze/meta_value.h"
+#include "analyze/trace_walk.h"
+#include "format/event_decoder.h"
+#include "format/trace_column.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a chunk names any thread: few do, and only these are decoded. */
+static bool has_names(const struct trace_item *item)
+{
+        struct byte_reader in = byte_reader_of(item->body, item->body_bytes);
+        uint64_t n_runs = bytes_varint(&in);
+        struct trace_column_entry entry;
+        struct trace_column_list list;
+
+        for (uint64_t i = 0; i < 3 * n_runs && !in.short_read; i++)
+                (void)bytes_varint(&in);
+        if (in.short_read || trace_column_list_init(&list, in, NULL) < 0)
+                return false;
+        while (trace_column_list_next(&list, &entry, NULL) == 1)
+                if (entry.column == TRACE_OP_THREAD_NAME * TRACE_COLUMNS_PER_OP)
+                        return true;
+        return false;
+}
+
+/* A chunk that cannot be decoded ends the walk, which says so. */
+static void read_names(struct loaded_trace *t, const struct trace_item *item)
+{
+        struct event_decoder decoder;
+        struct trace_event event;
+        struct event_run run;
+
+        if (!has_names(item) ||
+            event_decoder_init(&decoder, t->dictionary, item->body, item->body_bytes, NULL) < 0)
+                return;
+        while (event_decoder_next_run(&decoder, &run, NULL) == 1)
+                while (event_decoder_next(&decoder, &event, NULL) == 1)
+                        if (event.op == TRACE_OP_THREAD_NAME)
+                                t->thread_names[run.thread - 1] = (uint32_t)event.thread_name.name;
+}
+
+/* A thread that was given no name has that of its process's first one that was. */
+static int complete_names(struct loaded_trace *t)
+{
+        uint32_t n_processes = trace_dictionary_count(t->dictionary, TRACE_TABLE_PROCESSES);
+        uint32_t *names = calloc((size_t)n_processes + 1, sizeof(*names));
+
+        if (!names)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < t->n_threads; i++) {
+                const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS,
+                                                                      i + 1);
+
+                if (names[row->process] == 0)
+                        names[row->process] = t->thread_names[i];
+                if (t->thread_names[i] == 0)
+                        t->thread_names[i] = names[row->process];
+        }
+        free(names);
+        return 0;
+}
+
+int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
+{
+        struct trace_item item;
+        int r;
+
+        if (t->has_names)
+                return 0;
+        while ((r = trace_reader_next(t->reader, &item, err)) == 1)
+                if (item.header.kind == TRACE_CHUNK_EVENTS)
+                        read_names(t, &item);
+        if (r < 0)
+                return r;
+        if (complete_names(t) < 0)
+                return error_set(err, -ENOMEM, "the names of threads: out of memory");
+        t->has_names = true;
+        return trace_reader_rewind(t->reader, err);
+}
+
+static void find_range(struct loaded_trace *t, uint64_t first_ns, uint64_t last_ns)
+{
+        t->start_ns = loaded_trace_meta_number(t, "start_raw_ns");
+        t->end_ns = loaded_trace_meta_number(t, "end_raw_ns");
+        if (t->start_ns == 0 || (first_ns != 0 && first_ns < t->start_ns))
+                t->start_ns = first_ns;
+        if (t->end_ns < last_ns)
+                t->end_ns = last_ns;
+        if (t->end_ns < t->start_ns)
+                t->end_ns = t->start_ns;
+}
+
+int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *err)
+{
+        uint64_t first_ns, last_ns;
+        int r;
+
+        *ret = (struct loaded_trace){ .ending_words = "" };
+        r = trace_reader_open(path, &ret->reader, err);
+        if (r < 0)
+                return r;
+        ret->dictionary = trace_reader_dictionary(ret->reader);
+        r = trace_reader_read_tables(ret->reader, &first_ns, &last_ns, err);
+        if (r < 0)
+                return r;
+        ret->n_threads = trace_dictionary_count(ret->dictionary, TRACE_TABLE_THREADS);
+        ret->thread_names = calloc((size_t)ret->n_threads + 1, sizeof(*ret->thread_names));
+        if (!ret->thread_names)
+                return error_set(err, -ENOMEM, "%s: out of memory", path);
+        find_range(ret, first_ns, last_ns);
+        return 0;
+}
+
+void loaded_trace_close(struct loaded_trace *t)
+{
+        if (t->reader)
+                trace_reader_close(t->reader);
+        free(t->thread_names);
+        *t = (struct loaded_trace){ .reader = NULL };
+}
+
+/* Events of the chunk that cannot be decoded end the trace, as a bad checksum would. */
+static int walk_items(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
+{
+        struct trace_item item;
+        int r;
+
+        while ((r = trace_reader_next(t->reader, &item, err)) == 1) {
+                if (item.header.kind != TRACE_CHUNK_EVENTS)
+                        continue;
+                t->damage = ERROR_NONE;
+                r = trace_walk_chunk(walk, &item, &t->damage);
+                if (r == -EBADMSG) {
+                        (void)error_prefix(&t->damage, r, "damaged in the chunk at byte %" PRIu64,
+                                           item.file_offset_bytes);
+                        return 0;
+                }
+                if (r < 0)
+                        return error_set(err, r, "%s", t->damage.text);
+        }
+        return r;
+}
+
+int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
+{
+        int r;
+
+        t->damage = ERROR_NONE;
+        r = trace_reader_rewind(t->reader, err);
+        if (r == 0)
+                r = walk_items(t, walk, err);
+        if (r < 0)
+                return r;
+        t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);
+        if (t->damage.code != 0) {
+                t->ending = TRACE_ENDING_DAMAGED;
+                t->ending_words = t->damage.text;
+        }
+        return trace_walk_finish(walk, loaded_trace_meta_number(t, "end_raw_ns"), err);
+}
+
+struct report_string loaded_trace_meta(const struct loaded_trace *t, const char *key)
+{
+        return meta_value_find(t->dictionary, key);
+}
+
+uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
+{
+        return meta_value_number(t->dictionary, key);
+}
+
+struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread)
+{
+        return report_string_of(t->dictionary, t->thread_names[thread - 1]);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/trace_walk.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "analyze/zone_stats.h"
+#include "analyze/zone_words.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/event_decoder.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct error *err, int r)
+{
+        return error_set(err, r, "going through the events: %s",
+                         r == -EOVERFLOW ? "too many different paths of zones" : "out of memory");
+}
+
+int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *dictionary,
+                          const struct trace_sink *sink)
+{
+        *w = (struct trace_walk){ .dictionary = dictionary, .sink = *sink };
+        return zone_paths_init(&w->paths, dictionary, NULL);
+}
+
+int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, const struct trace_filter *filter,
+                    const struct trace_sink *sink)
+{
+        *w = (struct trace_walk){ .dictionary = trace->dictionary, .sink = *sink };
+        if (filter && !filter->is_empty)
+                w->filter = filter;
+        return zone_paths_init(&w->paths, trace->dictionary,
+                               w->filter && filter->has_zone ? &filter->zone : NULL);
+}
+
+void trace_walk_deinit(struct trace_walk *w)
+{
+        for (uint32_t i = 0; i < w->n_threads; i++) {
+                struct walked_thread *thread = &w->threads[i];
+
+                thread_timeline_deinit(&thread->timeline);
+                for (uint32_t k = 0; k < thread->n_words; k++)
+                        zone_words_deinit(&thread->words[k]);
+                free(thread->words);
+        }
+        free(w->threads);
+        zone_paths_deinit(&w->paths);
+        *w = (struct trace_walk){ .threads = NULL };
+}
+
+/* Once a chunk, so that no event has to ask whether there is room. */
+static int reserve(struct trace_walk *w)
+{
+        uint32_t n_threads = trace_dictionary_count(w->dictionary, TRACE_TABLE_THREADS);
+        int r;
+
+        if (n_threads <= w->n_threads)
+                return 0;
+        r = array_reserve(&w->threads, &w->threads_capacity, n_threads, sizeof(*w->threads));
+        if (r < 0)
+                return r;
+        memset(w->threads + w->n_threads, 0, (n_threads - w->n_threads) * sizeof(*w->threads));
+        for (uint32_t i = w->n_threads; i < n_threads; i++) {
+                const struct trace_thread *row = trace_dictionary_row(w->dictionary, TRACE_TABLE_THREADS,
+                                                                      i + 1);
+
+                w->threads[i].id = i + 1;
+                w->threads[i].cpu = TRACE_WALK_NO_CPU;
+                w->threads[i].timeline.is_fiber = row->kind == TRACE_THREAD_FIBER;
+        }
+        w->n_threads = n_threads;
+        return 0;
+}
+
+/* ------------------------------------------------------------------ what passes the filter */
+
+static void see_cpu(struct walked_thread *thread, uint64_t cpu)
+{
+        uint32_t number = cpu < TRACE_WALK_NO_CPU ? (uint32_t)cpu : TRACE_WALK_NO_CPU;
+
+        if (thread->cpu != TRACE_WALK_NO_CPU && number != thread->cpu)
+                thread->n_migrations++;
+        thread->cpu = number;
+}
+
+/* Time, thread and the CPU that it was seen on last. */
+static bool is_in_range(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
+{
+        const struct trace_filter *f = w->filter;
+
+        return !f || (trace_filter_wants_time(f, time_ns) && trace_filter_wants_thread(f, thread->id) &&
+                      trace_filter_wants_cpu(f, thread->cpu));
+}
+
+/* The same, and inside of a zone that is wanted. */
+static bool is_wanted(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
+{
+        return !w->filter ||
+               (is_in_range(w, thread, time_ns) && (!w->filter->has_zone || thread->timeline.n_wanted != 0));
+}
+
+static bool is_sample_wanted(const struct trace_walk *w, const struct walked_thread *thread,
+                             const struct trace_event *event)
+{
+        const struct trace_filter *f = w->filter;
+
+        return !f || (is_in_range(w, thread, event->time_ns) &&
+                      zone_paths_wanted(&w->paths, (uint32_t)event->sample.path) &&
+                      (f->event == 0 || f->event == event->sample.event) &&
+                      trace_filter_wants_stack(f, event->sample.stack));
+}
+
+/* The thread's time on a CPU at the ends of the range that is wanted, for what it ran in between. */
+static void pass_range_ends(const struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
+{
+        struct thread_timeline *timeline = &thread->timeline;
+
+        if (!thread->passed_from && time_ns >= w->filter->from_ns) {
+                thread->passed_from = true;
+                thread->ran_at_from_ns = thread_timeline_ran_until(timeline, w->filter->from_ns);
+        }
+        if (!thread->passed_to && time_ns >= w->filter->to_ns) {
+                thread->passed_to = true;
+                thread->ran_at_to_ns = thread_timeline_ran_until(timeline, w->filter->to_ns);
+        }
+}
+
+uint64_t trace_walk_ran_ns(const struct walked_thread *thread)
+{
+        uint64_t until_ns = thread->passed_to ? thread->ran_at_to_ns : thread->timeline.ran_ns;
+
+        return until_ns > thread->ran_at_from_ns ? until_ns - thread->ran_at_from_ns : 0;
+}
+
+/* ------------------------------------------------------------------ zones */
+
+/* Paths are followed as zones begin: a zone that nobody asked about would cost twice at its end. */
+static int follow_path(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
+{
+        struct thread_timeline *timeline = &thread->timeline;
+        bool wanted = is_in_range(w, thread, time_ns);
+        int r;
+
+        if (w->sink.wants_paths || (w->filter && w->filter->has_zone)) {
+                uint32_t path;
+
+                r = thread_timeline_find_path(timeline, &w->paths, &path);
+                if (r < 0)
+                        return r;
+                wanted = wanted && zone_paths_wanted(&w->paths, path);
+        }
+        if (wanted)
+                thread_timeline_want_zone(timeline);
+        return 0;
+}
+
+/* The words of the zone that begins, at its depth. */
+static int prepare_words(struct walked_thread *thread)
+{
+        uint32_t n = thread->timeline.n_open;
+        size_t capacity = thread->n_words;
+        int r;
+
+        if (n > thread->n_words) {
+                r = array_reserve(&thread->words, &capacity, n, sizeof(*thread->words));
+                if (r < 0)
+                        return r;
+                memset(thread->words + thread->n_words, 0,
+                       (capacity - thread->n_words) * sizeof(*thread->words));
+                thread->n_words = (uint32_t)capacity;
+        }
+        if (n != 0 && thread->words[n - 1].any)
+                zone_words_clear(&thread->words[n - 1]);
+        return 0;
+}
+
+static int begin_zone(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct thread_timeline *timeline = &thread->timeline;
+        bool fits = timeline->n_open < THREAD_TIMELINE_DEPTH_MAX;
+        uint32_t n_wanted = timeline->n_wanted;
+        int r = thread_timeline_begin_zone(timeline, event->time_ns, (uint32_t)event->zone_begin.location);
+
+        if (r == 0 && fits)
+                r = follow_path(w, thread, event->time_ns);
+        if (r == 0 && fits && w->sink.wants_words)
+                r = prepare_words(thread);
+        if (r < 0)
+                return no_memory(err, r);
+        if (timeline->n_wanted == n_wanted)
+                return 0;
+        w->n_events[event->op]++;
+        thread->n_zones++;
+        return w->sink.begin_zone ? w->sink.begin_zone(w->sink.context, thread, event, err) : 0;
+}
+
+static int tell_zone(struct trace_walk *w, struct walked_thread *thread, const struct zone_instance *zone,
+                     struct error *err)
+{
+        if (!thread->timeline.dropped_wanted)
+                return 0;
+        w->n_events[TRACE_OP_ZONE_END] += zone->closed;
+        return w->sink.zone ? w->sink.zone(w->sink.context, thread, zone, err) : 0;
+}
+
+static int end_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
+{
+        struct zone_instance zone;
+
+        if (!thread_timeline_end_zone(&thread->timeline, time_ns, &zone))
+                return 0;
+        return tell_zone(w, thread, &zone, err);
+}
+
+static int drop_zones(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
+{
+        struct zone_instance zone;
+        int r = 0;
+
+        while (r == 0 && thread_timeline_drop_zone(&thread->timeline, time_ns, &zone))
+                r = tell_zone(w, thread, &zone, err);
+        return r;
+}
+
+static int add_words(struct walked_thread *thread, const struct trace_event *event, struct error *err)
+{
+        uint64_t level = event->operand[1];
+        uint32_t n_open = thread->timeline.n_open;
+
+        if (thread->timeline.n_open_too_deep != 0 || level >= n_open)
+                return 0; /* about a zone that the trace does not have, or that is too deep */
+        if (zone_words_add(&thread->words[n_open - 1 - (uint32_t)level], event) < 0)
+                return no_memory(err, -ENOMEM);
+        return 0;
+}
+
+const struct zone_words *trace_walk_words(const struct walked_thread *thread,
+                                          const struct zone_instance *zone)
+{
+        if (zone->depth >= thread->n_words || !thread->words[zone->depth].any)
+                return NULL;
+        return &thread->words[zone->depth];
+}
+
+int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path)
+{
+        return thread_timeline_find_path(&thread->timeline, &w->paths, ret_path);
+}
+
+/* ------------------------------------------------------------------ waits */
+
+static bool is_wait_wanted(const struct trace_walk *w, const struct walked_thread *thread)
+{
+        const struct thread_wait *wait = &thread->wait;
+
+        return !w->filter || (thread->is_wait_in_zone && trace_filter_wants_time(w->filter, wait->out_ns) &&
+                              trace_filter_wants_thread(w->filter, thread->id) &&
+                              trace_filter_wants_cpu(w->filter, wait->out_cpu) &&
+                              trace_filter_wants_stack(w->filter, wait->stack));
+}
+
+static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        uint64_t state = event->switch_out.wait;
+        int r;
+
+        thread->is_out = false;
+        if (thread->has_ended || state == TRACE_WAIT_ENDED || state == TRACE_WAIT_IDLE)
+                return 0;
+        thread->is_out = true;
+        thread->is_wait_in_zone = !w->filter || !w->filter->has_zone || thread->timeline.n_wanted != 0;
+        thread->wait = (struct thread_wait){
+                .out_ns = event->time_ns,
+                .stack = (uint32_t)event->switch_out.stack,
+                /* One number stands for all that a newer version may say. */
+                .state = state < TRACE_WAIT_STATE_COUNT ? (uint32_t)state : TRACE_WAIT_STATE_COUNT,
+                .out_cpu = thread->cpu,
+                .in_cpu = TRACE_WALK_NO_CPU,
+                .preempted = event->switch_out.preempted != 0 || state == TRACE_WAIT_PREEMPTED,
+        };
+        if (!w->sink.wants_paths)
+                return 0;
+        r = trace_walk_path(w, thread, &thread->wait.path);
+        return r < 0 ? no_memory(err, r) : 0;
+}
+
+/* The first one ends the wait; a later one finds the thread ready to run. */
+static void wake_up(struct walked_thread *thread, const struct trace_event *event)
+{
+        struct thread_wait *wait = &thread->wait;
+
+        if (!thread->is_out || wait->is_woken || wait->preempted)
+                return;
+        wait->is_woken = true;
+        wait->woken_ns = event->time_ns;
+        wait->waker_thread = (uint32_t)event->wakeup.waker;
+        wait->waker_name = (uint32_t)event->wakeup.name;
+        wait->waker_stack = (uint32_t)event->wakeup.stack;
+}
+
+static int end_wait(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, bool ended,
+                    struct error *err)
+{
+        if (!thread->is_out)
+                return 0;
+        thread->is_out = false;
+        thread->wait.in_ns = time_ns;
+        thread->wait.ended = ended;
+        thread->wait.in_cpu = ended ? thread->cpu : TRACE_WALK_NO_CPU;
+        if (!w->sink.wait || !is_wait_wanted(w, thread))
+                return 0;
+        return w->sink.wait(w->sink.context, thread, &thread->wait, err);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static int walk_sample(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
+{
+        const struct trace_sample_event *row = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
+                                                                    (uint32_t)event->sample.event);
+
+        see_cpu(thread, event->sample.cpu);
+        thread->timeline.n_samples++;
+        if (!is_sample_wanted(w, thread, event))
+                return 0;
+        thread->n_samples += row->mode != TRACE_SAMPLE_MODE_WITH_LEADER;
+        w->n_events[event->op]++;
+        return w->sink.sample ? w->sink.sample(w->sink.context, thread, event, err) : 0;
+}
+
+/* A fiber's switches are none of the kernel: nobody waits. */
+static int walk_switch(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
+{
+        bool is_out = event->op == TRACE_OP_SWITCH_OUT;
+
+        see_cpu(thread, event->operand[0]);
+        if (is_out)
+                thread_timeline_switch_out(&thread->timeline, event->time_ns);
+        else
+                thread_timeline_switch_in(&thread->timeline, event->time_ns);
+        if (thread->timeline.is_fiber)
+                return 0;
+        w->n_switches++;
+        return is_out ? begin_wait(w, thread, event, err) : end_wait(w, thread, event->time_ns, true, err);
+}
+
+static int walk_exit(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
+{
+        int r = drop_zones(w, thread, time_ns, err);
+
+        thread_timeline_exit(&thread->timeline);
+        thread->has_ended = true;
+        thread->is_out = false;
+        return r;
+}
+
+/* What an event changes, before the sink hears of it. */
+static int follow_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                        struct error *err)
+{
+        switch (event->op) {
+        case TRACE_OP_SWITCH_OUT:
+        case TRACE_OP_SWITCH_IN:
+                return walk_switch(w, thread, event, err);
+        case TRACE_OP_WAKEUP:
+                wake_up(thread, event);
+                return 0;
+        case TRACE_OP_THREAD_EXIT:
+                return walk_exit(w, thread, event->time_ns, err);
+        case TRACE_OP_THREAD_NAME:
+                thread->timeline.name = (uint32_t)event->thread_name.name;
+                return 0;
+        case TRACE_OP_ZONE_TEXT:
+        case TRACE_OP_ZONE_NAME:
+        case TRACE_OP_ZONE_VALUE:
+        case TRACE_OP_ZONE_COLOR:
+                return w->sink.wants_words ? add_words(thread, event, err) : 0;
+        default:
+                return 0;
+        }
+}
+
+static int walk_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        int r;
+
+        if (event->op == TRACE_OP_WAKEUP)
+                thread_timeline_wakeup(&thread->timeline, event->time_ns);
+        else
+                thread_timeline_advance(&thread->timeline, event->time_ns);
+        if (w->filter)
+                pass_range_ends(w, thread, event->time_ns);
+        if (event->op == TRACE_OP_ZONE_BEGIN)
+                return begin_zone(w, thread, event, err);
+        if (event->op == TRACE_OP_ZONE_END)
+                return end_zone(w, thread, event->time_ns, err);
+        if (event->op == TRACE_OP_SAMPLE)
+                return walk_sample(w, thread, event, err);
+        r = follow_event(w, thread, event, err);
+        if (r < 0 || !is_wanted(w, thread, event->time_ns))
+                return r;
+        w->n_events[event->op]++;
+        return w->sink.event ? w->sink.event(w->sink.context, thread, event, err) : 0;
+}
+
+int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err)
+{
+        struct event_decoder decoder;
+        struct trace_event event;
+        struct event_run run;
+        int r = reserve(w);
+
+        if (r < 0)
+                return no_memory(err, r);
+        r = event_decoder_init(&decoder, w->dictionary, item->body, item->body_bytes, err);
+        if (r < 0)
+                return r;
+        while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
+                struct walked_thread *thread = &w->threads[run.thread - 1];
+
+                while ((r = event_decoder_next(&decoder, &event, err)) == 1) {
+                        r = walk_event(w, thread, &event, err);
+                        if (r < 0)
+                                return r;
+                }
+                if (r < 0)
+                        break;
+        }
+        w->n_unknown_ops += decoder.n_unknown_ops;
+        return r;
+}
+
+static void find_range(struct trace_walk *w)
+{
+        for (uint32_t i = 0; i < w->n_threads; i++) {
+                const struct thread_timeline *thread = &w->threads[i].timeline;
+
+                if (!thread->started)
+                        continue;
+                if (!w->any || thread->first_ns < w->first_ns)
+                        w->first_ns = thread->first_ns;
+                if (thread->last_ns > w->last_ns)
+                        w->last_ns = thread->last_ns;
+                w->any = true;
+        }
+}
+
+int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
+{
+        find_range(w);
+        if (end_ns < w->last_ns)
+                end_ns = w->last_ns;
+        for (uint32_t i = 0; i < w->n_threads; i++) {
+                struct walked_thread *thread = &w->threads[i];
+                int r;
+
+                if (!thread->timeline.started)
+                        continue;
+                thread_timeline_finish(&thread->timeline, end_ns);
+                if (w->filter)
+                        pass_range_ends(w, thread, thread->timeline.last_ns);
+                r = end_wait(w, thread, end_ns, false, err);
+                if (r == 0)
+                        r = drop_zones(w, thread, thread->timeline.last_ns, err);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

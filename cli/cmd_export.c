@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_export.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/name_guess.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/filter_options.h"
+#include "cli/gzip_file.h"
+#include "cli/option_table.h"
+#include "cli/replaced_file.h"
+#include "cli/standard_output.h"
+#include "export/export_event.h"
+#include "export/export_format.h"
+#include "view/text_number.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More freeze the viewer (firefox-devtools/profiler #4808). */
+#define MARKERS_MAX_DEFAULT 200000
+
+enum { LETTER_FORCE = OPTION_LONG_ONLY, LETTER_LIST, LETTER_ZONES_AS_FRAMES, LETTER_MAX_MARKERS };
+
+struct arguments {
+        const char *format;
+        const char *path;
+        const char *output; /* NULL = named like the trace */
+        struct trace_filter_request filter;
+        uint64_t n_markers_max;
+        bool zones_as_frames;
+        bool force, list, quiet, help;
+};
+
+/* The file that is written. */
+struct destination {
+        char *path; /* heap; "-" = standard output */
+        struct replaced_file file;
+        struct gzip_file stream;
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE", "write it here, - for standard output; default: named like the trace" },
+        { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        { LETTER_LIST, "list", NULL, "show the formats" },
+        { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
+          "put the open zones around the callstacks, as frames \"zone:NAME\"" },
+        { LETTER_MAX_MARKERS, "max-markers", "N",
+          "firefox: at most N zones, the longest; 0 = all; default: 200000" },
+        FILTER_OPTION_ROWS,
+        { 'i', "input", "TRACE", "the same as TRACE" },
+        { 'q', "quiet", NULL, "say nothing but errors" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof export",
+        .operands = "FORMAT [TRACE]",
+        .n_operands_max = 2,
+        .about =
+                "Writes a trace as a file of another tool, and says what has no place in it.  --list shows the\n"
+                "formats.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE
+                ".  A FILE whose name ends in .gz\n"
+                "is packed.  --event also says whose samples are written; default: the event with the most.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is called like that,\n"
+                "or FILE cannot be written; 2 = usage\n",
+};
+
+const struct option_table *cmd_export_options(void)
+{
+        return &table;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r = filter_options_take(&args->filter, letter, value);
+
+        if (r != 0)
+                return r < 0 ? r : 0;
+        switch (letter) {
+        case 'o':
+                args->output = value;
+                break;
+        case 'i':
+                args->path = value;
+                break;
+        case 'q':
+                args->quiet = true;
+                break;
+        case LETTER_FORCE:
+                args->force = true;
+                break;
+        case LETTER_LIST:
+                args->list = true;
+                break;
+        case LETTER_ZONES_AS_FRAMES:
+                args->zones_as_frames = true;
+                break;
+        case LETTER_MAX_MARKERS:
+                if (option_parse_number(value, 0, UINT32_MAX, &args->n_markers_max) < 0) {
+                        complain("error: --max-markers %s: not a number of zones", value);
+                        return -EINVAL;
+                }
+                break;
+        default:
+                args->help = true;
+                break;
+        }
+        return 0;
+}
+
+static int list_formats(void)
+{
+        for (const struct export_format *f = export_formats(); f->name; f++)
+                (void)printf("%-11s %-16s %s\n", f->name, f->extension, f->help);
+        return standard_output_finish(EXIT_STATUS_OK, "the list");
+}
+
+/* NULL after a complaint. */
+static const struct export_format *find_format(const char *name)
+{
+        struct name_guess guess;
+
+        name_guess_init(&guess, name, strlen(name));
+        for (const struct export_format *f = export_formats(); f->name; f++) {
+                if (strcmp(f->name, name) == 0)
+                        return f;
+                name_guess_offer(&guess, f->name);
+        }
+        complain("error: no format is called '%s'%s%s%s", name, guess.best[0] ? "; did you mean '" : "",
+                 guess.best, guess.best[0] ? "'?" : "");
+        complain_try("hyprof export --list");
+        return NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+        size_t n_text = strlen(text), n_end = strlen(end);
+
+        return n_text >= n_end && strcmp(text + n_text - n_end, end) == 0;
+}
+
+/* The trace's name with the format's extension; NULL without memory. */
+static char *name_output(const char *trace, const char *extension)
+{
+        const char *stem = strcmp(trace, "-") == 0 ? "hyprof" : trace;
+        size_t n = strlen(stem) - (ends_with(stem, ".hyp") ? strlen(".hyp") : 0);
+        char *path;
+
+        return asprintf(&path, "%.*s%s", (int)n, stem, extension) < 0 ? NULL : path;
+}
+
+static bool is_packed(const struct export_format *format, const char *output)
+{
+        return ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
+}
+
+static int open_destination(struct destination *d, const struct export_format *format,
+                            const struct arguments *args, struct error *err)
+{
+        bool packed;
+        int r;
+
+        *d = (struct destination){ .file = { .fd = -1, .folder_fd = -1 } };
+        d->path = args->output ? strdup(args->output) : name_output(args->path, format->extension);
+        if (!d->path)
+                return error_set(err, -ENOMEM, "no memory for a path");
+        packed = is_packed(format, d->path);
+        if (strcmp(d->path, "-") == 0 && (packed || format->is_binary) && isatty(STDOUT_FILENO) != 0)
+                return error_set(err, -EINVAL, "standard output is a terminal, and %s is nothing to read",
+                                 format->name);
+        r = replaced_file_open(&d->file, d->path, !args->force, err);
+        return r < 0 ? r : gzip_file_open(&d->stream, d->file.fd, packed, err);
+}
+
+static void close_destination(struct destination *d)
+{
+        gzip_file_close(&d->stream);
+        replaced_file_close(&d->file);
+        free(d->path);
+}
+
+/* "left out: 3 messages; 2 frames" */
+static void print_left_out(const struct export_totals *totals)
+{
+        struct byte_buffer words = { .data = NULL };
+
+        for (size_t i = 0; i < EXPORT_LEFT_OUT_COUNT; i++) {
+                char line[160];
+                int n = snprintf(line, sizeof(line), "%s%s %s", words.used_bytes > 0 ? "; " : "",
+                                 text_number_count(totals->left_out[i]).text,
+                                 export_left_out_words((enum export_left_out)i));
+
+                if (totals->left_out[i] > 0)
+                        byte_buffer_add(&words, line, (size_t)n);
+        }
+        byte_buffer_add_u8(&words, 0);
+        if (words.used_bytes > 1 && !words.failed)
+                complain("left out: %s", (const char *)words.data);
+        byte_buffer_deinit(&words);
+}
+
+static void print_done(const struct destination *d, const struct export_format *format,
+                       const struct export_totals *totals, uint64_t n_bytes)
+{
+        bool is_stdout = strcmp(d->path, "-") == 0;
+
+        complain("wrote %s (%s): %s samples, %s zones", is_stdout ? "standard output" : d->path,
+                 text_number_bytes(n_bytes).text, text_number_count(totals->n_samples).text,
+                 text_number_count(totals->n_zones).text);
+        print_left_out(totals);
+        if (!is_stdout)
+                complain_next("%s %s", format->next, d->path);
+}
+
+static void warn_of_ending(const struct loaded_trace *trace, const char *path)
+{
+        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; writing what stands before", path, trace->ending_words);
+}
+
+static int write_trace(struct loaded_trace *trace, const struct export_format *format,
+                       const struct export_options *options, const struct arguments *args, struct error *err)
+{
+        struct export_totals totals = { .n_samples = 0 };
+        struct destination d;
+        uint64_t n_bytes;
+        int r = open_destination(&d, format, args, err);
+
+        if (r == 0)
+                r = format->write(trace, options, d.stream.out, &totals, err);
+        /* A write that failed says more than who noticed it. */
+        if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0))
+                r = gzip_file_finish(&d.stream, &n_bytes, err);
+        if (r == 0)
+                r = replaced_file_commit(&d.file, err);
+        if (r == 0) {
+                warn_of_ending(trace, args->path);
+                if (!args->quiet)
+                        print_done(&d, format, &totals, n_bytes);
+        }
+        /* Who reads a pipe may have seen enough. */
+        if (r == -EPIPE && strcmp(d.path, "-") == 0)
+                r = 0;
+        close_destination(&d);
+        return r;
+}
+
+static int run(const struct export_format *format, const struct arguments *args, struct error *err)
+{
+        struct export_options options = {
+                .zones_as_frames = args->zones_as_frames,
+                .n_markers_max = args->n_markers_max,
+        };
+        struct trace_filter filter = { .is_empty = true };
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, args->path, err);
+
+        if (r == 0)
+                r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r == 0) {
+                options.filter = &filter;
+                r = export_event_choose(&trace, &filter, &options.event, err);
+        }
+        if (r == 0)
+                r = write_trace(&trace, format, &options, args, err);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return r;
+}
+
+static void explain_failure(int code, const struct error *err)
+{
+        complain("error: %s", err->text);
+        if (code == -EEXIST)
+                complain_try("hyprof export --force");
+        else if (code == -EBADMSG)
+                complain_try("a file that hyprof record wrote");
+        else if (code == -ENOTSUP)
+                complain_try("a newer hyprof");
+}
+
+static int take_operands(int argc, char **argv, struct arguments *args)
+{
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
+                return -EINVAL;
+        if (first < argc)
+                args->format = argv[first];
+        if (first + 1 < argc)
+                args->path = argv[first + 1];
+        if (args->format || args->help || args->list)
+                return 0;
+        complain("error: which format?");
+        complain_try("hyprof export --list");
+        return -EINVAL;
+}
+
+int cmd_export(int argc, char **argv)
+{
+        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .n_markers_max = MARKERS_MAX_DEFAULT };
+        const struct export_format *format;
+        struct error err = ERROR_NONE;
+        int r;
+
+        if (take_operands(argc, argv, &args) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        if (args.list)
+                return list_formats();
+        format = find_format(args.format);
+        if (!format)
+                return EXIT_STATUS_USAGE;
+        r = run(format, &args, &err);
+        if (r < 0)
+                explain_failure(r, &err);
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}

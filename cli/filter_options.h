@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/filter_options.h - --from, --to, --process, --thread, --cpu, --zone, --module, --event: of every command that reads events
+ *
+ * Way of the data:  command line -> [filter_options] -> trace_filter
+ */
+#ifndef CLI_FILTER_OPTIONS_H
+#define CLI_FILTER_OPTIONS_H
+
+#include "analyze/trace_filter.h"
+
+/* Rows for a command's option_table; its letters must be these. */
+#define FILTER_OPTION_FROM    1100
+#define FILTER_OPTION_TO      1101
+#define FILTER_OPTION_PROCESS 1102
+#define FILTER_OPTION_THREAD  1103
+#define FILTER_OPTION_CPU     1104
+#define FILTER_OPTION_ZONE    1105
+#define FILTER_OPTION_MODULE  1106
+#define FILTER_OPTION_EVENT   'e'
+
+/* A command for which --zone means something else takes FILTER_OPTION_ROWS_BUT_ZONE. */
+#define FILTER_OPTION_ROWS_BUT_ZONE                                                                        \
+        { FILTER_OPTION_FROM, "from", "TIME", "only from this time on, since the start: 1.5s, 200ms" },    \
+                { FILTER_OPTION_TO, "to", "TIME", "only before this time" },                               \
+                { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
+                { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
+                { FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7" },           \
+                { FILTER_OPTION_MODULE, "module", "LIST", "only samples in these files (globs)" },         \
+        {                                                                                                  \
+                FILTER_OPTION_EVENT, "event", "NAME", "only samples of this event"                         \
+        }
+#define FILTER_OPTION_ROWS                                                                                  \
+        FILTER_OPTION_ROWS_BUT_ZONE,                                                                        \
+        {                                                                                                   \
+                FILTER_OPTION_ZONE, "zone", "PATTERN", "only inside these zones: 'dispatch', 'dispatch/**'" \
+        }
+
+/*
+ * filter_options_take() - take one of the options
+ * @request:  borrows @value
+ * Returns 1; 0 if the letter is none of them; -EINVAL after a complaint.
+ */
+int filter_options_take(struct trace_filter_request *request, int letter, const char *value);
+
+/*
+ * filter_options_parse_time() - "1.5s", "200ms", "17us", "90", "1.234567890 s": seconds without a unit
+ * To the nanosecond; what is less is dropped.  Returns 0 or -EINVAL, silently.
+ */
+int filter_options_parse_time(const char *text, uint64_t *ret_ns);
+
+#endif /* CLI_FILTER_OPTIONS_H */

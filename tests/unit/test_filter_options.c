@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/filter_options.c, output_options.c: times to the nanosecond, nothing that is no time, the last format wins */
+#include "cli/filter_options.h"
+#include "cli/output_options.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct {
+        const char *text;
+        int outcome;
+        uint64_t ns;
+} times[] = {
+        { "0", 0, 0 },
+        { "90", 0, UINT64_C(90000000000) },
+        { "1.5s", 0, 1500000000 },
+        { "1.5", 0, 1500000000 },
+        { "1.234567890 s", 0, 1234567890 },
+        { "1.2345678909s", 0, 1234567890 },
+        { "200ms", 0, 200000000 },
+        { "0.001ms", 0, 1000 },
+        { "17us", 0, 17000 },
+        { "3ns", 0, 3 },
+        { "3.9ns", 0, 3 },
+        { "1.5m", 0, UINT64_C(90000000000) },
+        { "0.25h", 0, UINT64_C(900000000000) },
+        { "18446744073709551615ns", 0, UINT64_MAX },
+        { "", -EINVAL, 0 },
+        { ".5s", -EINVAL, 0 },
+        { "1.s", -EINVAL, 0 },
+        { "-1s", -EINVAL, 0 },
+        { "+1s", -EINVAL, 0 },
+        { "1e9", -EINVAL, 0 },
+        { "1,5s", -EINVAL, 0 },
+        { "1 parsec", -EINVAL, 0 },
+        { "1.5 ", 0, 1500000000 },
+        { "18446744073709551616ns", -EINVAL, 0 },
+        { "18446744073.9s", -EINVAL, 0 },
+        { "99999999999999h", -EINVAL, 0 },
+};
+
+/* loop test */
+START_TEST(test_times)
+{
+        uint64_t ns = 7;
+
+        ck_assert_int_eq(filter_options_parse_time(times[_i].text, &ns), times[_i].outcome);
+        ck_assert_uint_eq(ns, times[_i].outcome == 0 ? times[_i].ns : 7);
+}
+END_TEST
+
+START_TEST(test_filter)
+{
+        struct trace_filter_request request = { .has_from = false };
+
+        ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_FROM, "1s"), 1);
+        ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_TO, "2s"), 1);
+        ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_ZONE, "a/**"), 1);
+        ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_EVENT, "cycles"), 1);
+        ck_assert(request.has_from && request.has_to);
+        ck_assert_uint_eq(request.to_ns, 2000000000);
+        ck_assert_str_eq(request.zone, "a/**");
+        ck_assert_str_eq(request.event, "cycles");
+        ck_assert_ptr_null(request.thread);
+        ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_THREAD, ""), -EINVAL);
+        ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_TO, "1s"), -EINVAL);
+        ck_assert_int_eq(filter_options_take(&request, FILTER_OPTION_FROM, "later"), -EINVAL);
+        ck_assert_int_eq(filter_options_take(&request, 'x', NULL), 0);
+}
+END_TEST
+
+START_TEST(test_output)
+{
+        struct output_options o;
+
+        output_options_init(&o);
+        ck_assert_uint_eq(output_options_limit(&o, 20), 20);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_JSON, NULL), 1);
+        ck_assert_int_eq(o.document.format, DOCUMENT_JSON);
+        ck_assert_uint_eq(output_options_limit(&o, 20), 0);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "md"), 1);
+        ck_assert_int_eq(o.document.format, DOCUMENT_MARKDOWN);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "pdf"), -EINVAL);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_CSV, NULL), 1);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_LIMIT, "5"), 1);
+        ck_assert_uint_eq(output_options_limit(&o, 20), 5);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_LIMIT, "-5"), -EINVAL);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_COLOR, "always"), 1);
+        ck_assert_int_eq(output_options_take(&o, 'x', NULL), 0);
+        output_options_complete(&o);
+        ck_assert(!o.document.color);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "text"), 1);
+        output_options_complete(&o);
+        ck_assert(o.document.color);
+        ck_assert_uint_gt(o.document.n_columns, 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("filter_options");
+        TCase *tc = tcase_create("core");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_times, 0, (int)(sizeof(times) / sizeof(times[0])));
+        tcase_add_test(tc, test_filter);
+        tcase_add_test(tc, test_output);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/student_t.c, weighted_median.c: the numbers of the tables; medians with and without an owner's value */
+#include "analyze/student_t.h"
+#include "analyze/weighted_median.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* From the tables of the distribution. */
+START_TEST(test_probabilities)
+{
+        static const struct {
+                double t, df, p;
+        } rows[] = {
+                { 12.7062047, 1, 0.05 },   { 4.30265273, 2, 0.05 },  { 2.22813885, 10, 0.05 },
+                { 63.6567412, 1, 0.01 },   { 3.16927267, 10, 0.01 }, { 4.58689386, 10, 0.001 },
+                { 1.95996398, 1e9, 0.05 }, { 2.04227246, 30, 0.05 },
+        };
+
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+                ck_assert_double_eq_tol(student_t_two_sided(rows[i].t, rows[i].df), rows[i].p, 1e-8);
+                ck_assert_double_eq_tol(student_t_two_sided(-rows[i].t, rows[i].df), rows[i].p, 1e-8);
+                ck_assert_double_eq_tol(student_t_quantile(rows[i].p, rows[i].df), rows[i].t, 1e-5);
+        }
+}
+END_TEST
+
+START_TEST(test_extremes)
+{
+        ck_assert_double_eq(student_t_two_sided(0, 5), 1);
+        ck_assert_double_eq(student_t_two_sided(NAN, 5), 1);
+        ck_assert_double_eq(student_t_two_sided(INFINITY, 5), 0);
+        ck_assert_double_gt(student_t_two_sided(1e4, 3), 0);
+        ck_assert_double_lt(student_t_two_sided(1e4, 3), 1e-10);
+}
+END_TEST
+
+START_TEST(test_medians)
+{
+        struct weighted_value values[] = { { 5, 1, 0 }, { 1, 1, 1 }, { 3, 1, 2 }, { 100, 0.5, 3 } };
+
+        weighted_values_sort(values, 4);
+        ck_assert_double_eq(values[0].value, 1);
+        ck_assert_double_eq(weighted_median_without(values, 4, WEIGHTED_MEDIAN_NOBODY), 3);
+        ck_assert_double_eq(weighted_median_without(values, 4, 2), 5); /* 1 5 100, of 1 1 0.5 */
+        ck_assert_double_eq(weighted_median_without(values, 4, 3), 3);
+        ck_assert_double_eq(weighted_median_without(values, 2, WEIGHTED_MEDIAN_NOBODY),
+                            2); /* between 1 and 3 */
+        ck_assert_double_eq(weighted_median_without(values, 1, 1), 0);
+        ck_assert_double_eq(weighted_median_without(values, 0, WEIGHTED_MEDIAN_NOBODY), 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/student_t");
+        TCase *tc = tcase_create("numbers");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_probabilities);
+        tcase_add_test(tc, test_extremes);
+        tcase_add_test(tc, test_medians);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

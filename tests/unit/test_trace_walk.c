@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/loaded_trace.c, trace_walk.c, trace_filter.c, name_list.c: what passes is what was asked for, told of whole */
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "analyze/trace_walk.h"
+#include "analyze/zone_stats.h"
+#include "analyze/zone_words.h"
+#include "base/error.h"
+#include "format/trace_event.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct seen {
+        uint32_t n_begun, n_zones, n_samples, n_waits, n_messages;
+        uint64_t zone_ns, self_ns, on_cpu_ns, wait_ns;
+        uint64_t delay_ns;
+        uint32_t last_path;
+        char words[64];
+};
+
+static int on_begin(void *context, struct walked_thread *thread, const struct trace_event *event,
+                    struct error *err)
+{
+        (void)thread, (void)event, (void)err;
+        ((struct seen *)context)->n_begun++;
+        return 0;
+}
+
+static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                   struct error *err)
+{
+        const struct zone_words *words = trace_walk_words(thread, zone);
+        struct seen *seen = context;
+
+        (void)err;
+        seen->n_zones++;
+        seen->zone_ns += zone_instance_duration_ns(zone);
+        seen->self_ns += zone->self_ns;
+        seen->on_cpu_ns += zone->on_cpu_ns;
+        seen->last_path = zone->path;
+        if (words)
+                (void)snprintf(seen->words, sizeof(seen->words), "%.*s|%.*s", (int)words->name.used_bytes,
+                               (const char *)words->name.data, (int)words->text.used_bytes,
+                               (const char *)words->text.data);
+        return 0;
+}
+
+static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err)
+{
+        (void)thread, (void)event, (void)err;
+        ((struct seen *)context)->n_samples++;
+        return 0;
+}
+
+static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                   struct error *err)
+{
+        struct seen *seen = context;
+
+        (void)thread, (void)err;
+        seen->n_waits++;
+        seen->wait_ns += wait->in_ns - wait->out_ns;
+        if (wait->is_woken)
+                seen->delay_ns += wait->in_ns - wait->woken_ns;
+        return 0;
+}
+
+static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                    struct error *err)
+{
+        (void)thread, (void)err;
+        ((struct seen *)context)->n_messages += event->op == TRACE_OP_MESSAGE_TEXT;
+        return 0;
+}
+
+static void add_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
+
+        event.operand[0] = strlen(text);
+        event_encoder_add(&b->encoder, &event);
+}
+
+static void add_sample(struct trace_builder *b, uint64_t time_ns, uint64_t cpu, uint32_t path, uint32_t stack)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = TRACE_OP_SAMPLE };
+
+        event.sample.event = 1;
+        event.sample.cpu = cpu;
+        event.sample.path = path;
+        event.sample.stack = stack;
+        event_encoder_add(&b->encoder, &event);
+}
+
+/*
+ * Thread 11 "main": a [1000, 9000), in it b [2000, 5000), which waits [3000, 4000) and is woken at 3800; samples at
+ * 1500 (a, cpu 0), 2500 (b, cpu 0), 4500 (b, cpu 1), 9500 (outside, cpu 1); a message in b.
+ * Thread 12 "worker/1": b [2000, 8000), a sample at 6000 on cpu 1.
+ */
+static void build(struct trace_builder *b)
+{
+        uint32_t main_thread, worker, a, in_a, in_b, alone, hot, cold;
+
+        trace_builder_init(b);
+        trace_builder_meta(b, "start_raw_ns", "1000");
+        trace_builder_meta(b, "end_raw_ns", "10000");
+        main_thread = trace_builder_thread(b, 11, 11);
+        worker = trace_builder_thread(b, 11, 12);
+        (void)trace_builder_sample_event(b, "cycles");
+        a = trace_builder_location(b, "a");
+        (void)trace_builder_location(b, "b");
+        in_a = trace_builder_path(b, 0, a);
+        in_b = trace_builder_path(b, in_a, 2);
+        alone = trace_builder_path(b, 0, 2);
+        hot = trace_builder_stack(b, 0, trace_builder_frame(b, trace_builder_module(b, "/lib/libhot.so"), 1));
+        cold = trace_builder_stack(b, 0, trace_builder_frame(b, trace_builder_module(b, "/bin/cold"), 1));
+        trace_builder_begin_run(b, main_thread);
+        event_encoder_add(&b->encoder,
+                          &(struct trace_event){ .time_ns = 1000,
+                                                 .op = TRACE_OP_THREAD_NAME,
+                                                 .operand = { trace_builder_string(b, "main") } });
+        trace_builder_begin_zone(b, 1000, a);
+        add_sample(b, 1500, 0, in_a, hot);
+        trace_builder_begin_zone(b, 2000, 2);
+        add_text(b, 2100, TRACE_OP_ZONE_TEXT, "first");
+        add_text(b, 2100, TRACE_OP_ZONE_TEXT, "second");
+        add_text(b, 2100, TRACE_OP_ZONE_NAME, "called");
+        add_text(b, 2200, TRACE_OP_MESSAGE_TEXT, "hello");
+        add_sample(b, 2500, 0, in_b, cold);
+        trace_builder_event(b, 3000, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(b, 3800, TRACE_OP_WAKEUP);
+        event_encoder_add(&b->encoder, &(struct trace_event){
+                                               .time_ns = 4000, .op = TRACE_OP_SWITCH_IN, .operand = { 1 } });
+        add_sample(b, 4500, 1, in_b, hot);
+        trace_builder_event(b, 5000, TRACE_OP_ZONE_END);
+        trace_builder_event(b, 9000, TRACE_OP_ZONE_END);
+        add_sample(b, 9500, 1, 0, 0);
+        trace_builder_end_run(b);
+        trace_builder_begin_run(b, worker);
+        event_encoder_add(&b->encoder,
+                          &(struct trace_event){ .time_ns = 2000,
+                                                 .op = TRACE_OP_THREAD_NAME,
+                                                 .operand = { trace_builder_string(b, "worker/1") } });
+        trace_builder_begin_zone(b, 2000, 2);
+        add_sample(b, 6000, 1, alone, hot);
+        trace_builder_event(b, 8000, TRACE_OP_ZONE_END);
+        trace_builder_end_run(b);
+        trace_builder_finish(b);
+}
+
+/* Walks with what was asked for; returns what the filter's look-up returned. */
+static int walk(const struct trace_builder *b, const struct trace_filter_request *request, struct seen *ret)
+{
+        struct trace_sink sink = {
+                .context = ret,
+                .begin_zone = on_begin,
+                .zone = on_zone,
+                .sample = on_sample,
+                .wait = on_wait,
+                .event = on_event,
+                .wants_paths = true,
+                .wants_words = true,
+        };
+        struct loaded_trace trace;
+        struct trace_filter filter;
+        struct trace_walk w;
+        struct error err = ERROR_NONE;
+        int r;
+
+        *ret = (struct seen){ .n_zones = 0 };
+        ck_assert_msg(loaded_trace_open(&trace, b->path, &err) == 0, "%s", err.text);
+        r = trace_filter_init(&filter, request, &trace, &err);
+        ck_assert(r == 0 || err.text[0] != '\0');
+        if (r == 0) {
+                ck_assert_int_eq(trace_walk_init(&w, &trace, &filter, &sink), 0);
+                ck_assert_msg(loaded_trace_walk(&trace, &w, &err) == 0, "%s", err.text);
+                ck_assert_int_eq(trace.ending, TRACE_ENDING_WHOLE);
+                trace_walk_deinit(&w);
+        }
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return r;
+}
+
+START_TEST(test_everything)
+{
+        struct trace_builder b;
+        struct seen seen;
+
+        build(&b);
+        ck_assert_int_eq(walk(&b, &(struct trace_filter_request){ .zone = NULL }, &seen), 0);
+        ck_assert_uint_eq(seen.n_begun, 3);
+        ck_assert_uint_eq(seen.n_zones, 3);
+        ck_assert_uint_eq(seen.zone_ns, 8000 + 3000 + 6000);
+        ck_assert_uint_eq(seen.self_ns, 5000 + 3000 + 6000);
+        ck_assert_uint_eq(seen.on_cpu_ns, 7000 + 2000 + 6000);
+        ck_assert_uint_eq(seen.n_samples, 5);
+        ck_assert_uint_eq(seen.n_waits, 1);
+        ck_assert_uint_eq(seen.wait_ns, 1000);
+        ck_assert_uint_eq(seen.delay_ns, 200);
+        ck_assert_uint_eq(seen.n_messages, 1);
+        ck_assert_uint_eq(seen.last_path, 3); /* the trace's own number of b alone */
+        ck_assert_str_eq(seen.words, "called|first\nsecond");
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+static const struct {
+        const char *what;
+        struct trace_filter_request request;
+        uint32_t n_zones, n_samples, n_waits, n_messages;
+} cases[] = {
+        { "zone", { .zone = "b" }, 2, 3, 1, 1 },
+        { "nested zone", { .zone = "a/b" }, 1, 2, 1, 1 },
+        { "inside of a", { .zone = "a" }, 2, 3, 1, 1 },
+        { "outermost b", { .zone = "/b" }, 1, 1, 0, 0 },
+        { "handle", { .zone = "z1" }, 2, 3, 1, 1 },
+        { "thread by name", { .thread = "work*" }, 1, 1, 0, 0 },
+        { "thread by TID", { .thread = "11" }, 2, 4, 1, 1 },
+        { "thread by handle", { .thread = "t2" }, 1, 1, 0, 0 },
+        { "threads", { .thread = "main,t2" }, 3, 5, 1, 1 },
+        { "process by PID", { .process = "11" }, 3, 5, 1, 1 },
+        { "process by name", { .process = "main" }, 3, 5, 1, 1 },
+        { "CPU", { .cpu = "1" }, 0, 3, 0, 0 },
+        { "CPUs", { .cpu = "0-1" }, 1, 5, 1, 1 }, /* zones that began before a CPU was seen: on none */
+        { "module", { .module = "libhot.so" }, 3, 3, 0, 1 },
+        { "event", { .event = "cycles" }, 3, 5, 1, 1 },
+        { "from", { .has_from = true, .from_ns = 3000 }, 0, 3, 0, 0 },
+        { "to", { .has_to = true, .to_ns = 1000 }, 1, 1, 0, 0 },
+        { "range", { .has_from = true, .from_ns = 1000, .has_to = true, .to_ns = 3000 }, 2, 1, 1, 1 },
+        { "zone and thread", { .zone = "b", .thread = "main" }, 1, 2, 1, 1 },
+};
+
+START_TEST(test_filters)
+{
+        struct trace_builder b;
+        struct seen seen;
+
+        build(&b);
+        ck_assert_int_eq(walk(&b, &cases[_i].request, &seen), 0);
+        ck_assert_msg(seen.n_zones == cases[_i].n_zones && seen.n_samples == cases[_i].n_samples &&
+                              seen.n_waits == cases[_i].n_waits && seen.n_messages == cases[_i].n_messages,
+                      "%s: %u zones, %u samples, %u waits, %u messages", cases[_i].what, seen.n_zones,
+                      seen.n_samples, seen.n_waits, seen.n_messages);
+        ck_assert_uint_eq(seen.n_begun, seen.n_zones);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_what_is_not_there_is_refused)
+{
+        static const struct {
+                struct trace_filter_request request;
+                int code;
+        } wrong[] = {
+                { { .zone = "nosuch" }, -ENOENT },
+                { { .zone = "a//b" }, -EINVAL },
+                { { .thread = "nosuch" }, -ENOENT },
+                { { .thread = "" }, -EINVAL },
+                { { .process = "4711" }, -ENOENT },
+                { { .module = "nosuch" }, -ENOENT },
+                { { .event = "nosuch" }, -ENOENT },
+                { { .cpu = "x" }, -EINVAL },
+                { { .cpu = "3-1" }, -EINVAL },
+                { { .cpu = "99999999" }, -EINVAL },
+                { { .cpu = "1," }, -EINVAL },
+                { { .has_from = true, .from_ns = 20000 }, -ENOENT },
+                { { .has_to = true, .to_ns = 0, .has_from = true }, -EINVAL },
+        };
+
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+                struct trace_builder b;
+                struct seen seen;
+
+                build(&b);
+                ck_assert_msg(walk(&b, &wrong[i].request, &seen) == wrong[i].code, "case %zu", i);
+                trace_builder_deinit(&b);
+        }
+}
+END_TEST
+
+/* Time on a CPU is that in the range, not that of the whole recording. */
+START_TEST(test_time_on_cpu_is_cut_to_the_range)
+{
+        struct trace_filter_request request = {
+                .has_from = true, .from_ns = 1500, .has_to = true, .to_ns = 4000
+        };
+        struct trace_sink sink = { .context = NULL };
+        struct loaded_trace trace;
+        struct trace_filter filter;
+        struct trace_builder b;
+        struct trace_walk w;
+
+        build(&b);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
+        ck_assert_int_eq(trace_filter_init(&filter, &request, &trace, NULL), 0);
+        ck_assert_int_eq(trace_walk_init(&w, &trace, &filter, &sink), 0);
+        ck_assert_int_eq(loaded_trace_walk(&trace, &w, NULL), 0);
+        /* 2500 to 5000 but for 3000 to 4000 */
+        ck_assert_uint_eq(trace_walk_ran_ns(&w.threads[0]), 1500);
+        trace_walk_deinit(&w);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_a_trace_is_walked_as_often_as_one_likes)
+{
+        struct loaded_trace trace;
+        struct trace_builder b;
+
+        build(&b);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
+        for (int i = 0; i < 3; i++) {
+                struct seen seen = { .n_zones = 0 };
+                struct trace_sink sink = { .context = &seen, .zone = on_zone };
+                struct trace_walk w;
+
+                ck_assert_int_eq(trace_walk_init(&w, &trace, NULL, &sink), 0);
+                ck_assert_int_eq(loaded_trace_walk(&trace, &w, NULL), 0);
+                ck_assert_uint_eq(seen.n_zones, 3);
+                trace_walk_deinit(&w);
+                ck_assert_int_eq(loaded_trace_read_names(&trace, NULL), 0);
+        }
+        ck_assert_uint_eq(trace.start_ns, 1000);
+        ck_assert_uint_eq(trace.end_ns, 10000);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/trace_walk");
+        TCase *tests = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        tcase_add_test(tests, test_everything);
+        tcase_add_loop_test(tests, test_filters, 0, sizeof(cases) / sizeof(cases[0]));
+        tcase_add_test(tests, test_what_is_not_there_is_refused);
+        tcase_add_test(tests, test_time_on_cpu_is_cut_to_the_range);
+        tcase_add_test(tests, test_a_trace_is_walked_as_often_as_one_likes);
+        suite_add_tcase(suite, tests);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

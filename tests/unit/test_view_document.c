@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* view/view_document.c, document_*.c: whatever the strings are, text fits the line, JSON is valid, rows stay rows */
+#include "base/error.h"
+#include "view/document_format.h"
+#include "view/utf8.h"
+#include "view/view_document.h"
+
+#include <check.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct view_column columns[] = {
+        { .key = "name", .title = "name", .type = VIEW_STRING },
+        { .key = "zone", .title = "handle", .type = VIEW_HANDLE },
+        { .key = "count", .title = "count", .type = VIEW_COUNT },
+        { .key = "total_ns", .title = "total", .type = VIEW_DURATION },
+        { .key = "at_ns", .title = "at", .type = VIEW_TIME },
+        { .key = "size_bytes", .title = "size", .type = VIEW_BYTES },
+        { .key = "share", .title = "share", .type = VIEW_SHARE },
+        { .key = "change", .title = "change", .type = VIEW_CHANGE },
+        { .key = "delta_ns", .title = "delta", .type = VIEW_DELTA },
+        { .key = "ipc", .title = "IPC", .type = VIEW_REAL },
+        { .key = "bar", .title = "", .type = VIEW_BAR, .n_columns_max = 10 },
+        { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 20 },
+};
+#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static const char *const names[] = {
+        "plain",
+        "",
+        "\x1b[2J\x1b]0;owned\x07",
+        "line\nbreak\ttab\rreturn",
+        "\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82",
+        "\xe2\x80\xae"
+        "drawkcab"
+        "\xc2\x9b"
+        "31m",
+        "caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\x9d",
+        "\" } ], \\ %s %n {o} \x01\x7f | \\| ` `` <b> @me #1",
+        "std::vector<std::pair<std::basic_string<char>, std::map<int, std::unordered_map<long, double> > > >::"
+        "emplace_back<std::pair<std::basic_string<char>, std::map<int, std::unordered_map<long, double> > > >",
+        "/path//",
+};
+#define N_NAMES ((int)(sizeof(names) / sizeof(names[0])))
+
+static struct report_string string_of(const char *text)
+{
+        return (struct report_string){ .bytes = text, .n_bytes = strlen(text) };
+}
+
+static void put_known_row(struct view_document *d, struct view_table *t, const char *name)
+{
+        view_table_put_string(d, t, string_of(name));
+        view_table_put_handle(d, t, 'z', 7);
+        view_table_put_number(d, t, 1103220);
+        view_table_put_number(d, t, 12300000);
+        view_table_put_number(d, t, 1234567890);
+        view_table_put_number(d, t, 31000000);
+        view_table_put_real(d, t, 0.312);
+        view_table_put_real(d, t, 0.05);
+        view_table_put_delta(d, t, -1200000);
+        view_table_put_real(d, t, 1.2345678);
+        view_table_put_real(d, t, 0.8);
+        view_table_put_place(d, t, string_of("src/main.c"), 12);
+}
+
+static void put_unknown_row(struct view_document *d, struct view_table *t, const char *name)
+{
+        view_table_put_string(d, t, string_of(name));
+        for (size_t c = 1; c < N_COLUMNS; c++)
+                view_table_put_unknown(d, t);
+}
+
+/* A document in which every string is @name. */
+static void build(struct view_document *d, const char *name)
+{
+        struct view_table *t;
+
+        view_document_init(d, "hyprof.test/1");
+        view_document_set_title(d, "title %s", name);
+        view_document_warn(d, "warning %s", name);
+        view_document_hint(d, "hint %s", name);
+        view_document_add_string(d, "command", "command", string_of(name));
+        view_document_add_number(d, "lasted_ns", "lasted", VIEW_DURATION, 5000);
+        view_document_add_real(d, "share", "share", VIEW_SHARE, 0.25);
+        view_document_add_delta(d, "extra_ns", "extra", -17);
+        view_document_add_unknown(d, "why", "why", VIEW_COUNT);
+        t = view_document_add_table(d, "rows", "Rows", columns, N_COLUMNS);
+        view_table_set_about(d, t, "about %s", name);
+        put_known_row(d, t, name);
+        put_unknown_row(d, t, name);
+        t->n_left_out = 3;
+        t = view_document_add_tree(d, "tree", "Tree", columns, N_COLUMNS);
+        for (uint32_t depth = 0; depth < 60; depth += 6) {
+                view_table_begin_row(d, t, depth);
+                put_known_row(d, t, name);
+        }
+        (void)view_document_add_table(d, "nothing", "Nothing", columns, N_COLUMNS);
+}
+
+/* What is printed, on the heap, ended by NUL. */
+static char *print(const struct view_document *d, const struct document_options *options, int wanted)
+{
+        struct error err = ERROR_NONE;
+        char *text = NULL;
+        size_t n_bytes = 0;
+        FILE *out = open_memstream(&text, &n_bytes);
+
+        ck_assert_ptr_nonnull(out);
+        ck_assert_int_eq(document_print(d, options, out, &err), wanted);
+        ck_assert_int_eq(fclose(out), 0);
+        return text;
+}
+
+static void check_lines(const char *text, uint32_t n_columns_max)
+{
+        uint32_t n_columns = 0;
+
+        for (size_t i = 0, n_bytes = strlen(text); i < n_bytes;) {
+                uint32_t character;
+                size_t length = utf8_decode(text + i, n_bytes - i, &character);
+
+                ck_assert_uint_gt(length, 0);
+                i += length;
+                if (character == '\n') {
+                        n_columns = 0;
+                        continue;
+                }
+                ck_assert_msg(utf8_is_safe(character), "character %x in: %s", character, text);
+                n_columns++;
+                ck_assert_msg(n_columns <= n_columns_max, "a line is longer than %u: %s", n_columns_max,
+                              text);
+        }
+}
+
+/* loop test: names by widths */
+START_TEST(test_text_fits_the_line)
+{
+        static const uint32_t widths[] = { 40, 61, 80, 100, 120, 200 };
+        struct document_options options = { .format = DOCUMENT_TEXT, .n_columns = widths[_i / N_NAMES] };
+        struct view_document d;
+        char *text;
+
+        build(&d, names[_i % N_NAMES]);
+        text = print(&d, &options, 0);
+        check_lines(text, options.n_columns);
+        ck_assert_ptr_nonnull(strstr(text, "3 more rows, --limit 0 shows all"));
+        ck_assert_ptr_nonnull(strstr(text, "none"));
+        if (options.n_columns < 100)
+                ck_assert_ptr_nonnull(strstr(text, "no room for: "));
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+START_TEST(test_text_without_limit)
+{
+        struct document_options options = { .format = DOCUMENT_TEXT };
+        struct view_document d;
+        char *text;
+
+        build(&d, names[8]);
+        text = print(&d, &options, 0);
+        ck_assert_ptr_nonnull(strstr(text, names[8]));
+        ck_assert_ptr_nonnull(strstr(text,
+                                     " 1,103,220  12.3 ms  1.234567890 s  31.0 MB  31.2%   +5.0%  -1.20 "
+                                     "ms  1.23  ########  main.c:12\n"));
+        ck_assert_ptr_null(strstr(text, "…  "));
+        ck_assert_ptr_null(strstr(text, "no room for"));
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+START_TEST(test_color_only_if_asked_for)
+{
+        struct document_options options = { .format = DOCUMENT_TEXT, .n_columns = 100, .color = true };
+        struct view_document d;
+        char *text;
+
+        build(&d, "name");
+        text = print(&d, &options, 0);
+        ck_assert_ptr_nonnull(strstr(text, "\033[1m"));
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+/* loop test */
+START_TEST(test_json_is_valid)
+{
+        struct document_options options = { .format = DOCUMENT_JSON };
+        struct view_document d;
+        json_t *root, *table, *row;
+        char *text;
+
+        build(&d, names[_i]);
+        text = print(&d, &options, 0);
+        root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_ptr_nonnull(root);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), "hyprof.test/1");
+        ck_assert_int_eq(json_integer_value(json_object_get(root, "lasted_ns")), 5000);
+        ck_assert_int_eq(json_integer_value(json_object_get(root, "extra_ns")), -17);
+        ck_assert(json_is_null(json_object_get(root, "why")));
+        ck_assert_uint_eq(json_array_size(json_object_get(root, "warnings")), 1);
+        ck_assert_uint_eq(json_array_size(json_object_get(root, "hints")), 1);
+        table = json_object_get(root, "rows");
+        ck_assert_int_eq(json_integer_value(json_object_get(table, "left_out")), 3);
+        ck_assert_uint_eq(json_array_size(json_object_get(table, "rows")), 2);
+        row = json_array_get(json_object_get(table, "rows"), 0);
+        if (_i == 8 || _i == 6)
+                ck_assert_str_eq(json_string_value(json_object_get(row, "name")), names[_i]);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "count")), 1103220);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "delta_ns")), -1200000);
+        ck_assert_double_eq_tol(json_real_value(json_object_get(row, "share")), 0.312, 1e-12);
+        ck_assert_str_eq(json_string_value(json_object_get(row, "zone")), "z7");
+        ck_assert_str_eq(json_string_value(json_object_get(row, "place")), "src/main.c:12");
+        row = json_array_get(json_object_get(table, "rows"), 1);
+        ck_assert(json_is_null(json_object_get(row, "share")));
+        ck_assert(json_is_null(json_object_get(row, "place")));
+        row = json_array_get(json_object_get(json_object_get(root, "tree"), "rows"), 2);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "depth")), 12);
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "nothing"), "rows")), 0);
+        json_decref(root);
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+/* How many cells GitHub makes of a row: backslashes escape what follows, "|" separates. */
+static int count_cells(const char *line, size_t n_bytes)
+{
+        int n = -1;
+
+        for (size_t i = 0; i < n_bytes; i++) {
+                if (line[i] == '\\')
+                        i++;
+                else if (line[i] == '|')
+                        n++;
+        }
+        return n;
+}
+
+/* loop test */
+START_TEST(test_markdown_rows_stay_rows)
+{
+        struct document_options options = { .format = DOCUMENT_MARKDOWN };
+        struct view_document d;
+        char *text, *line;
+        int n_rows = 0;
+
+        build(&d, names[_i]);
+        text = print(&d, &options, 0);
+        check_lines(text, UINT32_MAX);
+        for (line = text; *line != '\0';) {
+                size_t n = strcspn(line, "\n");
+
+                if (line[0] == '|') {
+                        ck_assert_int_eq(count_cells(line, n), (int)N_COLUMNS);
+                        n_rows++;
+                }
+                line += n + 1;
+        }
+        ck_assert_int_eq(n_rows, 2 + 2 + 2 + 10);
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+START_TEST(test_markdown_names_are_code)
+{
+        struct document_options options = { .format = DOCUMENT_MARKDOWN };
+        struct view_document d;
+        char *text;
+
+        build(&d, "a`b|<i>");
+        text = print(&d, &options, 0);
+        ck_assert_ptr_nonnull(strstr(text, "| `` a`b\\|<i> `` | `z7` | 1,103,220 |"));
+        ck_assert_ptr_nonnull(strstr(text, "## title a\\`b\\|&lt;i>\n"));
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+START_TEST(test_csv)
+{
+        struct document_options options = { .format = DOCUMENT_CSV, .separator = ',' };
+        struct view_document d;
+        char *text;
+
+        build(&d, "a,\"b\"\nc");
+        text = print(&d, &options, 0);
+        ck_assert_str_eq(text,
+                         "name,zone,count,total_ns,at_ns,size_bytes,share,change,delta_ns,ipc,place\n"
+                         "\"a,\"\"b\"\"\nc\",z7,1103220,12300000,1234567890,31000000,0.312,0.05,-1200000,"
+                         "1.2345678,src/main.c:12\n"
+                         "\"a,\"\"b\"\"\nc\",,,,,,,,,,\n");
+        free(text);
+        options.section = "tree";
+        options.separator = '\t';
+        text = print(&d, &options, 0);
+        ck_assert_ptr_eq(strstr(text, "depth\tname\tzone\t"), text);
+        ck_assert_ptr_nonnull(strstr(text, "\n54\t\"a,"));
+        free(text);
+        options.section = "nothing";
+        text = print(&d, &options, 0);
+        ck_assert_ptr_eq(strchr(text, '\n') + 1, text + strlen(text));
+        free(text);
+        options.section = "nonsense";
+        text = print(&d, &options, -ENOENT);
+        ck_assert_str_eq(text, "");
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+/* What no number says is unknown; a share of a million stays within its cell. */
+START_TEST(test_numbers_without_sense)
+{
+        static const struct view_column reals[] = {
+                { .key = "share", .title = "share", .type = VIEW_SHARE },
+                { .key = "bar", .title = "bar", .type = VIEW_BAR },
+        };
+        static const double values[] = { NAN, INFINITY, -INFINITY, 1e300, -1, 0, 2 };
+        struct view_document d;
+
+        view_document_init(&d, "hyprof.test/1");
+        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+                struct view_table *t = view_document_add_table(&d, "t", "t", reals, 2);
+
+                view_table_put_real(&d, t, values[i]);
+                view_table_put_real(&d, t, values[i]);
+        }
+        for (int format = DOCUMENT_TEXT; format <= DOCUMENT_CSV; format++) {
+                struct document_options options = { .format = (enum document_format)format,
+                                                    .n_columns = 80,
+                                                    .separator = ',' };
+                char *text = print(&d, &options, 0);
+
+                if (format == DOCUMENT_JSON) {
+                        json_t *root = json_loads(text, 0, NULL);
+
+                        ck_assert_ptr_nonnull(root);
+                        json_decref(root);
+                } else if (format == DOCUMENT_TEXT) {
+                        check_lines(text, 80);
+                        ck_assert_ptr_nonnull(strstr(text, "200.0%  ####################\n"));
+                }
+                free(text);
+        }
+        view_document_deinit(&d);
+}
+END_TEST
+
+/* An answer without anything is still one. */
+START_TEST(test_empty_document)
+{
+        struct view_document d;
+
+        view_document_init(&d, "hyprof.test/1");
+        for (int format = DOCUMENT_TEXT; format <= DOCUMENT_CSV; format++) {
+                struct document_options options = { .format = (enum document_format)format, .n_columns = 80 };
+                char *text = print(&d, &options, format == DOCUMENT_CSV ? -ENOENT : 0);
+
+                if (format == DOCUMENT_JSON)
+                        ck_assert_str_eq(text, "{\n  \"schema\": \"hyprof.test/1\",\n  \"warnings\": [],\n  "
+                                               "\"hints\": []\n}\n");
+                free(text);
+        }
+        view_document_deinit(&d);
+}
+END_TEST
+
+START_TEST(test_without_memory_nothing_is_printed)
+{
+        struct document_options options = { .format = DOCUMENT_JSON };
+        struct view_document d;
+
+        build(&d, "name");
+        d.failed = true;
+        view_table_put_words(&d, d.tables[0], "more");
+        view_table_put_words(&d, NULL, "more");
+        view_table_begin_row(&d, NULL, 0);
+        for (int format = DOCUMENT_TEXT; format <= DOCUMENT_CSV; format++) {
+                char *text;
+
+                options.format = (enum document_format)format;
+                text = print(&d, &options, -ENOMEM);
+                ck_assert_str_eq(text, "");
+                free(text);
+        }
+        view_document_deinit(&d);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("view_document");
+        TCase *tc = tcase_create("core");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_text_fits_the_line, 0, 6 * N_NAMES);
+        tcase_add_test(tc, test_text_without_limit);
+        tcase_add_test(tc, test_color_only_if_asked_for);
+        tcase_add_loop_test(tc, test_json_is_valid, 0, N_NAMES);
+        tcase_add_loop_test(tc, test_markdown_rows_stay_rows, 0, N_NAMES);
+        tcase_add_test(tc, test_markdown_names_are_code);
+        tcase_add_test(tc, test_csv);
+        tcase_add_test(tc, test_numbers_without_sense);
+        tcase_add_test(tc, test_empty_document);
+        tcase_add_test(tc, test_without_memory_nothing_is_printed);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

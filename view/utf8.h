@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/utf8.h - one character of UTF-8 out of bytes that may be anything
+ *
+ * Way of the data:  names of a trace -> [utf8] -> text_table, report_json
+ */
+#ifndef VIEW_UTF8_H
+#define VIEW_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * utf8_decode() - the character at the start of @bytes
+ * @n_bytes:        at least 1
+ * @ret_character:  its code point
+ * Returns the number of its bytes, 1 .. 4; 0 if the bytes do not start with a character: cut off,
+ * longer than need be, a surrogate, beyond U+10FFFF.
+ */
+size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character);
+
+/*
+ * utf8_is_safe() - whether a terminal shows a character as a character
+ * False for what moves the cursor, changes modes, breaks lines or turns the direction of text.
+ */
+bool utf8_is_safe(uint32_t character);
+
+#endif /* VIEW_UTF8_H */
