@@ -3,7 +3,9 @@
 
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
+#include "base/name_guess.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
@@ -13,7 +15,6 @@
 #include "cli/standard_output.h"
 #include "export/export_event.h"
 #include "export/export_format.h"
-#include "sampler/name_guess.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -192,7 +193,26 @@ static void close_destination(struct destination *d)
         free(d->path);
 }
 
-/* One line on what is there, and one for each thing that is not. */
+/* "left out: 3 messages; 2 frames" */
+static void print_left_out(const struct export_totals *totals)
+{
+        struct byte_buffer words = { .data = NULL };
+
+        for (size_t i = 0; i < EXPORT_LEFT_OUT_COUNT; i++) {
+                char line[160];
+                int n = snprintf(line, sizeof(line), "%s%s %s", words.used_bytes > 0 ? "; " : "",
+                                 text_number_count(totals->left_out[i]).text,
+                                 export_left_out_words((enum export_left_out)i));
+
+                if (totals->left_out[i] > 0)
+                        byte_buffer_add(&words, line, (size_t)n);
+        }
+        byte_buffer_add_u8(&words, 0);
+        if (words.used_bytes > 1 && !words.failed)
+                complain("left out: %s", (const char *)words.data);
+        byte_buffer_deinit(&words);
+}
+
 static void print_done(const struct destination *d, const struct export_format *format,
                        const struct export_totals *totals, uint64_t n_bytes)
 {
@@ -201,10 +221,7 @@ static void print_done(const struct destination *d, const struct export_format *
         complain("wrote %s (%s): %s samples, %s zones", is_stdout ? "standard output" : d->path,
                  text_number_bytes(n_bytes).text, text_number_count(totals->n_samples).text,
                  text_number_count(totals->n_zones).text);
-        for (size_t i = 0; i < EXPORT_LEFT_OUT_COUNT; i++)
-                if (totals->left_out[i] > 0)
-                        complain("left out: %s %s", text_number_count(totals->left_out[i]).text,
-                                 export_left_out_words((enum export_left_out)i));
+        print_left_out(totals);
         if (!is_stdout)
                 complain_next("%s %s", format->next, d->path);
 }
@@ -235,6 +252,9 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
                 if (!args->quiet)
                         print_done(&d, format, &totals, n_bytes);
         }
+        /* Who reads a pipe may have seen enough. */
+        if (r == -EPIPE && strcmp(d.path, "-") == 0)
+                r = 0;
         close_destination(&d);
         return r;
 }

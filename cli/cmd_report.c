@@ -3,11 +3,11 @@
 
 #include "analyze/report.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/cpus_text.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
-#include "cli/option_table.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
 #include "cli/report_views.h"
@@ -33,32 +33,32 @@ struct arguments {
         const char *path;
         struct report_views views; /* or one of these; with filters, and how to print */
         bool off_cpu, cpus;        /* views instead of the usual one, or both */
-        bool help;
 };
 
 static const struct option_row option_rows[] = {
         REPORT_VIEW_ROWS,
-        { 'i', "input", "FILE", "the same as FILE" },
+        COMMON_ROW_INPUT,
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and who woke them" },
         { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with whom" },
         FILTER_OPTION_ROWS,
         OUTPUT_OPTION_ROWS,
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof report",
-        .operands = "[FILE]",
+        .operands = "[TRACE]",
         .n_operands_max = 1,
         .about =
                 "Shows where the time of a recorded program went: functions, zones, and the functions\n"
                 "inside the zones; or one view of it in detail.  --zone alone is a view as well: its times, the\n"
-                "calls inside, its waits and its slowest instances.  FILE is a trace, \"-\" standard input;\n"
+                "calls inside, its waits and its slowest instances.  TRACE is a file, \"-\" standard input;\n"
                 "default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
-                   "1 = FILE cannot be read or is no trace, or the report cannot be written; 2 = usage\n",
+                   "1 = TRACE cannot be read or is no trace, or the report cannot be written; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
@@ -66,37 +66,18 @@ static int take_option(void *context, int letter, const char *value)
         struct arguments *args = context;
 
         switch (letter) {
-        case 'i':
-                args->path = value;
-                break;
         case LETTER_OFF_CPU:
                 args->off_cpu = true;
-                break;
+                return 0;
         case LETTER_CPUS:
                 args->cpus = true;
-                break;
-        case 'h':
-                args->help = true;
-                break;
+                return 0;
         default: {
                 int r = report_views_take(&args->views, letter, value);
 
                 return r < 0 ? r : 0;
         }
         }
-        return 0;
-}
-
-static int parse_arguments(int argc, char **argv, struct arguments *args)
-{
-        int first;
-        int r = option_table_parse(&table, argc, argv, take_option, args, &first);
-
-        if (r < 0)
-                return r;
-        if (first < argc)
-                args->path = argv[first];
-        return args->help ? 0 : report_views_complete(&args->views, args->off_cpu || args->cpus);
 }
 
 /* The trace is there, but not all of it: once on stderr, where a pipe does not swallow it. */
@@ -189,27 +170,35 @@ static int print_overview(const struct arguments *args, struct error *err)
         return r;
 }
 
-int cmd_report(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .path = OPTION_DEFAULT_TRACE };
+        struct arguments *args = context;
         struct error err = ERROR_NONE;
         int r;
 
-        report_views_init(&args.views);
-        if (parse_arguments(argc, argv, &args) < 0)
+        args->path = common->trace;
+        output_options_adopt(&args->views.output, common);
+        if (report_views_complete(&args->views, args->off_cpu || args->cpus) < 0)
                 return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        if (args.views.view == REPORT_VIEW_NONE)
-                r = print_overview(&args, &err);
+        if (args->views.view == REPORT_VIEW_NONE)
+                r = print_overview(args, &err);
         else
-                r = report_views_print(&args.views, args.path, &err);
-        return r < 0 ? explain_failure(r, &args, &err) : r;
+                r = report_views_print(&args->views, args->path, &err);
+        return r < 0 ? explain_failure(r, args, &err) : r;
 }
 
 const struct option_table *cmd_report_options(void)
 {
         return &table;
+}
+
+int cmd_report(int argc, char **argv)
+{
+        struct arguments args = { .path = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        report_views_init(&args.views);
+        return command_frame_run(&frame, argc, argv);
 }

@@ -9,10 +9,10 @@
 
 struct option_table;
 
-/* For the help, the manual and completions. */
-const struct option_table *cmd_report_options(void);
-
 /* @argv[0] is "report".  Returns the exit status, an enum exit_status. */
 int cmd_report(int argc, char **argv);
+
+/* For the command_table. */
+const struct option_table *cmd_report_options(void);
 
 #endif /* CLI_CMD_REPORT_H */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#define ZLIB_CONST /* zlib reads its input only */
+
 #include "cli/gzip_file.h"
 
 #include "base/error.h"

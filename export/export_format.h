@@ -18,6 +18,7 @@
 struct error;
 struct loaded_trace;
 struct trace_filter;
+struct trace_walk;
 
 struct export_options {
         const struct trace_filter *filter; /* NULL = everything */
@@ -32,7 +33,7 @@ struct export_options {
         X(SAMPLES, "samples")                                                         \
         X(OTHER_EVENTS, "samples of other events (--event)")                          \
         X(ZONES, "zones")                                                             \
-        X(WAITS, "waits")                                                             \
+        X(SWITCHES, "context switches")                                               \
         X(MESSAGES, "messages")                                                       \
         X(PLOTS, "values of plots")                                                   \
         X(FRAMES, "frames")                                                           \
@@ -60,6 +61,13 @@ struct export_totals {
 
 /* Words that fit behind a number. */
 const char *export_left_out_words(enum export_left_out reason);
+
+/*
+ * export_totals_leave_out() - counts what went through a walk and has no place in the file
+ * @reasons:  a bit (1 << EXPORT_LEFT_OUT_...) each of SAMPLES, ZONES, SWITCHES, MESSAGES, PLOTS, FRAMES, MEMORY,
+ *            LOCKS, DEVICES
+ */
+void export_totals_leave_out(struct export_totals *totals, const struct trace_walk *walk, uint32_t reasons);
 
 /*
  * Writes to @out, from its beginning, without seeking.  Returns 0, -ENOMEM, -EIO of @out, what loaded_trace_walk() returns.

@@ -12,6 +12,7 @@
 #define EXPORT_EXPORT_FRAMES_H
 
 #include "analyze/function_table.h"
+#include "analyze/report_string.h"
 #include "base/byte_buffer.h"
 
 #include <stdbool.h>
@@ -66,6 +67,9 @@ int export_frames_of_frame(struct export_frames *f, uint32_t frame);
  * Returns bytes of any encoding, borrowed until the next call or from the trace; NULL without memory.
  */
 const char *export_frames_name(struct export_frames *f, const struct export_frame *frame, size_t *ret_bytes);
+
+/* What zones of a location are called: its name, else the function it is in. */
+struct report_string export_frames_zone_name(const struct trace_dictionary *d, uint32_t location);
 
 /* The module of a frame; 0 = none. */
 uint32_t export_frames_module(const struct export_frames *f, const struct export_frame *frame);

@@ -93,6 +93,13 @@ void json_out_key(struct json_out *j, const char *key)
         j->needs_comma = false;
 }
 
+void json_out_key_string(struct json_out *j, const char *bytes, size_t n_bytes)
+{
+        json_out_string(j, bytes, n_bytes);
+        put_byte(j, ':');
+        j->needs_comma = false;
+}
+
 /* A character that cannot stand in a string as it is. */
 static void put_escaped(struct json_out *j, unsigned char byte)
 {

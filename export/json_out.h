@@ -35,6 +35,8 @@ void json_out_open(struct json_out *j, char bracket);
 void json_out_close(struct json_out *j, char bracket);
 /* @key is of this program: nothing in it is escaped. */
 void json_out_key(struct json_out *j, const char *key);
+/* A key that may hold anything. */
+void json_out_key_string(struct json_out *j, const char *bytes, size_t n_bytes);
 
 void json_out_string(struct json_out *j, const char *bytes, size_t n_bytes);
 /* @words are of this program: nothing in them is escaped. */

@@ -60,12 +60,14 @@ holds "CSV of threads is what JSON says" csv_is_json waits threads --threads
 
 holds "70 % and 30 % by function, within 5 points" json split '[.functions.rows[] | { (.function): .total }] | add |
         .seventy > 0.65 and .seventy < 0.75 and .thirty > 0.25 and .thirty < 0.35' --functions
+# shellcheck disable=SC2016 # variables of jq
 holds "the tree from the top has both below main" json split '
         [.top_down.rows[] | select(.function == "main") | .depth] as [$main] |
         [.top_down.rows[] | select(.function == "seventy" or .function == "thirty") | .depth] |
         length == 2 and all(. == $main + 1)' --top-down
 holds "the tree from the bottom has main below the hottest" json split '
         .bottom_up.rows | .[0].function == "seventy" and .[1].function == "main" and .[1].depth == 1' --bottom-up
+# shellcheck disable=SC2016 # variables of jq
 holds "a child never weighs more than its parent" json plain '
         [foreach .top_down.rows[] as $row ([]; .[:$row.depth] + [$row.total];
                 if $row.depth > 0 then .[$row.depth] <= .[$row.depth - 1] + 1e-9 else . != null end)] | all' --top-down --min-share 0
