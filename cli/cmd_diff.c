@@ -65,8 +65,9 @@ struct loading {
 };
 
 static const struct option_row option_rows[] = {
-        { LETTER_BEFORE, "before", "GLOB", "recordings before; may be given again, hyprof expands '*'" },
-        { LETTER_AFTER, "after", "GLOB", "recordings after" },
+        { LETTER_BEFORE, "before", "TRACE",
+          "a recording before; may be given again, and hyprof expands '*'" },
+        { LETTER_AFTER, "after", "TRACE", "a recording after; the same" },
         { LETTER_PER, "per", "ZONE",
           "compare what each ZONE costs: for runs that do different amounts of work" },
         { LETTER_WALL, "wall", NULL, "zones from begin to end, waiting included; default: time on a CPU" },
