@@ -7,6 +7,8 @@
 # tests/unit/test_x.c is a test, a new tests/workloads/w_x.c is a workload.
 
 VERSION := 0.1.0
+# Of this version: the date that its manuals bear.
+RELEASED := 2026-11-21
 SONAME  := libhyprof.so.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -89,18 +91,18 @@ DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -lelf -lpfm -lzstd -lz -llzma -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
+LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
+MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
 LIB_FOLDERS := base format instrument symbolize unwind sampler analyze view export
 NO_BPF_SRC  := sampler/switch_source_none.c
 BPF_SRC     := sampler/switch_source.c sampler/switch_program.c
 LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
-               $(filter-out cli/main.c,$(wildcard cli/*.c))
-MAIN_SRC    := $(wildcard cli/main.c)
+               $(filter-out $(MAIN_SRC),$(wildcard cli/*.c))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
@@ -113,6 +115,7 @@ UNIT_AID    := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
 TOOL_SRC    := $(wildcard tests/tools/*.c)
+PROSE_TXT   := $(wildcard docs/man/*.txt)
 
 # The client's symbols are reachable by tests/unit only through the archive, never through hyprof itself.
 objects    = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
@@ -123,6 +126,7 @@ CLIENT_OBJ  := $(call objects,$(CLIENT_SRC))
 IREE_OBJ    := $(call objects,$(IREE_SRC))
 
 HYPROF      := $(if $(MAIN_SRC),$(B)/hyprof)
+MANUALS     := $(if $(MAIN_SRC),$(B)/man/made)
 INTERNAL    := $(B)/libhyprof_internal.a
 CLIENT_A    := $(if $(CLIENT_SRC),$(B)/libhyprof.a)
 CLIENT_SO   := $(if $(CLIENT_SRC),$(B)/libhyprof.so)
@@ -148,12 +152,12 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan lint fuzz bench install install-capabilities uninstall clean help \
-        packages test-programs fuzz-programs bench-programs FORCE
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench install install-capabilities uninstall clean help \
+        packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
+all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -165,15 +169,19 @@ test: ## install what is missing, build and run all tests
 	$(SUBMAKE) all test-programs
 	$(Q)tests/run_tests.sh $(B)
 
-check-asan: ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
+check-asan: ## the tests that find errors of memory, with AddressSanitizer and UndefinedBehaviorSanitizer
 	$(Q)tests/install_packages.sh build test
 	$(SUBMAKE) VARIANT=asan all test-programs
 	$(Q)tests/run_tests.sh build/asan
 
 check-tsan: ## the unit tests that use threads, with ThreadSanitizer
 	$(Q)tests/install_packages.sh build test
-	$(SUBMAKE) VARIANT=tsan test-programs
+	$(SUBMAKE) VARIANT=tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
 	$(Q)tests/run_tests.sh build/tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
+
+check-clang: ## what clang warns of, in all sources; nothing is made of them
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) VARIANT=clang CFLAGS='$(CFLAGS) -fsyntax-only' CXXFLAGS='$(CXXFLAGS) -fsyntax-only' objects
 
 lint: ## formatting, static analysis and the rules of the tree
 	$(Q)tests/install_packages.sh build lint
@@ -196,6 +204,11 @@ packages: ## install every Debian package that any target needs
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
 
+# Where the shells look for them, and the names of ours.
+COMPLETIONS := bash-completion/completions/hyprof.bash zsh/site-functions/_hyprof fish/vendor_completions.d/hyprof.fish
+COMPLETION_FOLDERS := $(patsubst %/,%,$(dir $(COMPLETIONS)))
+installed = $(1:.bash=)
+
 install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
@@ -207,6 +220,9 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(PREFIX)/lib/lib$(n).so.0' && \
 	        ln -sf lib$(n).so.0 '$(DESTDIR)$(PREFIX)/lib/lib$(n).so' &&) true
 	$(foreach h,$(CLIENT_HDR),install -D -m 644 $(h) '$(h:instrument/client/%=$(DESTDIR)$(PREFIX)/%)' &&) true
+	install -d $(COMPLETION_FOLDERS:%='$(DESTDIR)$(PREFIX)/share/%') '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 644 $(B)/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
@@ -224,7 +240,9 @@ uninstall: ## remove what install put there
 	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
 	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
 	        $(foreach n,$(TRACY_NAMES),$(foreach e,.a .so .so.0,'$(DESTDIR)$(PREFIX)/lib/lib$(n)$(e)')) \
+	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
+	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
 	-find '$(DESTDIR)$(PREFIX)/include/hyprof' -depth -type d -empty -delete
 
 clean: ## remove build/
@@ -247,7 +265,7 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
 # A missing header is reported once, with the command that installs it.
-HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h jansson.h libiberty/demangle.h \
+HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h sqlite3.h jansson.h libiberty/demangle.h \
            sys/capability.h seccomp.h $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
 	@for header in $(HEADERS); do \
@@ -286,8 +304,36 @@ $(BPF_PROGRAM): sampler/bpf/switch_events.bpf.c $(wildcard sampler/bpf/*.h) $(B)
 $(B)/obj/sampler/switch_program.o: $(BPF_PROGRAM)
 $(B)/obj/sampler/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
 
+# What manuals say beyond the tables of options: one file, in which each begins with its name.
+MANUAL_PROSE := $(B)/obj/cli/manual_prose.txt
+$(MANUAL_PROSE): $(PROSE_TXT) docs/man $(B)/flags
+	@mkdir -p $(@D)
+	$(Q)for file in $(PROSE_TXT); do printf '\001%s\n' "$$(basename "$$file" .txt)" && cat "$$file" || exit 1; done > $@
+$(B)/obj/cli/manual_prose.o: $(MANUAL_PROSE)
+$(B)/obj/cli/manual_prose.o: private C_FLAGS += -DMANUAL_PROSE_FILE='"$(MANUAL_PROSE)"'
+$(B)/obj/cli/man_page.o: private C_FLAGS += -DHYPROF_DATE='"$(RELEASED)"'
+
+# Made by the program itself, so that they say what it does.
+$(B)/man/made: $(B)/hyprof
+	$(call say,MAN,$(@D))
+	@mkdir -p $(@D) && rm -f $(@D)/*.1
+	$(Q)for page in $$($< __man); do \
+	        $< __man $$page > "$(@D)/$$([ $$page = hyprof ] || echo hyprof-)$$page.1" || exit 1; \
+	done
+	@touch $@
+
+# Another commit builds one file anew.
+GIT_ID := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+$(B)/git_id: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(GIT_ID)' | cmp -s - $@ || printf '%s\n' '$(GIT_ID)' > $@
+$(B)/obj/cli/version.o: $(B)/git_id
+$(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPROF_MACHINE='"$(MACHINE)"' \
+                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0)
+
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
+$(B)/obj/tests/unit/test_%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan,$(VARIANT)),-include tests/unit/no_marks.h)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Code whose callers can only be found by tables.
@@ -405,5 +451,6 @@ $(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $(INTER
 
 ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
+objects: $(call objects,$(ALL_SRC) $(TRACY_SRC))
 .SECONDARY: $(call objects,$(ALL_SRC))
 -include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))

@@ -23,7 +23,6 @@ enum diff_doubt {
         DIFF_TOO_FEW,   /* samples or zones, before or after */
         DIFF_TOO_SMALL, /* a share that does not matter */
         DIFF_ONE_SIDED, /* new or gone */
-        DIFF_NOT_ASKED, /* --only */
         DIFF_NO_SLICES, /* DIFF_RUN_SLICED_MAX */
 };
 
@@ -31,7 +30,8 @@ struct diff_item {
         uint32_t key_before, key_after; /* 0 = absent; differ if it was renamed */
         enum diff_kind kind;
         enum diff_doubt doubt;
-        bool is_kernel;
+        bool is_outer; /* a zone most of whose time is in zones inside: what it says, those say as well */
+        bool is_kernel, is_asked;         /* not asked for: it tells of the whole, and is not shown */
         uint64_t n_before, n_after;       /* samples, zones; of all runs */
         double value_before, value_after; /* what is compared, a mean of the runs */
         double share_before, share_after; /* of the samples' weight; of zones of the recording's time */
@@ -77,7 +77,8 @@ double diff_item_count_variance(const struct diff_item *item, const struct diff_
                                 const struct diff_basis *basis, bool before);
 
 /*
- * diff_items_references() - the judged items of a kind that the whole is found from
+ * diff_items_references() - the judged items of a kind that the whole is found from:
+ * no outer zones, and nothing of the kernel, whose share tells what else the machine did
  * @ret:  indexes, the heaviest first, at most DIFF_REFERENCES_MAX.  Returns how many.
  */
 uint32_t diff_items_references(const struct diff_item *items, size_t n_items, enum diff_kind kind,

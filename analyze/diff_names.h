@@ -25,7 +25,7 @@ struct function;
 struct trace_location;
 
 /* Of all traces together; further names are left out, and counted by who asked. */
-#define DIFF_NAMES_KEYS_MAX  (UINT32_C(1) << 20)
+#define DIFF_NAMES_KEYS_MAX  (UINT32_C(1) << 18)
 #define DIFF_NAMES_BYTES_MAX (UINT32_C(1) << 27)
 
 enum diff_kind { DIFF_FUNCTION, DIFF_ZONE, DIFF_KIND_COUNT };

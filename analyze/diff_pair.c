@@ -20,7 +20,10 @@
 #define N_SLICES_MIN 8
 
 /* Fewer items do not tell how much items scatter. */
-#define N_SCATTER_MIN 6
+#define N_SCATTER_MIN 5
+
+/* What is expected of runs in general counts as much as so many items. */
+#define SCATTER_PRIOR 4
 
 /* A replicate in which nothing of an item was drawn has this share of it, not none: there is no logarithm of 0. */
 #define SHARE_MIN 0.01
@@ -37,7 +40,8 @@ struct series {
 struct judged {
         uint32_t item;
         struct series before, after;
-        double shared;       /* change of the last replicate, with that of the whole */
+        double drawn; /* change of the last replicate, with that of the whole */
+        double shift_variance;
         double sum, squares; /* over replicates, of `change - shift` */
 };
 
@@ -111,6 +115,12 @@ static double allowance_of(const struct diff_pair *pair, const struct diff_item 
         return item->is_kernel ? pair->allowance.kernel : pair->allowance.item;
 }
 
+static double by_counts(const struct diff_pair *pair, const struct diff_item *item)
+{
+        return diff_item_count_variance(item, pair->before, &pair->basis, true) +
+               diff_item_count_variance(item, pair->after, &pair->basis, false);
+}
+
 static int find_judged(struct resampling *r, const struct diff_item *items, size_t n_items)
 {
         const struct diff_pair *pair = r->pair;
@@ -126,7 +136,7 @@ static int find_judged(struct resampling *r, const struct diff_item *items, size
                 r->judged[r->n_judged].after = series_of(pair, &items[i], false);
                 r->n_judged++;
         }
-        diff_shift_init(&r->shift, items, n_items, pair->kind);
+        diff_shift_init(&r->shift, items, n_items, pair->kind, pair->allowance.whole);
         for (uint32_t i = 0; i < r->shift.n; i++) {
                 const struct diff_item *item = &items[r->shift.owners[i]];
                 double allowance = allowance_of(pair, item);
@@ -134,21 +144,18 @@ static int find_judged(struct resampling *r, const struct diff_item *items, size
                 for (uint32_t j = 0; j < r->n_judged; j++)
                         if (r->judged[j].item == r->shift.owners[i])
                                 r->reference_at[i] = j;
-                r->shift.weights[i] = 1 / (allowance * allowance +
-                                           diff_item_count_variance(item, pair->before, &pair->basis, true) +
-                                           diff_item_count_variance(item, pair->after, &pair->basis, false));
+                diff_shift_set(&r->shift, i, by_counts(pair, item), allowance * allowance);
         }
-        diff_shift_weigh(&r->shift, pair->allowance.whole);
         return 0;
 }
 
-/* Asks about the changes that are in `shared`. */
+/* Asks about the changes that are in `drawn`. */
 static void ask(struct resampling *r)
 {
         double changes[DIFF_REFERENCES_MAX];
 
         for (uint32_t i = 0; i < r->shift.n; i++)
-                changes[i] = r->judged[r->reference_at[i]].shared;
+                changes[i] = r->judged[r->reference_at[i]].drawn;
         diff_shift_ask(&r->shift, changes);
 }
 
@@ -161,12 +168,12 @@ static void resample(struct resampling *r)
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct judged *j = &r->judged[i];
 
-                j->shared = log(replicate(&j->after, after) / replicate(&j->before, before));
+                j->drawn = log(replicate(&j->after, after) / replicate(&j->before, before));
         }
         ask(r);
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct judged *j = &r->judged[i];
-                double change = j->shared - diff_shift_find(&r->shift, j->item);
+                double change = j->drawn - diff_shift_find(&r->shift, j->item);
 
                 j->sum += change;
                 j->squares += change * change;
@@ -197,30 +204,28 @@ static uint32_t n_slices_of(const struct series *s)
 static double spread_variance(const struct diff_pair *pair, const struct judged *j,
                               const struct diff_item *item)
 {
-        double variance = variance_of(j->sum, j->squares), by_counts;
+        double variance = variance_of(j->sum, j->squares);
 
         if (n_slices_of(&j->before) >= N_SLICES_MIN && n_slices_of(&j->after) >= N_SLICES_MIN)
                 return variance;
-        by_counts = diff_item_count_variance(item, pair->before, &pair->basis, true) +
-                    diff_item_count_variance(item, pair->after, &pair->basis, false);
-        return fmax(variance, by_counts);
+        return fmax(variance, by_counts(pair, item));
 }
 
 /*
- * The scatter of the items beyond what varies within the recordings.  By medians: a few items that did change do not
- * count for it, but if most have, nothing can be said of any.
+ * The scatter of the other items beyond what varies within the recordings.  By medians: a few items that did change do not
+ * count for it, but if most have, nothing can be said of any.  A variance.
  */
-static double find_scatter(const struct resampling *r, const struct diff_item *items)
+static double find_scatter(const struct resampling *r, const struct diff_item *items, uint32_t owner)
 {
         struct weighted_value squares[DIFF_REFERENCES_MAX], variances[DIFF_REFERENCES_MAX];
         uint32_t n = 0;
-        double middle, scatter;
+        double middle, scatter, allowance = r->pair->allowance.item;
 
         for (uint32_t i = 0; i < r->shift.n; i++) {
                 const struct judged *j = &r->judged[r->reference_at[i]];
                 const struct diff_item *item = &items[j->item];
 
-                if (item->is_kernel)
+                if (item->is_kernel || j->item == owner)
                         continue;
                 squares[n] = (struct weighted_value){ fabs(item->change), 1, n };
                 variances[n] = (struct weighted_value){ spread_variance(r->pair, j, item), 1, n };
@@ -231,33 +236,33 @@ static double find_scatter(const struct resampling *r, const struct diff_item *i
         weighted_values_sort(squares, n);
         weighted_values_sort(variances, n);
         middle = weighted_median_without(squares, n, WEIGHTED_MEDIAN_NOBODY) / NORMAL_MEDIAN;
-        scatter = middle * middle - weighted_median_without(variances, n, WEIGHTED_MEDIAN_NOBODY);
-        return scatter > 0 ? sqrt(scatter) : 0;
+        scatter = fmax(middle * middle - weighted_median_without(variances, n, WEIGHTED_MEDIAN_NOBODY), 0);
+        return (SCATTER_PRIOR * allowance * allowance + n * scatter) / (SCATTER_PRIOR + n);
 }
 
 static void find_changes(struct resampling *r, struct diff_item *items)
 {
         for (uint32_t i = 0; i < r->n_judged; i++)
-                r->judged[i].shared = log(r->judged[i].after.value / r->judged[i].before.value);
+                r->judged[i].drawn = log(r->judged[i].after.value / r->judged[i].before.value);
         ask(r);
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct diff_item *item = &items[r->judged[i].item];
 
-                item->raw = r->judged[i].shared;
+                item->raw = r->judged[i].drawn;
                 item->change = item->raw - diff_shift_find(&r->shift, r->judged[i].item);
+                r->judged[i].shift_variance = diff_shift_variance(&r->shift, r->judged[i].item);
         }
 }
 
 static void judge(struct resampling *r, struct diff_item *items)
 {
-        double scatter = find_scatter(r, items);
-
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct diff_item *item = &items[r->judged[i].item];
-                double allowance = fmax(allowance_of(r->pair, item), scatter);
+                double scatter = find_scatter(r, items, r->judged[i].item);
+                double allowance = allowance_of(r->pair, item);
 
-                item->se = sqrt(spread_variance(r->pair, &r->judged[i], item) + allowance * allowance +
-                                diff_shift_variance(&r->shift, r->judged[i].item));
+                item->se = sqrt(spread_variance(r->pair, &r->judged[i], item) +
+                                fmax(allowance * allowance, scatter) + r->judged[i].shift_variance);
                 item->df = DIFF_PAIR_DF;
                 item->p = student_t_two_sided(item->change / item->se, item->df);
         }
@@ -268,18 +273,19 @@ int diff_pair_judge(const struct diff_pair *pair, struct diff_item *items, size_
 {
         struct resampling r = { .pair = pair, .state = UINT64_C(0x9e3779b97f4a7c15) };
         struct diff_whole whole = { .df = DIFF_PAIR_DF, .p = 1 };
+        double shift_variance;
         int result = find_judged(&r, items, n_items);
 
         if (result == 0 && r.n_judged > 0) {
                 find_changes(&r, items);
                 whole.change = diff_shift_find(&r.shift, DIFF_SHIFT_NOBODY);
+                shift_variance = diff_shift_variance(&r.shift, DIFF_SHIFT_NOBODY);
                 for (int i = 0; i < DIFF_PAIR_REPLICATES; i++)
                         resample(&r);
                 judge(&r, items);
                 whole.n_items = r.shift.n;
                 whole.is_known = true;
-                whole.se = sqrt(variance_of(r.whole_sum, r.whole_squares) +
-                                diff_shift_variance(&r.shift, DIFF_SHIFT_NOBODY) +
+                whole.se = sqrt(variance_of(r.whole_sum, r.whole_squares) + shift_variance +
                                 pair->allowance.whole * pair->allowance.whole);
                 whole.p = student_t_two_sided(whole.change / whole.se, whole.df);
         }

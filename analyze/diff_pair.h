@@ -22,7 +22,7 @@
 #include <stddef.h>
 
 #define DIFF_PAIR_REPLICATES 400
-#define DIFF_PAIR_BLOCK      2 /* slices that are drawn together */
+#define DIFF_PAIR_BLOCK      8 /* slices that are drawn together */
 #define DIFF_PAIR_NEAR       8 /* slices that one is drawn from lie this near */
 /* Of the variance: slices are few, and neighbours depend on each other. */
 #define DIFF_PAIR_DF 20

@@ -72,7 +72,8 @@ int diff_run_add_sample(struct diff_run *run, uint32_t key, uint32_t slice, doub
         return 0;
 }
 
-int diff_run_add_zone(struct diff_run *run, uint32_t key, uint32_t slice, double cpu_ns, double wall_ns)
+int diff_run_add_zone(struct diff_run *run, uint32_t key, uint32_t slice, double cpu_ns, double wall_ns,
+                      double self_ns)
 {
         struct diff_sum *sum = find_sum(run, key);
 
@@ -82,6 +83,7 @@ int diff_run_add_zone(struct diff_run *run, uint32_t key, uint32_t slice, double
         sum->n++;
         sum->cpu += cpu_ns;
         sum->wall_ns += wall_ns;
+        sum->self_ns += self_ns;
         sum->cpu_squares += cpu_ns * cpu_ns;
         sum->wall_squares += wall_ns * wall_ns;
         if (sum->slices) {

@@ -36,6 +36,7 @@ struct diff_slices {
 struct diff_sum {
         uint64_t n;
         double cpu, wall_ns;
+        double self_ns;                   /* zones: of wall_ns, without the zones directly inside */
         double cpu_squares, wall_squares; /* zones: sums of squares, of each zone */
         struct diff_slices *slices;       /* heap; NULL = it does not occur, or there are too many */
 };
@@ -58,15 +59,15 @@ struct diff_run {
 
 struct diff_run_request {
         const struct trace_filter *filter; /* NULL = everything */
-        const char *event;                 /* whose samples; NULL = the event with the most */
-        const struct zone_pattern *unit;   /* zones that are the unit of work; NULL = the run is */
+        const char *event; /* whose samples; NULL = the event with the most.  Without it: no samples */
+        const struct zone_pattern *unit; /* zones that are the unit of work; NULL = the run is */
 };
 
 /*
  * diff_run_load() - read the events
  * @names:  grows; shared by all runs that are compared
  * @run:    to be deinitialised in any case
- * Returns 0, -ENOENT with words if no sample is of `event`, what loaded_trace_walk() returns.
+ * Returns 0 or what loaded_trace_walk() returns.
  */
 int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_trace *trace,
                   const struct diff_run_request *request, struct error *err);
@@ -80,6 +81,7 @@ struct diff_sum diff_run_sum(const struct diff_run *run, uint32_t key);
 
 /* What diff_run_load() does with each; exported for tests.  @weight: of a zone its time on a CPU.  Return 0 or -ENOMEM. */
 int diff_run_add_sample(struct diff_run *run, uint32_t key, uint32_t slice, double weight);
-int diff_run_add_zone(struct diff_run *run, uint32_t key, uint32_t slice, double cpu_ns, double wall_ns);
+int diff_run_add_zone(struct diff_run *run, uint32_t key, uint32_t slice, double cpu_ns, double wall_ns,
+                      double self_ns);
 
 #endif /* ANALYZE_DIFF_RUN_H */

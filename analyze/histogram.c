@@ -187,3 +187,21 @@ uint64_t histogram_quantile(const struct histogram *h, double share)
         }
         return h->largest;
 }
+
+uint64_t histogram_count_below(const struct histogram *h, uint64_t value)
+{
+        uint64_t n = 0;
+
+        if (h->n_values == 0 || value <= h->smallest)
+                return 0;
+        if (value > h->largest)
+                return h->n_values;
+        if (h->n_buckets == 0) {
+                for (uint64_t i = 0; i < h->n_values; i++)
+                        n += h->counts[i] < value;
+                return n;
+        }
+        for (uint32_t i = 0; i < h->n_buckets && middle_of(h->first_bucket + i) < value; i++)
+                n += h->counts[i];
+        return n;
+}

@@ -38,4 +38,7 @@ int histogram_add(struct histogram *h, uint64_t value);
  */
 uint64_t histogram_quantile(const struct histogram *h, double share);
 
+/* How many numbers are below @value, to the accuracy of the buckets. */
+uint64_t histogram_count_below(const struct histogram *h, uint64_t value);
+
 #endif /* ANALYZE_HISTOGRAM_H */

@@ -46,6 +46,27 @@ static void read_names(struct loaded_trace *t, const struct trace_item *item)
                                 t->thread_names[run.thread - 1] = (uint32_t)event.thread_name.name;
 }
 
+/* A thread that was given no name has that of its process's first one that was. */
+static int complete_names(struct loaded_trace *t)
+{
+        uint32_t n_processes = trace_dictionary_count(t->dictionary, TRACE_TABLE_PROCESSES);
+        uint32_t *names = calloc((size_t)n_processes + 1, sizeof(*names));
+
+        if (!names)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < t->n_threads; i++) {
+                const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS,
+                                                                      i + 1);
+
+                if (names[row->process] == 0)
+                        names[row->process] = t->thread_names[i];
+                if (t->thread_names[i] == 0)
+                        t->thread_names[i] = names[row->process];
+        }
+        free(names);
+        return 0;
+}
+
 int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
 {
         struct trace_item item;
@@ -58,6 +79,8 @@ int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
                         read_names(t, &item);
         if (r < 0)
                 return r;
+        if (complete_names(t) < 0)
+                return error_set(err, -ENOMEM, "the names of threads: out of memory");
         t->has_names = true;
         return trace_reader_rewind(t->reader, err);
 }
@@ -155,18 +178,5 @@ uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
 
 struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread)
 {
-        uint32_t process;
-
-        if (t->thread_names[thread - 1] != 0)
-                return report_string_of(t->dictionary, t->thread_names[thread - 1]);
-        process = ((const struct trace_thread *)trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS,
-                                                                     thread))
-                          ->process;
-        for (uint32_t i = 1; i < thread; i++) {
-                const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, i);
-
-                if (row->process == process && t->thread_names[i - 1] != 0)
-                        return report_string_of(t->dictionary, t->thread_names[i - 1]);
-        }
-        return (struct report_string){ .bytes = NULL };
+        return report_string_of(t->dictionary, t->thread_names[thread - 1]);
 }

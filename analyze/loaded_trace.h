@@ -24,8 +24,7 @@ struct trace_walk;
 struct loaded_trace {
         struct trace_reader *reader;
         const struct trace_dictionary *dictionary; /* the reader's, complete */
-        uint32_t *
-                thread_names; /* heap; strings by thread id - 1, the last that each was given; see has_names */
+        uint32_t *thread_names;                    /* heap; strings by thread id - 1; see has_names */
         uint32_t n_threads;
         bool has_names;            /* loaded_trace_read_names() was here */
         uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
@@ -60,7 +59,7 @@ uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
  */
 int loaded_trace_read_names(struct loaded_trace *t, struct error *err);
 
-/* After that: the last name of a thread, else of its process's first thread; empty if unknown. */
+/* After that, in constant time: the last name of a thread, else of its process's first thread with one; else empty. */
 struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread);
 
 #endif /* ANALYZE_LOADED_TRACE_H */

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads all events into @totals. */
-static int read_events(struct report *report, struct trace_totals *totals, const struct trace_filter *filter,
-                       struct error *err)
+/* Reads all events into the totals. */
+static int read_events(struct report *report, struct error *err)
 {
-        int r = trace_totals_start(totals, &report->trace, filter);
+        struct trace_totals *totals = &report->totals;
+        int r = trace_totals_start(totals, &report->trace, &report->filter);
 
         if (r < 0)
                 return error_set(err, r, "making the report: out of memory");
@@ -137,6 +137,7 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                 report->n_zone_events += thread->n_zones;
                 report->n_kernel_threads += !timeline->is_fiber;
                 report->threads[report->n_threads++] = (struct report_thread){
+                        .thread = i + 1,
                         .pid = process->pid,
                         .tid = row->tid,
                         .is_fiber = timeline->is_fiber,
@@ -234,26 +235,23 @@ static int fill_functions_inside(struct report *report, struct report_samples *s
 static int fill_samples_and_zones(struct report *report, const struct trace_dictionary *d,
                                   const struct trace_totals *totals, const struct report_options *options)
 {
-        struct report_samples samples;
-        int r = report_samples_init(&samples, &totals->samples, d, report->event ? report->event->event : 0);
+        struct report_samples *samples = &report->samples;
+        int r = report_samples_init(samples, &totals->samples, d, report->event ? report->event->event : 0);
 
         if (r < 0)
                 return r;
-        r = report_samples_functions(&samples, &report->functions);
+        r = report_samples_functions(samples, &report->functions);
         if (r == 0)
-                r = fill_zones(report, d, totals, &samples);
+                r = fill_zones(report, d, totals, samples);
         if (r == 0)
-                r = fill_functions_inside(report, &samples, options);
-        if (r == 0)
-                r = report_counters_fill(report, d, &samples);
-        report_samples_deinit(&samples);
-        return r;
+                r = fill_functions_inside(report, samples, options);
+        return r == 0 ? report_counters_fill(report, d, samples) : r;
 }
 
-static int fill(struct report *report, struct trace_totals *totals, const struct report_options *options,
-                struct error *err)
+static int fill(struct report *report, const struct report_options *options, struct error *err)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
+        struct trace_totals *totals = &report->totals;
         int r = trace_totals_finish(totals, meta_value_number(d, "end_raw_ns"));
 
         if (r < 0)
@@ -293,38 +291,34 @@ int report_load(const char *path, const struct report_options *options, struct r
 {
         static const struct report_options defaults = { .event = NULL };
         struct report *report = calloc(1, sizeof(*report));
-        struct trace_filter filter = { .is_empty = true };
-        struct trace_totals totals;
         int r;
 
         if (!report)
                 return error_set(err, -ENOMEM, "making the report: out of memory");
         if (!options)
                 options = &defaults;
-        trace_totals_init(&totals);
-        totals.wants_waits = options->wants_waits;
-        totals.wants_cpus = options->wants_cpus;
+        trace_totals_init(&report->totals);
+        report->filter.is_empty = true;
+        report->totals.wants_waits = options->wants_waits;
+        report->totals.wants_cpus = options->wants_cpus;
+        report->totals.n_slowest = options->n_slowest;
         r = loaded_trace_open(&report->trace, path, err);
         if (r < 0)
                 goto fail;
         report->reader = report->trace.reader;
         if (options->filter)
-                r = trace_filter_init(&filter, options->filter, &report->trace, err);
+                r = trace_filter_init(&report->filter, options->filter, &report->trace, err);
         if (r < 0)
                 goto fail;
-        r = read_events(report, &totals, &filter, err);
+        r = read_events(report, err);
         if (r < 0)
                 goto fail;
-        r = fill(report, &totals, options, err);
+        r = fill(report, options, err);
         if (r < 0)
                 goto fail;
-        trace_totals_deinit(&totals);
-        trace_filter_deinit(&filter);
         *ret_report = report;
         return 0;
 fail:
-        trace_totals_deinit(&totals);
-        trace_filter_deinit(&filter);
         report_free(report);
         return r;
 }
@@ -343,6 +337,9 @@ void report_free(struct report *report)
         report_waits_deinit(&report->waits);
         report_cpus_deinit(&report->cpus);
         report_gaps_deinit(&report->gaps);
+        report_samples_deinit(&report->samples);
+        trace_totals_deinit(&report->totals);
+        trace_filter_deinit(&report->filter);
         loaded_trace_close(&report->trace);
         free(report);
 }

@@ -23,9 +23,12 @@
 #include "analyze/report_counters.h"
 #include "analyze/report_cpus.h"
 #include "analyze/report_gaps.h"
+#include "analyze/report_samples.h"
 #include "analyze/report_string.h"
 #include "analyze/report_waits.h"
 #include "analyze/sample_stats.h"
+#include "analyze/trace_filter.h"
+#include "analyze/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_reader.h"
 
@@ -88,6 +91,7 @@ struct report_zone {
 };
 
 struct report_thread {
+        uint32_t thread; /* in THREADS */
         uint32_t pid;
         uint32_t tid;              /* 0 for a fiber */
         bool is_fiber;             /* which runs on threads, whose on-CPU time has its own in it */
@@ -99,8 +103,11 @@ struct report_thread {
 };
 
 struct report {
-        struct loaded_trace trace;   /* the strings are its */
-        struct trace_reader *reader; /* the trace's */
+        struct loaded_trace trace;     /* the strings are its */
+        struct trace_reader *reader;   /* the trace's */
+        struct trace_filter filter;    /* what was looked at */
+        struct trace_totals totals;    /* what the rest is made of */
+        struct report_samples samples; /* for who asks for more: the functions of the frames */
         struct report_recording recording;
         enum trace_ending ending;
         const char *ending_words; /* what is wrong with the end; "" if nothing */
@@ -128,13 +135,12 @@ struct report {
         bool on_cpu_known; /* the trace has context switches */
 };
 
-struct trace_filter_request;
-
 struct report_options {
         const char *event;           /* whose samples are shown; NULL = the event with the most samples */
         uint32_t n_zones_inside;     /* for how many zones their functions are listed; 0 = all */
         uint32_t n_functions_inside; /* how many functions for each; 0 = all */
         bool wants_waits, wants_cpus;
+        uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
         const struct trace_filter_request *filter; /* what is looked at; NULL = everything */
 };
 

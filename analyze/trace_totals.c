@@ -6,6 +6,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ void trace_totals_deinit(struct trace_totals *t)
         sample_stats_deinit(&t->samples);
         wait_stats_deinit(&t->waits);
         cpu_lanes_deinit(&t->cpus);
+        zone_instances_deinit(&t->instances);
         id_set_deinit(&t->frame_names);
         id_set_deinit(&t->plot_names);
         id_set_deinit(&t->pool_names);
@@ -57,6 +59,8 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
         struct trace_totals *t = context;
 
         if (zone_stats_add(&t->zones, zone) < 0)
+                return no_memory(err, -ENOMEM);
+        if (t->n_slowest != 0 && zone_instances_add(&t->instances, thread->id, zone) < 0)
                 return no_memory(err, -ENOMEM);
         return zone->closed ? add_to_lanes(t, thread, &end, err) : 0;
 }
@@ -123,7 +127,7 @@ static struct trace_sink sink_of(struct trace_totals *t)
                 .sample = on_sample,
                 .wait = t->wants_waits ? on_wait : NULL,
                 .event = on_event,
-                .wants_paths = t->wants_waits,
+                .wants_paths = t->wants_waits || t->n_slowest != 0,
         };
 }
 
@@ -145,6 +149,12 @@ int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
         struct trace_sink sink = sink_of(t);
         int r = trace_walk_init(&t->walk, trace, filter, &sink);
 
+        if (r == 0 && t->n_slowest != 0) {
+                assert(filter && filter->has_zone);
+                r = zone_instances_init(&t->instances, &t->walk.paths, &filter->zone,
+                                        trace_dictionary_count(t->walk.dictionary, TRACE_TABLE_THREADS),
+                                        t->n_slowest);
+        }
         return r == 0 ? reserve(t, t->walk.dictionary) : r;
 }
 
@@ -158,6 +168,7 @@ int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictiona
 
 int trace_totals_finish(struct trace_totals *t, uint64_t end_ns)
 {
+        zone_instances_sort(&t->instances);
         return t->wants_cpus ? cpu_lanes_finish(&t->cpus, end_ns > t->walk.last_ns ? end_ns : t->walk.last_ns)
                              : 0;
 }

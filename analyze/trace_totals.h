@@ -17,6 +17,7 @@
 #include "analyze/sample_stats.h"
 #include "analyze/trace_walk.h"
 #include "analyze/wait_stats.h"
+#include "analyze/zone_instances.h"
 #include "analyze/zone_stats.h"
 #include "format/trace_spec.h"
 
@@ -36,8 +37,11 @@ struct trace_totals {
         struct id_set frame_names, plot_names, pool_names; /* strings that events named */
         bool wants_waits; /* set by the caller before the start: fill `waits` */
         bool wants_cpus;  /* the same for `cpus` */
+        uint32_t
+                n_slowest; /* the same for `instances`, and how many of the slowest; needs a filter for zones */
         struct wait_stats waits;
         struct cpu_lanes cpus;
+        struct zone_instances instances;
 };
 
 void trace_totals_init(struct trace_totals *t);

@@ -7,14 +7,15 @@
 #include "base/error.h"
 #include "cli/annotate_json.h"
 #include "cli/annotate_text.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
-#include "cli/option_table.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "symbolize/symbol_search.h"
 #include "view/text_color.h"
 #include "view/text_number.h"
+#include "view/text_width.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define ROWS_MAX          300 /* a function of more instructions is shown where it is hot */
@@ -38,8 +38,6 @@ enum {
         LETTER_ASM,
         LETTER_CONTEXT,
         LETTER_PERCENT_LIMIT,
-        LETTER_COLOR,
-
 };
 
 struct arguments {
@@ -51,33 +49,33 @@ struct arguments {
         enum text_color_when color;
         uint32_t context; /* CONTEXT_UNSET, ANNOTATE_TEXT_ROWS_ALL - 1 = all */
         double limit;
-        bool has_input; /* -i */
-        bool source, assembly, json, intel, help;
+        bool source, assembly, json, intel;
 };
 
 #define CONTEXT_ALL (UINT32_MAX - 1)
 
 static const struct option_row option_rows[] = {
-        { 'i', "input", "FILE", "the trace, - for standard input; default: " OPTION_DEFAULT_TRACE },
-        { LETTER_MODULE, "module", "NAME", "the function of this module: its path, or a part of that" },
-        { 'e', "event", "NAME", "show the samples of this event; default: the one with the most" },
+        COMMON_ROW_INPUT,
+        { LETTER_MODULE, "module", "MODULE", "the function of this module: its path, or a part of that" },
+        { 'e', "event", "EVENT", "show the samples of this event; default: the one with the most" },
         { LETTER_SOURCE, "source", NULL, "lines of source alone; with --asm: both" },
         { LETTER_ASM, "asm", NULL, "instructions alone; default: both" },
-        { 'M', "disassembler-style", "STYLE", "of x86 instructions: att or intel; default: att" },
-        { LETTER_CONTEXT, "context", "N",
-          "in a function of more than 300 instructions, show N around each hot\n                          one; all = the whole function; default: 8" },
+        { 'M', "disassembler-style", "att|intel", "of x86 instructions; default: att" },
+        { LETTER_CONTEXT, "context", "N|all",
+          "in a function of more than 300 instructions, show N around each hot one; all = the whole function; "
+          "default: 8" },
         { LETTER_PERCENT_LIMIT, "percent-limit", "P",
           "what has P percent of the samples is hot; default: 0.5" },
-        { 'j', "json", NULL,
-          "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md) instead of text" },
-        { LETTER_COLOR, "color", "WHEN", "auto, always or never; default: auto, on a terminal" },
+        COMMON_ROW_JSON("print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md) instead of text"),
+        COMMON_ROW_COLOR,
+        COMMON_ROW_PAGER,
         SEARCH_OPTION_ROWS,
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof annotate",
-        .operands = "[TRACE] FUNCTION",
+        .operands = "[TRACE] [FUNCTION]",
         .n_operands_max = 2,
         .about =
                 "Shows the instructions of a function with the samples at each, its jumps, and the lines of its\n"
@@ -122,32 +120,11 @@ static int take_limit(struct arguments *args, const char *value)
         return 0;
 }
 
-static int take_style(struct arguments *args, const char *value)
-{
-        args->intel = strcmp(value, "intel") == 0;
-        if (args->intel || strcmp(value, "att") == 0)
-                return 0;
-        complain("error: -M %s: att and intel are known", value);
-        return -EINVAL;
-}
-
-static int take_color(struct arguments *args, const char *value)
-{
-        if (text_color_parse(value, &args->color) == 0)
-                return 0;
-        complain("error: --color %s: auto, always and never are known", value);
-        return -EINVAL;
-}
-
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
         switch (letter) {
-        case 'i':
-                args->path = value;
-                args->has_input = true;
-                return 0;
         case LETTER_MODULE:
                 args->module = value;
                 return 0;
@@ -161,22 +138,14 @@ static int take_option(void *context, int letter, const char *value)
                 args->assembly = true;
                 return 0;
         case 'M':
-                return take_style(args, value);
+                args->intel = strcmp(value, "intel") == 0;
+                return 0;
         case LETTER_CONTEXT:
                 return take_context(args, value);
         case LETTER_PERCENT_LIMIT:
                 return take_limit(args, value);
-        case 'j':
-                args->json = true;
-                return 0;
-        case LETTER_COLOR:
-                return take_color(args, value);
-        case SEARCH_OPTION_DEBUG_DIR:
-        case SEARCH_OPTION_SYSROOT:
-                return search_options_take(&args->search, letter, value);
         default:
-                args->help = true;
-                return 0;
+                return search_options_take(&args->search, letter, value);
         }
 }
 
@@ -188,22 +157,17 @@ static bool is_name_of_trace(const char *word)
 }
 
 /* Two operands are TRACE and FUNCTION; one is FUNCTION, as for perf, unless it is named like a trace. */
-static int parse_arguments(int argc, char **argv, struct arguments *args)
+static int take_operands(struct arguments *args, struct common_options *common)
 {
-        int first;
-        int r = option_table_parse(&table, argc, argv, take_option, args, &first);
+        int n = common->n_operands;
 
-        if (r < 0)
-                return r;
-        if (argc - first == 2 && args->has_input) {
-                complain("error: -i and %s: one trace at a time", argv[first]);
-                complain_try("%s --help", table.command);
+        if ((n == 2 || (n == 1 && !common->trace && is_name_of_trace(common->operands[0]))) &&
+            common_options_take_trace(common, &table) < 0)
                 return -EINVAL;
-        }
-        if (argc - first == 2 || (argc - first == 1 && !args->has_input && is_name_of_trace(argv[first])))
-                args->path = argv[first++];
-        if (first < argc)
-                args->function = argv[first];
+        args->path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
+        args->function = common->operands[0];
+        args->json = common->json;
+        args->color = common->color;
         return 0;
 }
 
@@ -338,13 +302,6 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
 
 /* ---- the result ----------------------------------------------------------------------------------------- */
 
-static uint32_t count_columns(void)
-{
-        struct winsize size;
-
-        return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 static int print_text(const struct annotation *a, struct source_texts *sources, const struct arguments *args)
 {
         bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
@@ -355,7 +312,7 @@ static int print_text(const struct annotation *a, struct source_texts *sources, 
                 .show_all = is_short || args->context == CONTEXT_ALL,
                 .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
                 .share_hot = args->limit,
-                .n_columns = count_columns(),
+                .n_columns = text_width_of_terminal(STDOUT_FILENO),
         };
 
         return annotate_text_print(a, sources, &options, stdout);
@@ -409,31 +366,40 @@ static void set_up_sources(struct sampled_trace *trace, const struct arguments *
         trace->sources.sysroot = args->search.sysroot;
 }
 
-int cmd_annotate(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .path = OPTION_DEFAULT_TRACE,
-                                  .context = CONTEXT_UNSET,
-                                  .limit = LIMIT_DEFAULT };
+        struct arguments *args = context;
         struct sampled_trace trace;
         struct error err = ERROR_NONE;
         int r, status = EXIT_STATUS_FAILED;
 
-        if (parse_arguments(argc, argv, &args) < 0)
+        if (take_operands(args, common) < 0)
                 return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        r = sampled_trace_load(&trace, args.path, &err);
+        r = sampled_trace_load(&trace, args->path, &err);
         if (r < 0) {
                 complain("error: %s", err.text);
                 if (r == -ENOENT)
                         complain_try("hyprof record COMMAND");
         } else {
-                search_options_complete(&args.search, trace.dictionary);
-                set_up_sources(&trace, &args);
-                status = annotate(&trace, &args);
+                search_options_complete(&args->search, trace.dictionary);
+                set_up_sources(&trace, args);
+                status = annotate(&trace, args);
         }
         sampled_trace_deinit(&trace);
         return status;
+}
+
+const struct option_table *cmd_annotate_options(void)
+{
+        return &table;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+        struct arguments args = { .context = CONTEXT_UNSET, .limit = LIMIT_DEFAULT };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
 }

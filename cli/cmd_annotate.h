@@ -7,7 +7,12 @@
 #ifndef CLI_CMD_ANNOTATE_H
 #define CLI_CMD_ANNOTATE_H
 
+struct option_table;
+
 /* @argv from the command's name on; returns the exit status. */
 int cmd_annotate(int argc, char **argv);
+
+/* For the command_table. */
+const struct option_table *cmd_annotate_options(void);
 
 #endif /* CLI_CMD_ANNOTATE_H */

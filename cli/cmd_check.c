@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
-#include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
@@ -24,11 +24,6 @@
 
 enum { LETTER_REPAIR = OPTION_LONG_ONLY };
 
-struct arguments {
-        bool repair;
-        bool help;
-};
-
 /* What reading the whole trace found. */
 struct findings {
         uint64_t n_chunks, n_events;
@@ -43,15 +38,16 @@ struct findings {
 static const struct option_row option_rows[] = {
         { LETTER_REPAIR, "repair", NULL,
           "cut a trace back to its last whole chunk and write the index it lacks" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof check",
-        .operands = "[FILE]",
+        .operands = "[TRACE]",
         .n_operands_max = 1,
         .about = "Reads a whole trace and says whether anything is wrong with it.\n"
-                 "FILE is a trace; default: " OPTION_DEFAULT_TRACE "\n",
+                 "TRACE is a file; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
@@ -60,13 +56,11 @@ static const struct option_table table = {
 
 static int take_option(void *context, int letter, const char *value)
 {
-        struct arguments *args = context;
+        bool *mend = context;
 
+        (void)letter;
         (void)value;
-        if (letter == LETTER_REPAIR)
-                args->repair = true;
-        else
-                args->help = true;
+        *mend = true;
         return 0;
 }
 
@@ -242,16 +236,26 @@ static int check(const char *path, bool mend)
         return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the result");
 }
 
+static int check_trace(void *context, struct common_options *common)
+{
+        const bool *mend = context;
+
+        return check(common->trace, *mend);
+}
+
+const struct option_table *cmd_check_options(void)
+{
+        return &table;
+}
+
 int cmd_check(int argc, char **argv)
 {
-        struct arguments args = { .repair = false };
-        int first;
+        bool mend = false;
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &mend,
+                                             .takes_trace = true,
+                                             .run = check_trace };
 
-        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        return check(first < argc ? argv[first] : OPTION_DEFAULT_TRACE, args.repair);
+        return command_frame_run(&frame, argc, argv);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_doctor.h"
 
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
-#include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "sampler/perf_access.h"
 
@@ -18,7 +18,7 @@
 #define DESCRIPTORS_FEW 1024
 
 static const struct option_row option_rows[] = {
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -30,16 +30,6 @@ static const struct option_table table = {
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0 = programs can be recorded; 1 = they cannot; 2 = usage\n",
 };
-
-static int take_option(void *context, int letter, const char *value)
-{
-        bool *help = context;
-
-        (void)letter;
-        (void)value;
-        *help = true;
-        return 0;
-}
 
 static void line(bool good, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -133,19 +123,13 @@ static void show_limits(const struct perf_access *a)
                 line(a->mlock_kib >= 516, "ring memory", "%ld KiB for each CPU", a->mlock_kib);
 }
 
-int cmd_doctor(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
         struct perf_access access;
         struct utsname system;
-        bool help = false;
-        int first;
 
-        if (option_table_parse(&table, argc, argv, take_option, &help, &first) < 0)
-                return EXIT_STATUS_USAGE;
-        if (help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
+        (void)context;
+        (void)common;
         perf_access_read(&access);
         if (uname(&system) == 0)
                 (void)printf("hyprof %s on Linux %s %s, as %s\n\n", HYPROF_VERSION, system.release,
@@ -160,4 +144,16 @@ int cmd_doctor(int argc, char **argv)
                                        : "hyprof record cannot work here until that is allowed.");
         return standard_output_finish(access.user_error == 0 ? EXIT_STATUS_OK : EXIT_STATUS_FAILED,
                                       "the findings");
+}
+
+const struct option_table *cmd_doctor_options(void)
+{
+        return &table;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+        const struct command_frame frame = { .table = &table, .run = run };
+
+        return command_frame_run(&frame, argc, argv);
 }

@@ -7,7 +7,12 @@
 #ifndef CLI_CMD_DOCTOR_H
 #define CLI_CMD_DOCTOR_H
 
+struct option_table;
+
 /* Returns the exit status. */
 int cmd_doctor(int argc, char **argv);
+
+/* For the command_table. */
+const struct option_table *cmd_doctor_options(void);
 
 #endif /* CLI_CMD_DOCTOR_H */

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "cli/attachment_files.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
-#include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "format/trace_dump.h"
 #include "format/trace_reader.h"
@@ -16,41 +16,36 @@
 
 enum { LETTER_EXTRACT = OPTION_LONG_ONLY };
 
-struct arguments {
-        const char *extract_to; /* NULL = print the trace */
-        bool help;
-};
-
 static const struct option_row option_rows[] = {
         { LETTER_EXTRACT, "extract", "DIR",
           "print nothing of it; write the source texts and images in it to files in DIR" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof dump",
-        .operands = "[FILE]",
+        .operands = "[TRACE]",
         .n_operands_max = 1,
         .about =
                 "Prints everything that is in a trace as text, a line a record; docs/trace-format.md explains it.\n"
-                "FILE is a trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
+                "TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
                 "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n\n"
-                "exit status: 0 = printed, or extracted, to its end; 1 = FILE cannot be read, is no trace, or is\n"
+                "exit status: 0 = printed, or extracted, to its end; 1 = TRACE cannot be read, is no trace, or is\n"
                 "cut off or damaged (what stands before is printed or extracted), or a file cannot be written;\n"
                 "2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
 {
-        struct arguments *args = context;
+        const char **folder = context;
 
-        if (letter == LETTER_EXTRACT)
-                args->extract_to = value;
-        else
-                args->help = true;
+        (void)letter;
+        *folder = value;
         return 0;
 }
 
@@ -101,26 +96,34 @@ static int extract(struct trace_reader *reader, const char *path, const char *fo
         return finish(reader, path, status, "the names of the files");
 }
 
-int cmd_dump(int argc, char **argv)
+/* @context: the folder for what is in the trace; NULL in it = print the trace. */
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .extract_to = NULL };
+        const char **folder = context;
         struct error err = ERROR_NONE;
         struct trace_reader *reader;
-        const char *path;
-        int first, status;
+        int status;
 
-        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        path = first < argc ? argv[first] : OPTION_DEFAULT_TRACE;
-        if (trace_reader_open(path, &reader, &err) < 0) {
+        if (trace_reader_open(common->trace, &reader, &err) < 0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
-        status = args.extract_to ? extract(reader, path, args.extract_to) : dump(reader, path);
+        status = *folder ? extract(reader, common->trace, *folder) : dump(reader, common->trace);
         trace_reader_close(reader);
         return status;
+}
+
+const struct option_table *cmd_dump_options(void)
+{
+        return &table;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+        const char *folder = NULL;
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &folder, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
 }

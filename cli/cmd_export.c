@@ -5,6 +5,7 @@
 #include "analyze/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "base/name_guess.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
@@ -14,7 +15,6 @@
 #include "cli/standard_output.h"
 #include "export/export_event.h"
 #include "export/export_format.h"
-#include "sampler/name_guess.h"
 #include "view/text_number.h"
 
 #include <errno.h>

@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/module_words.h"
-#include "cli/option_table.h"
 #include "cli/replaced_file.h"
 #include "cli/standard_output.h"
 #include "cli/trace_code.h"
@@ -28,14 +28,13 @@ struct arguments {
         const char *output;
         bool force;
         bool quiet;
-        bool help;
 };
 
 static const struct option_row option_rows[] = {
         { 'o', "output", "FILE", "write it here, - for standard output" },
         { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
-        { 'q', "quiet", NULL, "say nothing but errors" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -58,20 +57,11 @@ static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
-        switch (letter) {
-        case 'o':
-                args->output = value;
-                return 0;
-        case LETTER_FORCE:
+        if (letter == LETTER_FORCE)
                 args->force = true;
-                return 0;
-        case 'q':
-                args->quiet = true;
-                return 0;
-        default:
-                args->help = true;
-                return 0;
-        }
+        else
+                args->output = value;
+        return 0;
 }
 
 /* The attachment of a module's code; 0 = it is not kept. */
@@ -190,38 +180,42 @@ static int extract(const struct trace_code *t, uint32_t module, const struct arg
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
-static int run(const struct arguments *args, const char *path, const char *wanted)
+static int run(void *context, struct common_options *common)
 {
+        struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct trace_code code;
         uint32_t module;
         int status;
 
-        if (trace_code_read(&code, path, &(struct trace_code_options){ .copy = NULL }, &err) < 0) {
+        if (common->n_operands != 2 || !args->output) {
+                complain("error: TRACE, MODULE and -o FILE are needed");
+                complain_try("hyprof extract --help");
+                return EXIT_STATUS_USAGE;
+        }
+        args->quiet = common->quiet;
+        if (trace_code_read(&code, common->operands[0], &(struct trace_code_options){ .copy = NULL }, &err) <
+            0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
-        module = choose(&code, wanted);
+        module = choose(&code, common->operands[1]);
         status = module != 0 ? extract(&code, module, args) : EXIT_STATUS_FAILED;
         trace_code_deinit(&code);
         return status;
 }
 
+const struct option_table *cmd_extract_options(void)
+{
+        return &table;
+}
+
 int cmd_extract(int argc, char **argv)
 {
-        struct arguments args = { .help = false };
-        int first;
+        struct arguments args = { .output = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
 
-        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        if (argc - first != 2 || !args.output) {
-                complain("error: TRACE, MODULE and -o FILE are needed");
-                complain_try("hyprof extract --help");
-                return EXIT_STATUS_USAGE;
-        }
-        return run(&args, argv[first], argv[first + 1]);
+        return command_frame_run(&frame, argc, argv);
 }

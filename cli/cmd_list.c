@@ -2,9 +2,9 @@
 #include "cli/cmd_list.h"
 
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
-#include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "sampler/event_catalog.h"
 
@@ -17,12 +17,12 @@
 struct arguments {
         const char *word; /* or NULL */
         bool json;
-        bool help;
 };
 
 static const struct option_row option_rows[] = {
-        { 'j', "json", NULL, "all of it as JSON" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_JSON("print all of it as JSON"),
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -35,16 +35,6 @@ static const struct option_table table = {
         .closing = "exit status: 0; 1 = nothing has WORD in its name; 2 = usage\n",
         .n_operands_max = 1,
 };
-
-static int take_option(void *context, int letter, const char *value)
-{
-        struct arguments *args = context;
-
-        (void)value;
-        args->json = args->json || letter == 'j';
-        args->help = args->help || letter == 'h';
-        return 0;
-}
 
 static const char *reason(int code)
 {
@@ -180,22 +170,16 @@ static int print_json(const struct event_catalog *c)
         return 0;
 }
 
-int cmd_list(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .word = NULL };
+        struct arguments args = { .word = common->n_operands > 0 ? common->operands[0] : NULL,
+                                  .json = common->json };
         struct error err = ERROR_NONE;
         struct event_catalog catalog;
-        int first, r, status = EXIT_STATUS_OK;
+        int status = EXIT_STATUS_OK;
+        int r = event_catalog_read(&catalog, NULL, args.word, &err);
 
-        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        if (first < argc)
-                args.word = argv[first];
-        r = event_catalog_read(&catalog, NULL, args.word, &err);
+        (void)context;
         if (r == 0) {
                 if (catalog.n_rows == 0)
                         status = EXIT_STATUS_FAILED;
@@ -212,4 +196,16 @@ int cmd_list(int argc, char **argv)
         if (status != EXIT_STATUS_OK)
                 complain("no event has '%s' in its name", args.word);
         return standard_output_finish(status, "the list");
+}
+
+const struct option_table *cmd_list_options(void)
+{
+        return &table;
+}
+
+int cmd_list(int argc, char **argv)
+{
+        const struct command_frame frame = { .table = &table, .run = run };
+
+        return command_frame_run(&frame, argc, argv);
 }

@@ -7,7 +7,12 @@
 #ifndef CLI_CMD_LIST_H
 #define CLI_CMD_LIST_H
 
+struct option_table;
+
 /* Returns the exit status. */
 int cmd_list(int argc, char **argv);
+
+/* For the command_table. */
+const struct option_table *cmd_list_options(void);
 
 #endif /* CLI_CMD_LIST_H */

@@ -2,11 +2,11 @@
 #include "cli/cmd_modules.h"
 
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/module_words.h"
 #include "cli/modules_json.h"
-#include "cli/option_table.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "cli/trace_code.h"
@@ -27,18 +27,10 @@
 
 #define ID_DIGITS 12 /* of a build-id, in the table */
 
-enum { LETTER_JSON = OPTION_LONG_ONLY };
-
-struct arguments {
-        struct symbol_search search;
-        bool json;
-        bool help;
-};
-
 static const struct option_row option_rows[] = {
-        SEARCH_OPTION_ROWS,
-        { LETTER_JSON, "json", NULL, "as JSON, with whole paths and build-ids" },
-        { 'h', "help", NULL, "print this help" },
+        SEARCH_OPTION_ROWS, COMMON_ROW_JSON("print JSON, with whole paths and build-ids, instead of text"),
+        COMMON_ROW_INPUT,   COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -56,19 +48,7 @@ static const struct option_table table = {
 
 static int take_option(void *context, int letter, const char *value)
 {
-        struct arguments *args = context;
-
-        switch (letter) {
-        case SEARCH_OPTION_DEBUG_DIR:
-        case SEARCH_OPTION_SYSROOT:
-                return search_options_take(&args->search, letter, value);
-        case LETTER_JSON:
-                args->json = true;
-                return 0;
-        default:
-                args->help = true;
-                return 0;
-        }
+        return search_options_take(context, letter, value);
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
@@ -183,10 +163,10 @@ static int print_table(const struct trace_code *t, const struct symbol_findings 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
 /* The children need no cache: nothing is written. */
-static int look(struct trace_code *t, const struct arguments *args, struct symbol_findings *findings,
+static int look(struct trace_code *t, const struct symbol_search *wanted, struct symbol_findings *findings,
                 struct error *err)
 {
-        struct symbol_search search = args->search;
+        struct symbol_search search = *wanted;
         struct error why = ERROR_NONE;
         struct symbol_process_options options = {
                 .stop_fd = -1, .search = &search, .spool = &t->spool, .findings = findings, .only_look = true
@@ -205,23 +185,24 @@ static int look(struct trace_code *t, const struct arguments *args, struct symbo
         return 0;
 }
 
-static int run(const struct arguments *args, const char *path)
+static int run(void *context, struct common_options *common)
 {
         struct symbol_findings findings = { .items = NULL };
         struct error err = ERROR_NONE;
         struct trace_code code;
         const char *words;
-        int r = trace_code_read(&code, path, &(struct trace_code_options){ .counts_samples = true }, &err);
+        int r = trace_code_read(&code, common->trace, &(struct trace_code_options){ .counts_samples = true },
+                                &err);
 
         if (r < 0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
         if (trace_reader_ending(code.reader, &words, NULL) != TRACE_ENDING_WHOLE)
-                complain("warning: %s: %s", path, words);
-        r = look(&code, args, &findings, &err);
+                complain("warning: %s: %s", common->trace, words);
+        r = look(&code, context, &findings, &err);
         if (r == 0)
-                r = args->json ? modules_json_print(&code, &findings) : print_table(&code, &findings);
+                r = common->json ? modules_json_print(&code, &findings) : print_table(&code, &findings);
         if (r < 0)
                 complain("error: %s", err.code != 0 ? err.text : "no memory for the list");
         symbol_findings_deinit(&findings);
@@ -229,16 +210,17 @@ static int run(const struct arguments *args, const char *path)
         return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the modules");
 }
 
+const struct option_table *cmd_modules_options(void)
+{
+        return &table;
+}
+
 int cmd_modules(int argc, char **argv)
 {
-        struct arguments args = { .help = false };
-        int first;
+        struct symbol_search search = { .n_debug_dirs = 0 };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &search, .takes_trace = true, .run = run
+        };
 
-        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        return run(&args, first < argc ? argv[first] : OPTION_DEFAULT_TRACE);
+        return command_frame_run(&frame, argc, argv);
 }

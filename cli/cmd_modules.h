@@ -7,7 +7,12 @@
 #ifndef CLI_CMD_MODULES_H
 #define CLI_CMD_MODULES_H
 
+struct option_table;
+
 /* @argv: from the command's name on.  Returns an exit status, which its --help lists. */
 int cmd_modules(int argc, char **argv);
+
+/* For the command_table. */
+const struct option_table *cmd_modules_options(void);
 
 #endif /* CLI_CMD_MODULES_H */

@@ -7,7 +7,12 @@
 #ifndef CLI_CMD_REPORT_H
 #define CLI_CMD_REPORT_H
 
+struct option_table;
+
 /* @argv[0] is "report".  Returns the exit status, an enum exit_status. */
 int cmd_report(int argc, char **argv);
+
+/* For the command_table. */
+const struct option_table *cmd_report_options(void);
 
 #endif /* CLI_CMD_REPORT_H */

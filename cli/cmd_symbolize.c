@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 #include "cli/cache_folder.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/module_words.h"
-#include "cli/option_table.h"
 #include "cli/replaced_file.h"
 #include "cli/search_options.h"
 #include "cli/source_embedding.h"
@@ -42,7 +42,6 @@ struct arguments {
         bool no_cache;
         bool embed_source;
         bool quiet;
-        bool help;
 };
 
 /* One run. */
@@ -64,14 +63,15 @@ static const struct option_row option_rows[] = {
         { 'o', "output", "FILE", "write the trace here, - for a pipe; default: in the place of TRACE" },
         SEARCH_OPTION_ROWS,
         { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]",
-          "ask debuginfod servers for what is missing; default: if DEBUGINFOD_URLS is\n"
-          "                          set, those in it" },
+          "ask debuginfod servers for what is missing; default: if DEBUGINFOD_URLS is set, "
+          "those in it" },
         { LETTER_NO_CACHE, "no-cache", NULL,
           "neither use nor keep what was made of large debug information" },
         { LETTER_EMBED_SOURCE, "embed-source", NULL,
           "keep the sources of sampled lines as well; the trace says which files are read" },
-        { 'q', "quiet", NULL, "say nothing but errors" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -113,14 +113,8 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_NO_CACHE:
                 args->no_cache = true;
                 return 0;
-        case LETTER_EMBED_SOURCE:
-                args->embed_source = true;
-                return 0;
-        case 'q':
-                args->quiet = true;
-                return 0;
         default:
-                args->help = true;
+                args->embed_source = true;
                 return 0;
         }
 }
@@ -322,12 +316,15 @@ static int check_place(const char *path, struct error *err)
         return error_set(err, -ESPIPE, "%s: no file that could be replaced", path);
 }
 
-static int run(const struct arguments *args, const char *path)
+static int run(void *context, struct common_options *common)
 {
+        struct arguments *args = context;
+        const char *path = common->trace;
         struct work w = { .args = args, .path = path, .file = { .fd = -1, .folder_fd = -1 } };
         struct error err = ERROR_NONE;
         int r;
 
+        args->quiet = common->quiet;
         w.is_in_place = !args->output && strcmp(path, "-") != 0;
         r = w.is_in_place ? check_place(path, &err) : 0;
         if (r == 0)
@@ -348,16 +345,17 @@ static int run(const struct arguments *args, const char *path)
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
+const struct option_table *cmd_symbolize_options(void)
+{
+        return &table;
+}
+
 int cmd_symbolize(int argc, char **argv)
 {
-        struct arguments args = { .help = false };
-        int first;
+        struct arguments args = { .output = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
 
-        if (option_table_parse(&table, argc, argv, take_option, &args, &first) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        return run(&args, first < argc ? argv[first] : OPTION_DEFAULT_TRACE);
+        return command_frame_run(&frame, argc, argv);
 }

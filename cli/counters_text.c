@@ -3,7 +3,7 @@
 
 #include "analyze/report.h"
 #include "base/byte_buffer.h"
-#include "cli/report_names.h"
+#include "view/report_names.h"
 #include "view/text_line.h"
 #include "view/text_number.h"
 #include "view/text_table.h"

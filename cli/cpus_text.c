@@ -2,7 +2,7 @@
 #include "cli/cpus_text.h"
 
 #include "analyze/report.h"
-#include "cli/report_names.h"
+#include "view/report_names.h"
 #include "view/text_line.h"
 #include "view/text_number.h"
 #include "view/text_table.h"

@@ -2,13 +2,20 @@
 #include "cli/option_table.h"
 
 #include "base/clock.h"
+#include "base/name_guess.h"
+#include "cli/argument_words.h"
 #include "cli/complaint.h"
+#include "view/text_table.h"
+#include "view/text_width.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define HELP_INDENT      26  /* of what is said of an option */
+#define HELP_COLUMNS_MAX 100 /* wider lines are hard to read */
 
 /* What getopt_long(3) wants, made from the rows. */
 struct getopt_form {
@@ -21,7 +28,7 @@ static bool is_optional(const char *argument)
         return argument && argument[0] == '[';
 }
 
-static int argument_kind(const char *argument)
+static int getopt_kind(const char *argument)
 {
         if (!argument)
                 return no_argument;
@@ -41,22 +48,55 @@ static void make_form(const struct option_table *table, struct getopt_form *form
                 const struct option_row *row = &table->rows[i];
 
                 form->longs[i].name = row->name;
-                form->longs[i].has_arg = argument_kind(row->argument);
+                form->longs[i].has_arg = getopt_kind(row->argument);
                 form->longs[i].val = row->letter;
                 if (row->letter >= OPTION_LONG_ONLY)
                         continue;
                 form->shorts[used++] = (char)row->letter;
-                if (argument_kind(row->argument) == required_argument)
+                if (getopt_kind(row->argument) == required_argument)
                         form->shorts[used++] = ':';
         }
 }
 
-static bool is_known(const struct option_table *table, int letter)
+bool option_row_needs_argument(const struct option_row *row)
+{
+        return getopt_kind(row->argument) == required_argument;
+}
+
+const struct option_row *option_table_find_letter(const struct option_table *table, int letter)
 {
         for (size_t i = 0; i < table->n_rows; i++)
                 if (table->rows[i].letter == letter)
-                        return true;
-        return false;
+                        return &table->rows[i];
+        return NULL;
+}
+
+const struct option_row *option_table_find_name(const struct option_table *table, const char *name,
+                                                size_t n_bytes)
+{
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (strlen(table->rows[i].name) == n_bytes && memcmp(table->rows[i].name, name, n_bytes) == 0)
+                        return &table->rows[i];
+        return NULL;
+}
+
+/* @word: "--nmae", perhaps with "=VALUE". */
+static void complain_of_name(const struct option_table *table, const char *word)
+{
+        struct name_guess guess;
+        size_t n_bytes = strcspn(word, "=");
+
+        if (n_bytes <= 2) { /* nothing was named */
+                complain("error: unknown option %s", word);
+                return;
+        }
+        name_guess_init(&guess, word + 2, n_bytes - 2);
+        for (size_t i = 0; i < table->n_rows; i++)
+                name_guess_offer(&guess, table->rows[i].name);
+        if (guess.best[0] != '\0')
+                complain("error: unknown option %s; did you mean --%s?", word, guess.best);
+        else
+                complain("error: unknown option %s", word);
 }
 
 /* @word is that of the option, unless getopt stopped at a letter in the middle of one, such as "-abc". */
@@ -67,11 +107,26 @@ static void complain_of_option(const struct option_table *table, int outcome, co
         else if (outcome == ':')
                 complain("error: option -%c needs a value", optopt);
         else if (optopt == 0)
-                complain("error: unknown option %s", word);
-        else if (is_known(table, optopt))
+                complain_of_name(table, word);
+        else if (option_table_find_letter(table, optopt))
                 complain("error: option %s takes no value", word);
         else
                 complain("error: unknown option -%c", optopt);
+}
+
+/* Hands an option on, unless it is none of the words that it can be. */
+static int take_checked(const struct option_table *table, int letter, const char *value, option_taker *take,
+                        void *context)
+{
+        const struct option_row *row = option_table_find_letter(table, letter);
+        char what[OPTION_FORM_BYTES];
+
+        if (!value || !row || !row->argument || !argument_words_are_choices(row->argument) ||
+            argument_words_find(row->argument, value) >= 0)
+                return take(context, letter, value);
+        (void)snprintf(what, sizeof(what), "--%s", row->name);
+        argument_words_complain(what, row->argument, value);
+        return -EINVAL;
 }
 
 int option_table_parse(const struct option_table *table, int argc, char **argv, option_taker *take,
@@ -89,7 +144,7 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
                         complain_of_option(table, letter, argv[optind - 1]);
                         r = -EINVAL;
                 } else {
-                        r = take(context, letter, optarg);
+                        r = take_checked(table, letter, optarg, take, context);
                 }
         }
         if (r == 0 && !table->ends_at_operand && argc - optind > table->n_operands_max) {
@@ -102,20 +157,34 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
         return r;
 }
 
+void option_row_name(const struct option_row *row, char form[OPTION_FORM_BYTES])
+{
+        int used = 0;
+
+        if (row->letter < OPTION_LONG_ONLY)
+                used = snprintf(form, OPTION_FORM_BYTES, "-%c, ", row->letter);
+        (void)snprintf(form + used, OPTION_FORM_BYTES - (size_t)used, "--%s%s%s", row->name,
+                       row->argument && !is_optional(row->argument) ? " " : "",
+                       row->argument ? row->argument : "");
+}
+
 void option_table_print(const struct option_table *table, FILE *out)
 {
+        uint32_t n_columns = text_width_of(out);
+
+        if (n_columns > HELP_COLUMNS_MAX)
+                n_columns = HELP_COLUMNS_MAX;
         (void)fprintf(out, "usage: %s [OPTIONS] %s\n\n%s\n", table->command, table->operands, table->about);
         for (size_t i = 0; i < table->n_rows; i++) {
                 const struct option_row *row = &table->rows[i];
-                char form[48];
-                int used = 0;
+                char form[OPTION_FORM_BYTES];
 
-                if (row->letter < OPTION_LONG_ONLY)
-                        used = snprintf(form, sizeof(form), "-%c, ", row->letter);
-                (void)snprintf(form + used, sizeof(form) - (size_t)used, "--%s%s%s", row->name,
-                               row->argument && !is_optional(row->argument) ? " " : "",
-                               row->argument ? row->argument : "");
-                (void)fprintf(out, "  %-23s %s\n", form, row->help);
+                option_row_name(row, form);
+                if (strlen(form) <= HELP_INDENT - 3)
+                        (void)fprintf(out, "  %-*s ", HELP_INDENT - 3, form);
+                else
+                        (void)fprintf(out, "  %s\n%*s", form, HELP_INDENT, "");
+                text_wrap_within(row->help, strlen(row->help), HELP_INDENT, n_columns, out);
         }
         (void)fprintf(out, "\n%s", table->closing);
 }

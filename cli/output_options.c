@@ -2,18 +2,17 @@
 #include "cli/output_options.h"
 
 #include "base/error.h"
+#include "cli/common_options.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
 #include "cli/standard_output.h"
+#include "view/text_width.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
-
-#define FILE_COLUMNS 120 /* of text that goes to no terminal */
 
 void output_options_init(struct output_options *o)
 {
@@ -69,23 +68,26 @@ int output_options_take(struct output_options *o, int letter, const char *value)
         case OUTPUT_OPTION_LIMIT:
                 return take_limit(o, value);
         case OUTPUT_OPTION_COLOR:
-                if (text_color_parse(value, &o->color) == 0)
-                        return 1;
-                complain("error: --color %s: not one of auto, always, never", value);
-                return -EINVAL;
+                o->color = text_color_find(value);
+                return 1;
         default:
                 return 0;
         }
 }
 
+void output_options_adopt(struct output_options *o, const struct common_options *common)
+{
+        if (common->json)
+                o->document.format = DOCUMENT_JSON;
+        if (common->limit != COMMON_LIMIT_UNSET)
+                o->limit = common->limit;
+        if (common->color != TEXT_COLOR_AUTO)
+                o->color = common->color;
+}
+
 void output_options_complete(struct output_options *o)
 {
-        struct winsize window;
-
-        o->document.n_columns = FILE_COLUMNS;
-        if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 &&
-            window.ws_col != 0)
-                o->document.n_columns = window.ws_col;
+        o->document.n_columns = text_width_of(stdout);
         o->document.color = o->document.format == DOCUMENT_TEXT &&
                             text_color_is_wanted(o->color, STDOUT_FILENO);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct common_options;
 struct view_document;
 
 #define OUTPUT_OPTION_JSON    'j'
@@ -22,14 +23,14 @@ struct view_document;
 #define OUTPUT_OPTION_SECTION 1202
 #define OUTPUT_OPTION_COLOR   1203
 
-#define OUTPUT_OPTION_ROWS                                                                              \
-        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                         \
-                { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                             \
-                { OUTPUT_OPTION_FORMAT, "format", "FORMAT", "text, md (Markdown), json or csv" },       \
-                { OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" }, \
-                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },         \
-        {                                                                                               \
-                OUTPUT_OPTION_COLOR, "color", "WHEN", "auto, always or never"                           \
+#define OUTPUT_OPTION_ROWS                                                                               \
+        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                          \
+                { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                              \
+                { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" }, \
+                { OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" },  \
+                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },          \
+        {                                                                                                \
+                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal"         \
         }
 
 #define OUTPUT_LIMIT_UNSET UINT32_MAX
@@ -44,6 +45,9 @@ void output_options_init(struct output_options *o);
 
 /* Returns 1; 0 if the letter is none of them; -EINVAL after a complaint. */
 int output_options_take(struct output_options *o, int letter, const char *value);
+
+/* What a command_frame took of the same options. */
+void output_options_adopt(struct output_options *o, const struct common_options *common);
 
 /* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */
 void output_options_complete(struct output_options *o);

@@ -3,8 +3,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/argument_words.h"
+#include "cli/common_options.h"
 #include "cli/complaint.h"
-#include "cli/option_table.h"
 #include "instrument/client_abi.h"
 
 #include <errno.h>
@@ -19,23 +20,29 @@
 #define EMBED_BYTES_MAX (UINT64_C(1) << 36)
 #define DURATION_MAX    (UINT64_C(100) * 24 * 3600 * NS_PER_S)
 
+/* In the order of the enums that they are turned into. */
+#define UNWIND_CHOICES "auto|fp|dwarf"
+#define SCOPE_CHOICES  "auto|cgroup|cpus|threads"
+#define EMBED_CHOICES  "auto|all|none"
+
 enum {
         LETTER_NO_SYMBOLIZE = OPTION_LONG_ONLY,
         LETTER_EMBED_SOURCE,
         LETTER_CLIENT_RING,
         LETTER_STAT,
         LETTER_UNWIND,
+        LETTER_CALL_GRAPH,
         LETTER_STACK_SIZE,
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
         LETTER_NO_SWITCHES,
         LETTER_CGROUP,
-        LETTER_CPU,
         LETTER_NO_CHILDREN,
         LETTER_SELF,
         LETTER_DELAY,
         LETTER_SCOPE,
         LETTER_AS_ROOT,
+        LETTER_IGNORE_STATUS,
         LETTER_EMBED,
         LETTER_EMBED_MAX,
         LETTER_ZONES, /* from here on in the order of `families` */
@@ -58,33 +65,40 @@ static const struct option_row option_rows[] = {
           "the trace, - for a pipe; default: " OPTION_DEFAULT_TRACE
           " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)" },
         { 'F', "freq", "HZ",
-          "samples a second on each CPU, 1 to 100000; default: 997, and each one of\n                          tracepoints" },
+          "samples a second on each CPU, 1 to 100000; default: 997, and each one of tracepoints" },
         { 'c', "count", "N", "instead: a sample every N events" },
-        { 'e', "event", "LIST",
-          "events to sample: cycles, cpu-clock, page-faults:u, sched:sched_switch, r01c2,\n                          {cycles,instructions}:S, ...; 'hyprof list' shows them; default: cycles,\n                          or cpu-clock where there is no cycle counter" },
+        { 'e', "event", "EVENTS",
+          "events to sample: cycles, cpu-clock, page-faults:u, sched:sched_switch, r01c2, "
+          "{cycles,instructions}:S, ...; 'hyprof list' shows them; default: cycles, or cpu-clock where "
+          "there is no cycle counter" },
         { LETTER_STAT, "stat", NULL,
           "add totals of clocks, faults, switches, cycles, instructions, branches" },
-        { LETTER_UNWIND, "unwind", "HOW",
-          "callstacks: auto, by unwind tables, and frame pointers where there are none;\n                          dwarf, by tables alone; fp, by frame pointers alone; default: auto" },
-        { LETTER_STACK_SIZE, "stack-size", "BYTES",
+        { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
+          "callstacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
+          "alone; fp, by frame pointers alone; default: auto" },
+        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf", "the same, as perf calls it" },
+        { 'g', "callstacks", NULL, "nothing: there are always callstacks; perf needs it" },
+        { LETTER_STACK_SIZE, "stack-size", "SIZE",
           "of the stack, copied with each sample: 1K to 64K; default: 16K" },
         { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies into the trace, too" },
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads wait for, where, and who wakes them" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
           "leave out when threads ran: cheaper where they switch very often" },
         { 'p', "pid", "PID[,...]",
-          "record processes that run already, with their children; until they\n                          end, or as long as COMMAND runs if there is one" },
+          "record processes that run already, with their children; until they end, or as long as COMMAND "
+          "runs if there is one" },
         { 't', "tid", "TID[,...]", "the same with single threads" },
         { 'a', "all", NULL, "the same with the whole machine" },
         { LETTER_CGROUP, "cgroup", "PATH", "the same with all that is in a cgroup" },
-        { LETTER_CPU, "cpu", "LIST", "only what runs on these CPUs: 0-3,8" },
+        { 'C', "cpu", "CPUS", "only what runs on these CPUs: 0-3,8" },
         { LETTER_NO_CHILDREN, "no-children", NULL, "only the processes that are named, or COMMAND itself" },
         { LETTER_SELF, "self", NULL, "hyprof itself as well" },
-        { LETTER_SCOPE, "scope", "KIND",
-          "how events are bound: cgroup, cpus, threads; default: auto, what is best\n                          of what is permitted" },
+        { LETTER_SCOPE, "scope", SCOPE_CHOICES,
+          "how events are bound; default: auto, what is best of what is permitted" },
         { LETTER_DELAY, "delay", "TIME", "begin to record so long after the start: 500ms, 10s" },
         { 'd', "duration", "TIME", "stop recording after so long: 500ms, 10s, 2m, 1h" },
         { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
+        { LETTER_IGNORE_STATUS, "ignore-child-status", NULL, "end with 0 whatever COMMAND ends with" },
         { LETTER_ZONES, "zones", "[=callstacks]", "of what the program says of itself, only zones ..." },
         { LETTER_FRAMES, "frames", NULL, "... and frames ..." },
         { LETTER_MESSAGES, "messages", "[=callstacks]", "... and messages ..." },
@@ -92,42 +106,39 @@ static const struct option_row option_rows[] = {
         { LETTER_MEMORY, "memory", "[=callstacks]", "... and allocations of memory ..." },
         { LETTER_LOCKS, "locks", NULL, "... and locks ..." },
         { LETTER_DEVICES, "devices", "[=callstacks]",
-          "... and work on devices: each that is named; default: all, without\n                          callstacks" },
+          "... and work on devices: each that is named; default: all, without callstacks" },
         { LETTER_CLIENT_RING, "client-ring", "SIZE",
-          "memory for the events of each thread of COMMAND: 512K, 4M; a power of\n                          two from 4K to 256M; default: 1M" },
-        { LETTER_EMBED, "embed", "WHAT",
-          "code that is copied into the trace: auto, what may be gone later (deleted and\n                          temporary files, memfds, containers' files); all, also every other file\n                          with samples; none; default: auto" },
+          "memory for the events of each thread of COMMAND: 512K, 4M; a power of two from 4K to 256M; "
+          "default: 1M" },
+        { LETTER_EMBED, "embed", EMBED_CHOICES,
+          "code that is copied into the trace: auto, what may be gone later (deleted and temporary "
+          "files, memfds, containers' files); all, also every other file with samples; none; default: "
+          "auto" },
         { LETTER_EMBED_MAX, "embed-max", "SIZE", "of such code in all: 64M, 1G; default: 256M" },
         { LETTER_EMBED_SOURCE, "embed-source", NULL, "keep the sources of sampled lines as well" },
         { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL,
           "record addresses only, and names of the kernel's; 'hyprof symbolize' adds the rest" },
-        { 'q', "quiet", NULL, "say nothing but errors" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof record",
         .operands = "[--] COMMAND [ARGS]\n       hyprof record [OPTIONS] -p PID [[--] COMMAND [ARGS]]",
-        .about =
-                "Runs COMMAND and records where it spends its time: callstacks of all its threads and children,\n"
-                "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so with what\n"
-                "runs already.\n",
+        .about = "Runs COMMAND and records where it spends its time: callstacks of all its threads and "
+                 "children,\n"
+                 "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so "
+                 "with what\n"
+                 "runs already.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the like;\n"
-                "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = usage\n"
-                "Ctrl-C ends the recording and keeps the trace; a second one gives up the names.\n",
+        .closing = "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the "
+                   "like;\n"
+                   "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = "
+                   "usage\n"
+                   "Ctrl-C ends the recording and keeps the trace; a second one gives up the names.\n",
         .ends_at_operand = true,
 };
-
-static const char *name_of(int letter)
-{
-        for (size_t i = 0; i < table.n_rows; i++)
-                if (option_rows[i].letter == letter)
-                        return option_rows[i].name;
-        return "";
-}
 
 static int take_events(struct record_options *options, const char *list)
 {
@@ -174,18 +185,13 @@ static int take_tasks(uint32_t *tasks, uint32_t *n_tasks, const char *what, cons
         }
 }
 
-static int take_family(struct record_options *options, int letter, const char *value)
+static void take_family(struct record_options *options, int letter, const char *value)
 {
         uint32_t family = families[letter - LETTER_ZONES];
 
-        if (value && strcmp(value, "callstacks") != 0) {
-                complain("error: --%s=%s: only =callstacks is known", name_of(letter), value);
-                return -EINVAL;
-        }
         options->families |= family;
         if (value)
                 options->families |= family << CLIENT_ABI_CALLSTACK_SHIFT;
-        return 0;
 }
 
 static int take_ring(struct record_options *options, const char *value)
@@ -201,21 +207,6 @@ static int take_ring(struct record_options *options, const char *value)
         return 0;
 }
 
-static int take_unwind(struct record_options *options, const char *value)
-{
-        static const char *const names[] = {
-                [STACK_UNWINDER_AUTO] = "auto", [STACK_UNWINDER_FP] = "fp", [STACK_UNWINDER_DWARF] = "dwarf"
-        };
-
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-                if (strcmp(value, names[i]) == 0) {
-                        options->unwinder.mode = (enum stack_unwinder_mode)i;
-                        return 0;
-                }
-        complain("error: --unwind %s: auto, dwarf and fp are known", value);
-        return -EINVAL;
-}
-
 static int take_stack_size(struct record_options *options, const char *value)
 {
         uint64_t n_bytes;
@@ -228,32 +219,6 @@ static int take_stack_size(struct record_options *options, const char *value)
                 n_bytes = STACK_UNWINDER_COPY_MAX; /* what a record can hold of 64 KiB */
         options->unwinder.copy_bytes = (uint32_t)(n_bytes & ~UINT64_C(7));
         return 0;
-}
-
-static int take_scope(struct record_options *options, const char *value)
-{
-        for (int kind = EVENT_SCOPE_AUTO; kind <= EVENT_SCOPE_THREADS; kind++)
-                if (strcmp(value, event_scope_name((enum event_scope_kind)kind)) == 0) {
-                        options->scope.kind = (enum event_scope_kind)kind;
-                        return 0;
-                }
-        complain("error: --scope %s: auto, cgroup, cpus and threads are known", value);
-        return -EINVAL;
-}
-
-static int take_embed(struct record_options *options, const char *value)
-{
-        static const char *const names[] = {
-                [CODE_KEEPER_AUTO] = "auto", [CODE_KEEPER_ALL] = "all", [CODE_KEEPER_NONE] = "none"
-        };
-
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-                if (strcmp(value, names[i]) == 0) {
-                        options->embed = (enum code_keeper_mode)i;
-                        return 0;
-                }
-        complain("error: --embed %s: auto, all and none are known", value);
-        return -EINVAL;
 }
 
 static int take_embed_max(struct record_options *options, const char *value)
@@ -300,6 +265,10 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->scope.with_self;
         case LETTER_AS_ROOT:
                 return &options->as_root;
+        case LETTER_IGNORE_STATUS:
+                return &options->ignore_status;
+        case 'g':
+                return &options->has_callstacks;
         case LETTER_NO_SYMBOLIZE:
                 return &options->no_symbolize;
         case LETTER_EMBED_SOURCE:
@@ -322,8 +291,10 @@ static int take_option(void *context, int letter, const char *value)
                 *is_on = true;
                 return 0;
         }
-        if (letter >= LETTER_ZONES)
-                return take_family(options, letter, value);
+        if (letter >= LETTER_ZONES) {
+                take_family(options, letter, value);
+                return 0;
+        }
         switch (letter) {
         case 'F':
                 options->events.period = 0;
@@ -336,11 +307,14 @@ static int take_option(void *context, int letter, const char *value)
         case 'e':
                 return take_events(options, value);
         case LETTER_UNWIND:
-                return take_unwind(options, value);
+        case LETTER_CALL_GRAPH: /* with the words that both know */
+                options->unwinder.mode = (enum stack_unwinder_mode)argument_words_find(UNWIND_CHOICES, value);
+                return 0;
         case LETTER_STACK_SIZE:
                 return take_stack_size(options, value);
         case LETTER_EMBED:
-                return take_embed(options, value);
+                options->embed = (enum code_keeper_mode)argument_words_find(EMBED_CHOICES, value);
+                return 0;
         case LETTER_EMBED_MAX:
                 return take_embed_max(options, value);
         case 'p':
@@ -350,11 +324,12 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_CGROUP:
                 options->scope.cgroup = value;
                 return 0;
-        case LETTER_CPU:
+        case 'C':
                 options->scope.cpus = value;
                 return 0;
         case LETTER_SCOPE:
-                return take_scope(options, value);
+                options->scope.kind = (enum event_scope_kind)argument_words_find(SCOPE_CHOICES, value);
+                return 0;
         case LETTER_DELAY:
                 return take_time("--delay", value, &options->delay_ns);
         case 'd':
@@ -406,6 +381,11 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
 void record_options_print_help(void)
 {
         option_table_print(&table, stdout);
+}
+
+const struct option_table *record_options_table(void)
+{
+        return &table;
 }
 
 bool record_options_is_attaching(const struct record_options *options)

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct option_table;
+
 #define RECORD_OPTIONS_TASKS_MAX 1024 /* processes, and threads, that can be named */
 
 struct record_options {
@@ -34,7 +36,9 @@ struct record_options {
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;
-        bool as_root; /* the command, though sudo was asked by another user */
+        bool as_root;        /* the command, though sudo was asked by another user */
+        bool ignore_status;  /* of the command */
+        bool has_callstacks; /* -g: always so */
         bool no_symbolize;
         bool embed_source;
         bool quiet;
@@ -50,6 +54,7 @@ struct record_options {
 int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand);
 
 void record_options_print_help(void);
+const struct option_table *record_options_table(void);
 
 /* True if something that runs already is to be recorded: the command, if any, only says how long. */
 bool record_options_is_attaching(const struct record_options *options);

@@ -5,7 +5,7 @@
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "cli/counters_text.h"
-#include "cli/report_names.h"
+#include "view/report_names.h"
 #include "view/text_line.h"
 #include "view/text_number.h"
 #include "view/text_table.h"

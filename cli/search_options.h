@@ -14,12 +14,12 @@ struct trace_dictionary;
 #define SEARCH_OPTION_DEBUG_DIR 1024
 #define SEARCH_OPTION_SYSROOT   1025
 
-#define SEARCH_OPTION_ROWS                                                                                   \
-        { SEARCH_OPTION_DEBUG_DIR, "debug-dir", "DIR",                                                       \
-          "look here first, for files of code and of debug information: as\n"                                \
-          "                          DIR/.build-id/ab/cdef.debug, DIR/PATH, DIR/NAME; may be given again" }, \
-        {                                                                                                    \
-                SEARCH_OPTION_SYSROOT, "sysroot", "DIR", "the root folder of the machine that recorded"      \
+#define SEARCH_OPTION_ROWS                                                                              \
+        { SEARCH_OPTION_DEBUG_DIR, "debug-dir", "DIR",                                                  \
+          "look here first, for files of code and of debug information: as "                            \
+          "DIR/.build-id/ab/cdef.debug, DIR/PATH, DIR/NAME; may be given again" },                      \
+        {                                                                                               \
+                SEARCH_OPTION_SYSROOT, "sysroot", "DIR", "the root folder of the machine that recorded" \
         }
 
 /* Takes one of the options.  @search borrows @value.  Returns 0, or -EINVAL after a complaint. */

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "base/name_guess.h"
 #include "sampler/event_places.h"
 #include "sampler/event_spec.h"
-#include "sampler/name_guess.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,11 +2,11 @@
 #include "sampler/event_spec.h"
 
 #include "base/error.h"
+#include "base/name_guess.h"
 #include "sampler/event_library.h"
 #include "sampler/event_places.h"
 #include "sampler/event_pmu.h"
 #include "sampler/event_table.h"
-#include "sampler/name_guess.h"
 #include "sampler/tracepoint.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/name_guess.h"
 #include "sampler/event_places.h"
-#include "sampler/name_guess.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -29,6 +29,7 @@ export LC_ALL=C.UTF-8
 unset SUDO_UID SUDO_GID
 limit_s=300
 under=()
+n_at_once=$(nproc)
 script_try=first
 [ "${HYPROF_TRIES:-2}" != 1 ] || script_try=only
 
@@ -47,12 +48,13 @@ tsan)
 esac
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/hyprof-tests.XXXXXX") || exit 2
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck disable=SC2046 # numbers of processes
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
 n_passed=0 n_failed=0 n_skipped=0 n_second=0
 failed=()
-again=() # scripts whose first try failed; what it printed is in first.NUMBER
+again=() # scripts whose first try failed; what came of it is in $scratch/firstNUMBER
 forbidden_skips=()
 
 skipped() { # name, reason
@@ -87,22 +89,30 @@ show_failed() { # output
         grep -v '^ok ' "$1" | tail -n 100 | sed 's/^/      | /'
 }
 
-# The try is one of "only", "first" and "second"; a first one that fails counts for nothing yet.
-run_one() { # try, name, command...
-        local try=$1 name=$2 out=$scratch/out tap=$scratch/tap status began=$SECONDS words i
+# Runs one test, with a folder of its own for what it leaves.  What came of it is in the folder then.
+run_in() { # folder, command...
+        local folder=$1 began=$SECONDS status=0
+        shift
+        mkdir -p "$folder/tmp"
+        TMPDIR=$folder/tmp CK_TAP_LOG_FILE_NAME=$folder/tap \
+                timeout -k 10 "$limit_s" "${under[@]}" "$@" >"$folder/out" 2>&1 </dev/null || status=$?
+        rm -rf "$folder/tmp"
+        [ -s "$folder/tap" ] || cp "$folder/out" "$folder/tap"
+        echo "$((SECONDS - began))" >"$folder/seconds"
+        echo "$status" >"$folder/status.now"
+        mv "$folder/status.now" "$folder/status" # at once: others look for it
+}
+
+# The try is one of "only", "first" and "second"; a first one that fails counts for nothing yet: it returns 1.
+judge() { # try, name, folder
+        local try=$1 name=$2 out=$3/out status words i
         local n_ok n_not_ok skips reasons
-        shift 2
-        rm -rf "$scratch/tmp" "$tap"
-        mkdir "$scratch/tmp"
-        TMPDIR=$scratch/tmp CK_TAP_LOG_FILE_NAME=$tap \
-                timeout -k 10 "$limit_s" "${under[@]}" "$@" >"$out" 2>&1 </dev/null
-        status=$?
-        [ -s "$tap" ] || cp "$out" "$tap"
+        status=$(cat "$3/status")
         if [ "$status" -eq 77 ] && [ "$try" != second ]; then
                 skipped "$name" "$(tail -n 1 "$out")"
-                return
+                return 0
         fi
-        count_tap "$name" "$tap"
+        count_tap "$name" "$3/tap"
         if [ "$status" -ne 0 ] && [ "$n_not_ok" -eq 0 ]; then
                 n_not_ok=1
         elif [ $((n_ok + n_not_ok + ${#skips[@]})) -eq 0 ]; then
@@ -112,9 +122,7 @@ run_one() { # try, name, command...
         [ "$status" -ne 124 ] || words="stopped after $limit_s s"
         if [ "$n_not_ok" -ne 0 ] && [ "$try" = first ]; then
                 printf 'LATER %-40s %s: a second try at the end\n' "$name" "$words"
-                cp "$out" "$scratch/first.${#again[@]}"
-                again+=("$2")
-                return
+                return 1
         fi
         for i in "${!skips[@]}"; do
                 skipped "${skips[i]}" "${reasons[i]}"
@@ -125,22 +133,46 @@ run_one() { # try, name, command...
                 printf 'FAIL  %-40s %s\n' "$name" "$words"
                 show_failed "$out"
                 failed+=("$name")
-                return
+                return 0
         fi
         if [ "$try" = second ]; then
                 n_second=$((n_second + 1))
                 printf 'AGAIN %s: passed at the second try\n' "$name"
         fi
-        printf 'PASS  %-40s %5d ok %4d s\n' "$name" "$n_ok" "$((SECONDS - began))"
+        printf 'PASS  %-40s %5d ok %4d s\n' "$name" "$n_ok" "$(cat "$3/seconds")"
         grep '^# ' "$out"
+        return 0
 }
 
-run_again() { # number: the script that failed as that one
-        local n_failed_before=$n_failed words="why there was a second try"
-        run_one second "${again[$1]#tests/}" bash "${again[$1]}"
-        [ "$n_failed" -eq "$n_failed_before" ] || words="the first try"
-        printf '      %s:\n' "$words"
-        show_failed "$scratch/first.$1"
+# ---- unit tests and replays measure nothing: as many at a time as there are processors, told of in order
+
+names=()     # of those that were begun; what came of them is in $scratch/NUMBER
+n_told=0     # of these
+n_running=0
+
+tell() { # those that have ended, up to one that has not
+        while [ "$n_told" -lt "${#names[@]}" ] && [ -e "$scratch/$n_told/status" ]; do
+                judge only "${names[n_told]}" "$scratch/$n_told"
+                rm -rf "${scratch:?}/$n_told"
+                n_told=$((n_told + 1))
+        done
+}
+
+begin() { # name, command...
+        if [ "$n_running" -ge "$n_at_once" ]; then
+                wait -n
+                n_running=$((n_running - 1))
+                tell
+        fi
+        run_in "$scratch/${#names[@]}" "${@:2}" &
+        names+=("$1")
+        n_running=$((n_running + 1))
+}
+
+finish() {
+        wait
+        n_running=0
+        tell
 }
 
 replay() { # target: its corpus, all files in one run
@@ -151,15 +183,39 @@ replay() { # target: its corpus, all files in one run
                 n_failed=$((n_failed + 1))
                 failed+=("replay of $name")
         else
-                run_one only "replay of $name, ${#files[@]} files" "$1" "${files[@]}"
+                begin "replay of $name, ${#files[@]} files" "$1" "${files[@]}"
         fi
+}
+
+# ---- scripts: one at a time
+
+run_script() { # try, script, folder
+        rm -rf "$3"
+        run_in "$3" bash "$2"
+        judge "$1" "${2#tests/}" "$3"
+}
+
+try_script() {
+        local folder=$scratch/first${#again[@]}
+        run_script "$script_try" "$1" "$folder" || again+=("$1")
+}
+
+try_again() { # number: the script that failed as that one
+        local n_failed_before=$n_failed words="why there was a second try"
+        run_script second "${again[$1]}" "$scratch/second"
+        [ "$n_failed" -eq "$n_failed_before" ] || words="the first try"
+        printf '      %s:\n' "$words"
+        show_failed "$scratch/first$1/out"
 }
 
 run_path() { # a unit test, a fuzz target or a script
         case $1 in
         */fuzz/fuzz_*) replay "$1" ;;
-        *.sh)          run_one "$script_try" "${1#tests/}" bash "$1" ;;
-        *)             run_one only "${1##*/}" "$1" ;;
+        *.sh)
+                finish
+                try_script "$1"
+                ;;
+        *) begin "${1##*/}" "$1" ;;
         esac
 }
 
@@ -185,8 +241,9 @@ fi
 for test in "$@"; do
         run_path "$test"
 done
+finish
 for i in "${!again[@]}"; do
-        run_again "$i"
+        try_again "$i"
 done
 
 for name in "${failed[@]}"; do

@@ -36,6 +36,14 @@ static void add_words(struct byte_buffer *out, const char *words)
         byte_buffer_add(out, words, strlen(words));
 }
 
+static void add_number(struct byte_buffer *out, uint64_t number)
+{
+        char text[24];
+
+        (void)snprintf(text, sizeof(text), "%" PRIu64, number);
+        add_words(out, text);
+}
+
 /* All nine digits, so that it can be given to --from and --to as it is. */
 static void add_time(struct byte_buffer *out, uint64_t time_ns)
 {
@@ -95,6 +103,9 @@ void cell_text_add_number(struct byte_buffer *out, enum view_type type, const st
         switch (type) {
         case VIEW_COUNT:
                 add_words(out, text_number_count(cell->number).text);
+                break;
+        case VIEW_ID:
+                add_number(out, cell->number);
                 break;
         case VIEW_DURATION:
                 add_words(out, text_number_duration(cell->number).text);

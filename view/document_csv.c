@@ -66,6 +66,7 @@ static void put_cell(struct csv_writer *w, const struct view_document *d, enum v
                 csv_writer_put_bytes(w, s.bytes, s.n_bytes);
                 break;
         case VIEW_COUNT:
+        case VIEW_ID:
         case VIEW_DURATION:
         case VIEW_TIME:
         case VIEW_BYTES:

@@ -53,6 +53,7 @@ static json_t *pack_cell(const struct view_document *d, enum view_type type, con
         case VIEW_PLACE:
                 return pack_string(cell_text_string(d, type, cell, false));
         case VIEW_COUNT:
+        case VIEW_ID:
         case VIEW_DURATION:
         case VIEW_TIME:
         case VIEW_BYTES:

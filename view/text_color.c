@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/text_color.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int text_color_parse(const char *word, enum text_color_when *ret_when)
+enum text_color_when text_color_find(const char *word)
 {
-        static const char *const words[] = { "auto", "always", "never" };
-
-        for (int i = TEXT_COLOR_AUTO; i <= TEXT_COLOR_NEVER; i++)
-                if (strcmp(word, words[i]) == 0) {
-                        *ret_when = (enum text_color_when)i;
-                        return 0;
-                }
-        return -EINVAL;
+        if (strcmp(word, "always") == 0)
+                return TEXT_COLOR_ALWAYS;
+        return strcmp(word, "never") == 0 ? TEXT_COLOR_NEVER : TEXT_COLOR_AUTO;
 }
 
 bool text_color_is_wanted(enum text_color_when when, int fd)

@@ -4,7 +4,8 @@
  *
  * Way of the data:  command line, environment -> [text_color] -> annotate_text, document_text
  *
- * --color=WHEN wins; then NO_COLOR, not empty, and TERM=dumb mean never; else it is coloured on a terminal.
+ * --color=WHEN wins; then NO_COLOR, if not empty, and TERM=dumb mean never; else it is coloured on a terminal.
+ * Only text for people is: never JSON, CSV or Markdown, and nothing on standard error.
  */
 #ifndef VIEW_TEXT_COLOR_H
 #define VIEW_TEXT_COLOR_H
@@ -13,8 +14,10 @@
 
 enum text_color_when { TEXT_COLOR_AUTO, TEXT_COLOR_ALWAYS, TEXT_COLOR_NEVER };
 
-/* "auto", "always", "never".  Returns 0 or -EINVAL, silently. */
-int text_color_parse(const char *word, enum text_color_when *ret_when);
+#define TEXT_COLOR_CHOICES "auto|always|never"
+
+/* Of one of these words. */
+enum text_color_when text_color_find(const char *word);
 
 /* Whether what goes to @fd is coloured. */
 bool text_color_is_wanted(enum text_color_when when, int fd);

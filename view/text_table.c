@@ -17,7 +17,7 @@
 
 void text_table_init(struct text_table *t, const struct text_column *columns, uint32_t n_columns)
 {
-        *t = (struct text_table){ .columns = columns, .n_columns = n_columns, .line_columns = TEXT_WIDTH };
+        *t = (struct text_table){ .columns = columns, .n_columns = n_columns };
 }
 
 void text_table_deinit(struct text_table *t)
@@ -193,7 +193,7 @@ static void print_row(const struct text_table *t, const uint32_t *widths, uint32
         uint32_t last = t->n_columns;
         bool first = true;
 
-        while (last > 1 && widths[last - 1] == 0)
+        while (last > 1 && (widths[last - 1] == 0 || (cells && cells[last - 1].n_bytes == 0)))
                 last--;
         print_spaces(n_indent, out);
         for (uint32_t c = 0; c < last; c++) {
@@ -226,11 +226,16 @@ static void print_rows(const struct text_table *t, const uint32_t *widths, uint3
 
 int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE *out, uint32_t *ret_widths)
 {
+        struct text_table fitted;
+
         if (t->failed)
                 return -ENOMEM;
         assert(t->n_cells % t->n_columns == 0);
-        find_widths(t, n_indent, ret_widths);
-        print_rows(t, ret_widths, n_indent, out);
+        fitted = *t;
+        if (fitted.line_columns == 0)
+                fitted.line_columns = text_width_of(out);
+        find_widths(&fitted, n_indent, ret_widths);
+        print_rows(&fitted, ret_widths, n_indent, out);
         return 0;
 }
 
@@ -277,5 +282,5 @@ void text_wrap_within(const char *text, size_t n_bytes, uint32_t n_indent, uint3
 
 void text_wrap(const char *text, size_t n_bytes, uint32_t n_indent, FILE *out)
 {
-        text_wrap_within(text, n_bytes, n_indent, TEXT_WIDTH, out);
+        text_wrap_within(text, n_bytes, n_indent, text_width_of(out), out);
 }

@@ -14,13 +14,12 @@
 #define VIEW_TEXT_TABLE_H
 
 #include "base/byte_buffer.h"
+#include "view/text_width.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#define TEXT_WIDTH 100 /* columns that all our text fits into */
 
 struct text_column {
         const char *title;
@@ -41,7 +40,7 @@ struct text_table {
         struct byte_buffer text;
         struct text_cell *cells; /* heap; row by row */
         size_t n_cells, cells_capacity;
-        uint32_t line_columns; /* of the longest line; text_table_init() makes it TEXT_WIDTH */
+        uint32_t line_columns; /* of the longest line; 0, as at first = text_width_of() what it is printed to */
         bool bold_titles;      /* with the codes of a terminal */
         bool failed;
 };
@@ -67,7 +66,7 @@ int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE
 uint32_t text_escape(struct byte_buffer *out, const char *bytes, size_t n_bytes);
 
 /*
- * text_wrap() - write words in lines of at most TEXT_WIDTH columns
+ * text_wrap() - write words in lines of at most text_width_of(@out) columns
  * @text:      escaped already
  * @n_indent:  spaces before every line but the first, which is where the caller left it
  * A word longer than a line is broken.

@@ -27,6 +27,7 @@ enum view_type {
         VIEW_STRING,   /* foo           "foo" */
         VIEW_HANDLE,   /* z7            "z7": a letter and an id, for the next command */
         VIEW_COUNT,    /* 1,103,220     1103220 */
+        VIEW_ID,       /* 12345         12345: a number that is a name, as a PID */
         VIEW_DURATION, /* 12.3 ms       12300000 */
         VIEW_TIME,     /* 1.234567890 s 1234567890: since the start of the recording */
         VIEW_BYTES,    /* 31.0 MB       31000000 */
@@ -40,13 +41,14 @@ enum view_type {
 
 /*
  * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
- * the ones that matter most come first.  Names, handles and the first other column always stay.
+ * the ones that matter most come first.  Handles, the first other column, and names stay, unless they `may_go`.
  */
 struct view_column {
         const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it */
         const char *title; /* in text and Markdown: "total" */
         enum view_type type;
         uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
+        bool may_go;            /* of a name: it may be left out like a number */
 };
 
 struct view_cell {

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Over a recording of 60 s, times of events differ from CLOCK_MONOTONIC_RAW by less than 1 us
+# Over a whole recording, times of events differ from CLOCK_MONOTONIC_RAW by less than 1 us
+#
+# HYPROF_CLOCK_SECONDS=60 for the time that is promised; less of it has the less room for clocks that drift apart.
 set -eu
 . tests/tap.sh
 need_sampling
 
-seconds=60
-[ "$VARIANT" != asan ] || seconds=10
-holds "$seconds s are recorded" record clock -F 100 -- "$WORKLOADS/w_clock" $seconds
+seconds=${HYPROF_CLOCK_SECONDS:-20}
+holds "$seconds s are recorded" record clock -F 100 -- "$WORKLOADS/w_clock" "$seconds"
 
 # Time stamp of the event, and the clock before and after it.  Differences of numbers above 2^53 would be rounded.
 "$HYPROF" dump "$TMPDIR/clock.hyp" | awk '
@@ -52,4 +53,4 @@ at most $worst ns outside, $wide more than 1000 ns"
 holds "there are events over the whole time" compare "$span_s" ">=" "0.95 * $seconds"
 holds "enough of them" compare "$n" ">=" "100 * $seconds"
 holds "99.9% lie within 1 us of the clock" compare "$wide" "<=" "0.001 * $n"
-holds "the median does, by its distance from the middle" compare "$median" "<" 1000
+holds "the median does, by its distance from the middle" compare "$median" "<" "1000 * $seconds / 60"

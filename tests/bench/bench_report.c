@@ -2,12 +2,14 @@
 /*
  * What a zone costs `hyprof report`: a trace of 5 and of 10 million zones on 4
  * threads (or of half and all of the number given) is written to /tmp, then read
- * by the decoder alone and by report_load().
+ * by the decoder alone, by report_load() and by tracy_csv_write().
  */
+#include "analyze/loaded_trace.h"
 #include "analyze/report.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "export/tracy_csv.h"
 #include "format/event_decoder.h"
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
@@ -213,6 +215,23 @@ static double time_report(const char *path, uint64_t n_zones)
         return seconds;
 }
 
+/* Every zone as a line of CSV, thrown away. */
+static double time_csv(const char *path)
+{
+        struct tracy_csv_options options = { .unwrap = true, .separator = ',' };
+        uint64_t start_ns = clock_raw_ns();
+        FILE *out = fopen("/dev/null", "w");
+        struct loaded_trace trace;
+        struct error err = ERROR_NONE;
+
+        must(out ? 0 : -1, &(struct error){ .text = "/dev/null cannot be opened" });
+        must(loaded_trace_open(&trace, path, &err), &err);
+        must(tracy_csv_write(&trace, &options, out, &err), &err);
+        loaded_trace_close(&trace);
+        (void)fclose(out);
+        return (double)(clock_raw_ns() - start_ns) / 1e9;
+}
+
 int main(int argc, char **argv)
 {
         uint64_t n_zones = argc > 1 ? strtoull(argv[1], NULL, 10) : N_ZONES;
@@ -223,7 +242,7 @@ int main(int argc, char **argv)
         for (int half = 1; half >= 0; half--) {
                 uint64_t n = half ? n_zones / 2 : n_zones;
                 char name[sizeof(path)];
-                double decoding_s, report_s;
+                double decoding_s, report_s, csv_s;
                 int fd;
 
                 memcpy(name, path, sizeof(name));
@@ -236,9 +255,11 @@ int main(int argc, char **argv)
                 (void)time_decoding(name); /* fills the page cache */
                 decoding_s = time_decoding(name);
                 report_s = time_report(name, n);
+                csv_s = time_csv(name);
                 (void)printf(
                         "%" PRIu64 " zones: report %.3f s, %.1f ns a zone; decoding alone %.3f s, %.1f ns\n",
                         n, report_s, report_s * 1e9 / (double)n, decoding_s, decoding_s * 1e9 / (double)n);
+                (void)printf("every zone as CSV %.3f s, %.1f ns a zone\n", csv_s, csv_s * 1e9 / (double)n);
                 (void)unlink(name);
                 (void)close(fd);
                 if (half)

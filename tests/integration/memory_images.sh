@@ -104,7 +104,8 @@ static uint64_t hot_loop(uint64_t n)
 int main(void)
 {
         uint64_t sum = 0;
-        while (clock() < CLOCKS_PER_SEC)
+        clock_t begin = clock(); /* what lli did to get here is not in the image, and may be long */
+        while (clock() - begin < CLOCKS_PER_SEC * 3 / 2)
                 sum += hot_loop(1000000 + (sum & 1));
         return sum == 42;
 }

@@ -215,7 +215,12 @@ if has cgroup; then
         has_folder() { [ -n "$(find "$mount" -maxdepth 6 -type d -name "hyprof-$recorder")" ]; }
         no_folder() { ! has_folder; }
         holds "there is a folder while it records" until_true has_folder
-        sleeping=$(cat "$(find "$mount" -maxdepth 6 -type d -name "hyprof-$recorder")/cgroup.procs")
+        # Until then the command is a child that ends with its recorder.
+        is_asleep() {
+                sleeping=$(find "$mount" -maxdepth 6 -type d -name "hyprof-$recorder" -exec cat '{}/cgroup.procs' ';' 2>/dev/null)
+                [ -n "$sleeping" ] && [ "$(cat "/proc/$sleeping/comm" 2>/dev/null)" = sleep ]
+        }
+        holds "and the command runs in it" until_true is_asleep
         kill -KILL $recorder
         wait $recorder 2>/dev/null || true
         holds "a recorder that is killed leaves no folder either" until_true no_folder

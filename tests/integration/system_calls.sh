@@ -43,8 +43,8 @@ holds "a command that cannot begin" traced none 127 "$TMPDIR/broken"
 holds "leaves no trace behind" [ ! -e "$TMPDIR/none.hyp" ]
 holds "children" traced children 0 sh -c 'for i in 1 2 3; do /bin/true; done'
 holds "modules that come and go" traced modules 0 "$WORKLOADS/w_restless" 0.3
-"$WORKLOADS/w_two_zones" 3 >/dev/null &
+"$WORKLOADS/w_two_zones" 600 >/dev/null &
 target=$!
 holds "a process that runs" traced attached 0 -d 300ms -p "$target"
-wait "$target"
+kill "$target"
 holds "with names of functions in the end" grep -q 'busy_a' <("$HYPROF" report "$TMPDIR/command.hyp")

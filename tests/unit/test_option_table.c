@@ -14,12 +14,17 @@
 
 #define ARGS_MAX 12
 
-enum { OPTION_DEEP = OPTION_LONG_ONLY, OPTION_ZONES };
+enum { OPTION_DEEP = OPTION_LONG_ONLY, OPTION_ZONES, OPTION_STYLE, OPTION_COUNT };
 
 static const struct option_row rows[] = {
-        { 'o', "output", "FILE", "write to FILE" },        { 'q', "quiet", NULL, "say nothing" },
-        { 'h', "help", NULL, "print this text" },          { OPTION_DEEP, "deep", "N", "how deep" },
+        { 'o', "output", "FILE", "write to FILE" },
+        { 'q', "quiet", NULL, "say nothing" },
+        { 'h', "help", NULL, "print this text" },
+        { OPTION_DEEP, "deep", "N", "how deep" },
         { OPTION_ZONES, "zones", "[=HOW]", "with zones" },
+        { OPTION_STYLE, "style", "att|intel", "of instructions" },
+        { OPTION_COUNT, "a-count-with-a-long-name", "N|all",
+          "how many of them there are to be, which is said in so many words that they need more than one line" },
 };
 
 static struct option_table table_of(bool ends_at_operand)
@@ -51,6 +56,9 @@ static int take(void *context, int letter, const char *value)
                 return -EINVAL;
         if (letter == OPTION_DEEP)
                 t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "deep=%s ", value);
+        else if (letter == OPTION_STYLE || letter == OPTION_COUNT)
+                t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "%s=%s ",
+                                            letter == OPTION_STYLE ? "style" : "count", value);
         else if (letter == OPTION_ZONES)
                 t->used += (size_t)snprintf(t->text + t->used, sizeof(t->text) - t->used, "zones%s%s ",
                                             value ? "=" : "", value ? value : "");
@@ -102,6 +110,8 @@ static const struct {
         { "--zones --quiet", false, "zones q ", "" },
         { "--zones=callstacks -q", false, "zones=callstacks q ", "" },
         { "--zones=", false, "zones= ", "" },
+        { "--style att --style=intel", false, "style=att style=intel ", "" },
+        { "--a-count=all --a-count 7", false, "count=all count=7 ", "" },
         { "--zones program -x", true, "zones ", "program -x" }, /* the next word is never its value */
 };
 
@@ -142,6 +152,11 @@ static const struct {
         { "--deep", "option --deep needs a value\n" },
         { "--output", "option --output needs a value\n" },
         { "--quiet=3", "option --quiet=3 takes no value\n" },
+        { "--outptu=x", "unknown option --outptu=x; did you mean --output?\n" },
+        { "--=x", "unknown option --=x\n" },
+        { "--style=itnel", "error: --style itnel: did you mean 'intel'?  There are: att, intel\n" },
+        { "--style something", "error: --style something: it can be: att, intel\n" },
+        { "--style=", "error: --style : " },
 };
 
 /* loop test */
@@ -191,13 +206,19 @@ START_TEST(test_help)
 
         option_table_print(&table, out);
         ck_assert_int_eq(fclose(out), 0);
-        ck_assert_str_eq(text, "usage: hyprof test [OPTIONS] [FILE]\n\nWhat it does.\n"
-                               "  -o, --output FILE       write to FILE\n"
-                               "  -q, --quiet             say nothing\n"
-                               "  -h, --help              print this text\n"
-                               "  --deep N                how deep\n"
-                               "  --zones[=HOW]           with zones\n"
-                               "\nThe end.\n");
+        ck_assert_str_eq(
+                text,
+                "usage: hyprof test [OPTIONS] [FILE]\n\nWhat it does.\n"
+                "  -o, --output FILE       write to FILE\n"
+                "  -q, --quiet             say nothing\n"
+                "  -h, --help              print this text\n"
+                "  --deep N                how deep\n"
+                "  --zones[=HOW]           with zones\n"
+                "  --style att|intel       of instructions\n"
+                "  --a-count-with-a-long-name N|all\n"
+                "                          how many of them there are to be, which is said in so many words that they\n"
+                "                          need more than one line\n"
+                "\nThe end.\n");
 }
 END_TEST
 

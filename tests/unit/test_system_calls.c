@@ -18,6 +18,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -59,6 +60,7 @@ static const struct forbidden forbidden[] = {
         { "linkat", SYS_linkat, { AT_FDCWD, 0, AT_FDCWD, 0 }, EPERM },
         { "symlinkat", SYS_symlinkat, { 0, AT_FDCWD, 0 }, EPERM },
         { "mkdirat", SYS_mkdirat, { AT_FDCWD, 0, 0 }, EPERM },
+        { "utimensat: by name", SYS_utimensat, { AT_FDCWD, 1, 0, 0 }, EPERM },
         { "openat: a new file", SYS_openat, { AT_FDCWD, 0, O_WRONLY | O_CREAT }, EPERM },
         { "openat: emptied", SYS_openat, { AT_FDCWD, 0, O_WRONLY | O_TRUNC }, EPERM },
         { "openat: without a name", SYS_openat, { AT_FDCWD, 0, O_TMPFILE | O_RDWR }, EPERM },
@@ -188,7 +190,7 @@ static void go_on(void)
         fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
         EXPECT(fd >= 0 && read(fd, &byte, 1) == 1 && close(fd) == 0);
         fd = memfd_create("x", MFD_CLOEXEC);
-        EXPECT(fd >= 0 && ftruncate(fd, 4096) == 0);
+        EXPECT(fd >= 0 && ftruncate(fd, 4096) == 0 && futimens(fd, NULL) == 0);
         memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         EXPECT(memory != MAP_FAILED && munmap(memory, 4096) == 0);
         EXPECT(process_vm_readv(getpid(), &here, 1, &one, 1, 0) == 1);

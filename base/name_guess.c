@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/name_guess.h"
+#include "base/name_guess.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/report_names.h - what functions and files are called in text, also those without a name
+ * view/report_names.h - what functions and files are called in text, also those without a name
  *
- * Way of the data:  report -> [report_names] -> report_text, waits_text, counters_text
+ * Way of the data:  report -> [report_names] -> report_text, waits_text, counters_text, *_view
  */
-#ifndef CLI_REPORT_NAMES_H
-#define CLI_REPORT_NAMES_H
+#ifndef VIEW_REPORT_NAMES_H
+#define VIEW_REPORT_NAMES_H
 
 #include "analyze/function_table.h"
 #include "analyze/report_string.h"
@@ -19,4 +19,4 @@ struct report_string report_names_file(struct report_string path);
 /* Static words as a string. */
 struct report_string report_names_words(const char *words);
 
-#endif /* CLI_REPORT_NAMES_H */
+#endif /* VIEW_REPORT_NAMES_H */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/name_guess.h - the known name that is nearest to one that nobody knows
+ * base/name_guess.h - the known name that is nearest to one that nobody knows
  *
  * Way of the data:  event_table, event_pmu, tracepoint -> [name_guess] -> words of event_spec_parse()
+ *                   option_table, command_table -> [name_guess] -> complaint
  */
-#ifndef SAMPLER_NAME_GUESS_H
-#define SAMPLER_NAME_GUESS_H
+#ifndef BASE_NAME_GUESS_H
+#define BASE_NAME_GUESS_H
 
 #include <stddef.h>
 
@@ -23,4 +24,4 @@ void name_guess_init(struct name_guess *g, const char *text, size_t n_bytes);
 /* Takes @name if it is nearer than what was offered before, and near enough to be meant. */
 void name_guess_offer(struct name_guess *g, const char *name);
 
-#endif /* SAMPLER_NAME_GUESS_H */
+#endif /* BASE_NAME_GUESS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report_names.h"
+#include "view/report_names.h"
 
 #include <string.h>
 

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/why.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/report_string.h"
+#include "analyze/why_causes.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TYPICAL_LOW  0.25
+#define TYPICAL_HIGH 0.75
+/* Of the room for instances: how many a hash chooses is not exact. */
+#define KEEP_FILL 0.9
+
+#define ANSWER_HIGH_MIN   0.05 /* share of the extra time */
+#define ANSWER_MEDIUM_MIN 0.25
+
+void why_deinit(struct why *w)
+{
+        zone_pattern_deinit(&w->pattern);
+        why_survey_deinit(&w->survey);
+        why_collector_deinit(&w->collector);
+        why_holders_deinit(&w->holders);
+        wait_places_deinit(&w->places);
+        why_profile_deinit(&w->profile);
+        why_tree_deinit(&w->tree);
+        free(w->place_ids);
+        free(w->causes);
+        free(w->holder_rows);
+        free(w->waker_rows);
+        free(w->zones);
+        free(w->counters);
+        *w = (struct why){ .causes = NULL };
+}
+
+/* ------------------------------------------------------------------ the passes */
+
+static double keep_of(double n)
+{
+        return fmin(KEEP_FILL * WHY_INSTANCES_MAX / fmax(n, 1), 1);
+}
+
+static void find_bounds(struct why *w)
+{
+        struct why_durations *d = &w->survey.durations;
+        struct why_bounds *b = &w->collector.bounds;
+        double n = (double)d->all.n_values;
+
+        b->low_ns = why_durations_quantile(d, TYPICAL_LOW);
+        b->high_ns = why_durations_quantile(d, TYPICAL_HIGH);
+        w->median_ns = why_durations_quantile(d, 0.5);
+        if (w->request.slower_than_ns != 0) {
+                b->slow_ns = w->request.slower_than_ns;
+                b->keep_slow = keep_of((double)w->survey.n_slower);
+        } else {
+                b->slow_ns = why_durations_slowest(d, w->request.slowest);
+                b->keep_slow = keep_of(n * w->request.slowest);
+        }
+        /* What takes as long as the typical ones is not slow: then there is nothing to compare. */
+        if (b->slow_ns <= b->high_ns && w->request.slower_than_ns == 0)
+                b->slow_ns = b->high_ns + 1;
+        b->keep_typical = keep_of(n * (TYPICAL_HIGH - TYPICAL_LOW));
+}
+
+static int take_passes(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err)
+{
+        struct why_collector *c = &w->collector;
+        int r = why_survey_take(&w->survey, trace, filter, &w->pattern, w->request.slower_than_ns, err);
+
+        if (r < 0)
+                return r;
+        find_bounds(w);
+        c->match.pattern = &w->pattern;
+        c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
+        c->has_switches = w->survey.n_switches != 0;
+        r = why_collector_take(c, trace, filter, err);
+        if (r < 0)
+                return r;
+        return why_holders_take(&w->holders, trace, &c->lock_waits, c->event, err);
+}
+
+/* ------------------------------------------------------------------ sums */
+
+static void add_groups(struct why *w)
+{
+        const struct why_instances *s = &w->collector.instances;
+        double weight = 0, on_cpu = 0;
+
+        for (size_t i = 0; i < s->n_items; i++) {
+                const struct why_instance *instance = &s->items[i];
+                int group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
+                double duration = (double)instance->duration_ns;
+
+                w->groups[group].n++;
+                w->groups[group].duration += duration;
+                w->groups[group].duration2 += duration * duration;
+                w->n_samples[group] += instance->n_samples;
+                w->on_cpu_ns[group] += (double)instance->on_cpu_ns;
+                w->n_moves[group] += (double)instance->n_moves;
+                weight += (double)instance->weight;
+                on_cpu += (double)instance->on_cpu_ns;
+        }
+        w->profile.ns_per_weight = weight > 0 ? on_cpu / weight : 0;
+        w->profile.unit_ns = on_cpu / fmax((double)(w->n_samples[0] + w->n_samples[1]), 1);
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
+                double n = fmax((double)w->groups[group].n, 1);
+
+                w->on_cpu_ns[group] /= n;
+                w->n_moves[group] /= n;
+        }
+        if (w->groups[WHY_SLOW].n != 0 && w->groups[WHY_TYPICAL].n != 0)
+                w->extra_ns = w->groups[WHY_SLOW].duration / (double)w->groups[WHY_SLOW].n -
+                              w->groups[WHY_TYPICAL].duration / (double)w->groups[WHY_TYPICAL].n;
+}
+
+/* The weight of clocks is time already: what it lacks of the time on the CPU nobody knows anything of. */
+static void take_clock(struct why *w)
+{
+        const struct trace_sample_event *event;
+        struct report_string unit;
+
+        if (w->collector.event == 0)
+                return;
+        event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, w->collector.event);
+        unit = report_string_of(w->dictionary, event->unit);
+        if (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0)
+                w->profile.ns_per_weight = 1;
+}
+
+static int name_places(struct why *w)
+{
+        uint32_t n = w->collector.waits.n_items;
+        int r = wait_places_init(&w->places, w->dictionary);
+
+        if (r < 0)
+                return r;
+        w->place_ids = calloc((size_t)n + 1, sizeof(*w->place_ids));
+        if (!w->place_ids)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < n && r == 0; i++) {
+                const struct why_wait_key *key = intern_get(&w->collector.waits, i + 1, NULL);
+
+                r = wait_places_add(&w->places, key->stack, key->state, &w->place_ids[i]);
+        }
+        return r;
+}
+
+/* ------------------------------------------------------------------ holders and wakers */
+
+static uint32_t own_label(struct why *w, uint32_t stack)
+{
+        return stack != 0 ? wait_places_find_waker(&w->places, stack) : 0;
+}
+
+struct doing {
+        double ns, waiting_ns;
+};
+
+/* What a holder did, by function, in @sums; which is 0 again afterwards. */
+static void find_doing(struct why *w, struct why_holder *row, struct doing *sums)
+{
+        const struct why_holders *h = &w->holders;
+        uint32_t n_labels = w->places.functions.frames.n_labels;
+        double best = 0;
+
+        for (uint32_t i = 1; i <= h->keys.n_items; i++) {
+                const struct why_holder_key *key = intern_get(&h->keys, i, NULL);
+                double ns = (double)h->sums[i - 1].amount;
+                uint32_t label;
+
+                if (key->lock != row->lock || key->thread != row->thread || key->doing == WHY_HELD)
+                        continue;
+                label = own_label(w, key->stack);
+                if (key->doing == WHY_HELD_WAIT)
+                        sums[label].waiting_ns += ns;
+                else
+                        ns *= w->profile.ns_per_weight;
+                sums[label].ns += ns;
+        }
+        for (uint32_t label = 0; label <= n_labels; label++) {
+                if (label != 0 && sums[label].ns > best) {
+                        best = sums[label].ns;
+                        row->label = label;
+                        row->label_ns = (uint64_t)best;
+                        row->is_waiting = sums[label].waiting_ns > best / 2;
+                }
+                sums[label] = (struct doing){ .ns = 0 };
+        }
+}
+
+static int compare_holders(const void *a, const void *b)
+{
+        const struct why_holder *left = a, *right = b;
+
+        if (left->lock != right->lock)
+                return left->lock < right->lock ? -1 : 1;
+        return (left->held_ns < right->held_ns) - (left->held_ns > right->held_ns);
+}
+
+/* Those that held a lock longest: what each did costs a look at all. */
+#define DETAILED_HOLDERS_MAX 64
+
+static int list_holders(struct why *w)
+{
+        const struct why_holders *h = &w->holders;
+        struct doing *sums = calloc((size_t)w->places.functions.frames.n_labels + 1, sizeof(*sums));
+        int r = sums ? 0 : -ENOMEM;
+
+        for (uint32_t i = 1; i <= h->keys.n_items && r == 0; i++) {
+                const struct why_holder_key *key = intern_get(&h->keys, i, NULL);
+
+                if (key->doing != WHY_HELD)
+                        continue;
+                r = array_reserve(&w->holder_rows, &w->holders_capacity, w->n_holders + 1,
+                                  sizeof(*w->holder_rows));
+                if (r == 0)
+                        w->holder_rows[w->n_holders++] = (struct why_holder){
+                                .lock = key->lock, .thread = key->thread, .held_ns = h->sums[i - 1].amount
+                        };
+        }
+        if (w->n_holders > 1)
+                qsort(w->holder_rows, w->n_holders, sizeof(*w->holder_rows), compare_holders);
+        for (size_t i = 0; i < w->n_holders && i < DETAILED_HOLDERS_MAX && r == 0; i++)
+                find_doing(w, &w->holder_rows[i], sums);
+        free(sums);
+        return r;
+}
+
+/* What is shown of a waker, compared as bytes. */
+struct shown_waker {
+        uint32_t kind, id, thread, name, label;
+};
+
+static int add_waker(struct why *w, struct intern *shown, const struct why_row *row)
+{
+        const struct why_waker_key *key = intern_get(&w->collector.wakers, row->id, NULL);
+        struct shown_waker to = { .kind = key->kind == WHY_LOCK ? WHY_CAUSE_LOCK : WHY_CAUSE_WAIT,
+                                  .id = key->id,
+                                  .thread = key->thread,
+                                  .name = key->name };
+        uint32_t id;
+        int r;
+
+        if (key->kind == WHY_WAIT)
+                to.id = key->id != 0 ? w->place_ids[key->id - 1] : 0;
+        to.label = own_label(w, key->stack);
+        r = intern_add(shown, &to, sizeof(to), &id);
+        if (r == 1) {
+                r = array_reserve(&w->waker_rows, &w->wakers_capacity, id, sizeof(*w->waker_rows));
+                if (r == 0)
+                        w->waker_rows[w->n_wakers++] =
+                                (struct why_waker){ .kind = (enum why_cause_kind)to.kind,
+                                                    .id = to.id,
+                                                    .thread = to.thread,
+                                                    .name = to.name,
+                                                    .label = to.label };
+        }
+        if (r < 0)
+                return r;
+        w->waker_rows[id - 1].n += row->n;
+        w->waker_rows[id - 1].ns += row->amount;
+        return 0;
+}
+
+static int compare_wakers(const void *a, const void *b)
+{
+        const struct why_waker *left = a, *right = b;
+
+        return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+static int list_wakers(struct why *w)
+{
+        const struct why_instances *s = &w->collector.instances;
+        struct intern shown;
+        int r = 0;
+
+        intern_init(&shown, sizeof(struct shown_waker), WHY_KEYS_MAX);
+        for (size_t i = 0; i < s->n_items && r == 0; i++)
+                for (size_t k = 0; s->items[i].is_slow && k < s->items[i].n_rows && r == 0; k++) {
+                        const struct why_row *row = &s->rows[s->items[i].first_row + k];
+
+                        if (row->kind == WHY_WAKER)
+                                r = add_waker(w, &shown, row);
+                }
+        intern_deinit(&shown);
+        if (w->n_wakers > 1)
+                qsort(w->waker_rows, w->n_wakers, sizeof(*w->waker_rows), compare_wakers);
+        return r;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+static int explain(struct why *w)
+{
+        int r = name_places(w);
+
+        if (r == 0)
+                r = why_profile_init(&w->profile, w->dictionary, &w->places.functions,
+                                     &w->collector.instances);
+        if (r < 0)
+                return r;
+        add_groups(w);
+        take_clock(w);
+        if (w->n_samples[WHY_SLOW] >= WHY_SAMPLES_MIN && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN)
+                r = why_profile_find(&w->profile);
+        if (r == 0)
+                r = why_causes_find_parts(w);
+        if (r == 0)
+                r = why_causes_find(w);
+        if (r == 0)
+                r = why_tree_init(&w->tree, &w->profile, w->groups);
+        if (r == 0)
+                r = list_holders(w);
+        return r == 0 ? list_wakers(w) : r;
+}
+
+int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
+             const struct why_request *request, struct error *err)
+{
+        int r;
+
+        *w = (struct why){ .dictionary = trace->dictionary, .request = *request };
+        r = zone_pattern_init(&w->pattern, request->zone, err);
+        if (r == 0)
+                r = take_passes(w, trace, filter, err);
+        if (r < 0)
+                return r;
+        r = explain(w);
+        return r < 0 ? error_set(err, r, "comparing the zones: out of memory") : 0;
+}
+
+const struct why_cause *why_find_answer(const struct why *w)
+{
+        const struct why_cause *cause = w->causes;
+
+        if (w->n_causes == 0 || !(w->extra_ns > 0) || !why_cause_is_own(cause->kind))
+                return NULL;
+        if (cause->confidence == WHY_CONFIDENCE_HIGH && cause->share.value >= ANSWER_HIGH_MIN)
+                return cause;
+        if (cause->confidence == WHY_CONFIDENCE_MEDIUM && cause->share.value >= ANSWER_MEDIUM_MIN)
+                return cause;
+        return NULL;
+}
+
+const struct why_cause *why_find_largest(const struct why *w)
+{
+        const struct why_cause *largest = NULL;
+
+        for (size_t i = 0; i < w->n_causes; i++)
+                if (w->causes[i].share.value > 0 &&
+                    (!largest || w->causes[i].share.value > largest->share.value))
+                        largest = &w->causes[i];
+        return largest;
+}
+
+const struct why_holder *why_find_holder(const struct why *w, uint32_t lock)
+{
+        for (size_t i = 0; i < w->n_holders; i++)
+                if (w->holder_rows[i].lock == lock)
+                        return &w->holder_rows[i];
+        return NULL;
+}
+
+const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id)
+{
+        for (size_t i = 0; i < w->n_wakers; i++)
+                if (w->waker_rows[i].kind == kind && w->waker_rows[i].id == id)
+                        return &w->waker_rows[i];
+        return NULL;
+}

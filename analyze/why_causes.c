@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/why_causes.h"
+
+#include "analyze/why.h"
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define P_HIGH           0.01
+#define P_MEDIUM         0.05
+#define SHARE_HIGH       0.2 /* of what is not the machine's of the extra time, at the lower end of the interval */
+#define OWN_SHARE_MIN    0.3 /* less than this of the extra time does not count as what is not the machine's */
+#define SAMPLES_MIN      10  /* of one cause, in slow instances */
+#define WITH_MIN         4   /* slow instances that have it */
+#define MOVED_OF_ALL_MIN 0.5 /* slow instances that were moved, at least */
+
+/* Things of the first tally, behind locks and places. */
+enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_ON_CPU, N_THINGS };
+
+struct tallies {
+        struct why_tally times; /* a part of the duration: locks, places, N_THINGS */
+        struct why_tally runs;  /* a part of what was sampled: WHY_STACK_* */
+        bool are_gaps_moves;    /* preemptions that end on another CPU are no accident */
+        uint32_t n_locks, n_places;
+};
+
+static enum why_group group_of(const struct why_instance *instance)
+{
+        return instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
+}
+
+/* ------------------------------------------------------------------ adding up */
+
+static void add_row(struct why *w, struct tallies *t, enum why_group group, const struct why_row *row)
+{
+        uint32_t first = t->n_locks + t->n_places;
+        double amount = (double)row->amount;
+
+        switch (row->kind) {
+        case WHY_LOCK:
+                why_tally_add(&t->times, group, row->id - 1, amount, row->n);
+                break;
+        case WHY_WAIT:
+                why_tally_add(&t->times, group,
+                              t->n_locks + (row->id != 0 ? w->place_ids[row->id - 1] : w->place_ids[0]) - 1,
+                              amount, row->n);
+                break;
+        case WHY_MOVED:
+                why_tally_add(&t->times, group, first + THING_MOVED, amount, row->n);
+                break;
+        case WHY_DISPLACED:
+                why_tally_add(&t->times, group, first + (t->are_gaps_moves ? THING_MOVED : THING_DISPLACED),
+                              amount, row->n);
+                break;
+        case WHY_PREEMPTED:
+                why_tally_add(&t->times, group, first + THING_PREEMPTED, amount, row->n);
+                break;
+        case WHY_DELAY:
+                why_tally_add(&t->times, group, first + THING_DELAY, amount, row->n);
+                break;
+        case WHY_SAMPLE:
+                why_tally_add(&t->runs, group, w->profile.stacks[row->id], amount * w->profile.ns_per_weight,
+                              row->n);
+                break;
+        default:
+                break;
+        }
+}
+
+static void add_up(struct why *w, struct tallies *t)
+{
+        const struct why_instances *s = &w->collector.instances;
+
+        for (size_t i = 0; i < s->n_items; i++) {
+                const struct why_instance *instance = &s->items[i];
+                enum why_group group = group_of(instance);
+                double duration = (double)instance->duration_ns;
+
+                for (size_t k = 0; k < instance->n_rows; k++)
+                        add_row(w, t, group, &s->rows[instance->first_row + k]);
+                why_tally_add(&t->times, group, t->n_locks + t->n_places + THING_ON_CPU,
+                              (double)instance->on_cpu_ns, 1);
+                why_tally_close(&t->times, group, duration, duration);
+                why_tally_close(&t->runs, group, (double)instance->weight * w->profile.ns_per_weight,
+                                duration);
+        }
+        why_tally_finish(&t->times);
+        why_tally_finish(&t->runs);
+}
+
+/*
+ * Whoever is preempted is moved now and then.  Only where most of the slow ones are, and where a preemption ends on
+ * another CPU more often than it otherwise does, is that more than the scheduler's usual work.
+ */
+static bool judge_gaps(const struct why *w)
+{
+        const struct why_instances *s = &w->collector.instances;
+        struct why_ratio slow = { .n = 0 }, other;
+
+        for (size_t i = 0; i < s->n_items; i++)
+                if (s->items[i].is_slow)
+                        why_ratio_add(&slow, (double)s->items[i].n_moved_gaps, (double)s->items[i].n_gaps);
+        /* Each preemption in an instance that is not slow stands for itself. */
+        other = (struct why_ratio){
+                .x = (double)w->collector.n_moved_gaps,
+                .xx = (double)w->collector.n_moved_gaps,
+                .xw = (double)w->collector.n_moved_gaps,
+                .w = (double)w->collector.n_gaps,
+                .ww = (double)w->collector.n_gaps,
+                .n = w->collector.n_gaps,
+                .n_with = w->collector.n_moved_gaps,
+        };
+        return slow.n_with >= WITH_MIN &&
+               (double)slow.n_with >= MOVED_OF_ALL_MIN * (double)w->groups[WHY_SLOW].n &&
+               why_ratio_compare(&slow, &other, 1) < P_HIGH / 10;
+}
+
+/* ------------------------------------------------------------------ judging */
+
+static void judge(struct why *w, struct why_cause *cause)
+{
+        cause->p = fmin(cause->p * (double)w->n_tests, 1);
+        cause->confidence = WHY_CONFIDENCE_NONE;
+        if (!why_cause_is_own(cause->kind)) {
+                cause->p = 1;
+                return;
+        }
+        if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN ||
+            cause->n_slow < WITH_MIN || (cause->is_sampled && cause->n_times < SAMPLES_MIN))
+                cause->confidence = WHY_CONFIDENCE_TOO_FEW;
+        else if (cause->p < P_HIGH && cause->share.low >= SHARE_HIGH * w->own_share)
+                cause->confidence = WHY_CONFIDENCE_HIGH;
+        else if (cause->p < P_MEDIUM && cause->share.low > 0)
+                cause->confidence = WHY_CONFIDENCE_MEDIUM;
+        else
+                cause->confidence = WHY_CONFIDENCE_LOW;
+}
+
+static int put(struct why *w, const struct why_cause *cause)
+{
+        int r = array_reserve(&w->causes, &w->causes_capacity, w->n_causes + 1, sizeof(*w->causes));
+
+        if (r == 0)
+                w->causes[w->n_causes++] = *cause;
+        return r;
+}
+
+/* A part of the extra time that was measured; none if no instance of either group has it. */
+static int put_measure(struct why *w, struct why_cause cause, const struct why_measure *m)
+{
+        cause.share = why_share_of(m, w->groups);
+        cause.n_slow = m->ratio[WHY_SLOW].n_with;
+        cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
+        cause.n_times = m->n_times[WHY_SLOW];
+        judge(w, &cause);
+        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
+}
+
+static double compare_times(const struct why *w, const struct why_measure *m)
+{
+        double unit = w->groups[WHY_TYPICAL].n != 0
+                              ? w->groups[WHY_TYPICAL].duration / (double)w->groups[WHY_TYPICAL].n
+                              : 0;
+
+        return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], unit);
+}
+
+static double compare_runs(const struct why *w, const struct why_measure *m)
+{
+        return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit_ns);
+}
+
+/* What the machine's part leaves of the extra time: what other programs do must not hide a cause. */
+static void find_own_share(struct why *w, const struct tallies *t)
+{
+        const struct why_measure *first = &t->times.measures[t->n_locks + t->n_places];
+        double machine = why_share_of(&first[THING_DISPLACED], w->groups).value +
+                         why_share_of(&first[THING_PREEMPTED], w->groups).value +
+                         why_share_of(&first[THING_DELAY], w->groups).value;
+
+        w->own_share = fmin(fmax(1 - machine, OWN_SHARE_MIN), 1);
+}
+
+static int put_waits(struct why *w, const struct tallies *t)
+{
+        int r = 0;
+
+        for (uint32_t i = 0; i < t->n_locks + t->n_places && r == 0; i++) {
+                bool is_lock = i < t->n_locks;
+                struct why_cause cause = { .kind = is_lock ? WHY_CAUSE_LOCK : WHY_CAUSE_WAIT,
+                                           .id = is_lock ? i + 1 : i + 1 - t->n_locks,
+                                           .p = compare_times(w, &t->times.measures[i]) };
+
+                r = put_measure(w, cause, &t->times.measures[i]);
+        }
+        return r;
+}
+
+static int put_unwaited(struct why *w, const struct tallies *t)
+{
+        const struct why_measure *first = &t->times.measures[t->n_locks + t->n_places];
+        struct why_cause preempted = { .kind = WHY_CAUSE_PREEMPTED, .p = 1 };
+        struct why_cause delay = { .kind = WHY_CAUSE_DELAY, .p = 1 };
+        struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1, .is_sampled = true };
+        struct why_cause displaced = { .kind = WHY_CAUSE_DISPLACED, .p = 1 };
+        struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(w, &first[THING_MOVED]) };
+        int r = put_measure(w, moved, &first[THING_MOVED]);
+
+        if (r == 0)
+                r = put_measure(w, displaced, &first[THING_DISPLACED]);
+        if (r == 0)
+                r = put_measure(w, preempted, &first[THING_PREEMPTED]);
+        if (r == 0)
+                r = put_measure(w, delay, &first[THING_DELAY]);
+        if (r == 0)
+                r = put_measure(w, interrupts, &t->runs.measures[WHY_STACK_INTERRUPT]);
+        return r;
+}
+
+static int put_runs(struct why *w, const struct tallies *t)
+{
+        struct why_cause faults = { .kind = WHY_CAUSE_FAULTS, .is_sampled = true };
+        struct why_cause same = { .kind = WHY_CAUSE_SAME, .p = 1, .is_sampled = true };
+        int r = why_profile_place(&w->profile, WHY_STACK_FAULT, &faults.id);
+
+        if (r == 0)
+                r = why_profile_place(&w->profile, WHY_STACK_SAME, &same.id);
+        faults.p = compare_runs(w, &t->runs.measures[WHY_STACK_FAULT]);
+        if (r == 0)
+                r = put_measure(w, faults, &t->runs.measures[WHY_STACK_FAULT]);
+        if (r == 0)
+                r = put_measure(w, same, &t->runs.measures[WHY_STACK_SAME]);
+        for (uint32_t i = 0; i < w->profile.n_labels && r == 0; i++) {
+                struct why_cause function = { .kind = WHY_CAUSE_FUNCTION,
+                                              .id = w->profile.labels[i],
+                                              .p = w->profile.p[i],
+                                              .is_sampled = true };
+
+                r = why_profile_place(&w->profile, (uint8_t)(WHY_STACK_FUNCTION + i), &function.place);
+                if (r < 0)
+                        break;
+                r = put_measure(w, function, &t->runs.measures[WHY_STACK_FUNCTION + i]);
+        }
+        return r;
+}
+
+/* Without samples nested zones are all that can tell what ran: the one that has most of the extra time. */
+static int put_zone(struct why *w)
+{
+        const struct why_part *best = NULL;
+        struct why_cause cause = { .kind = WHY_CAUSE_ZONE };
+
+        if (w->n_samples[WHY_SLOW] != 0)
+                return 0;
+        for (size_t i = 0; i < w->n_zones; i++)
+                if (w->zones[i].share.value > 0 && (!best || w->zones[i].share.value > best->share.value))
+                        best = &w->zones[i];
+        if (!best)
+                return 0;
+        cause.id = best->id;
+        cause.share = best->share;
+        cause.p = best->p;
+        cause.n_slow = best->n_slow;
+        cause.n_typical = best->n_typical;
+        cause.n_times = best->n_slow;
+        judge(w, &cause);
+        return put(w, &cause);
+}
+
+static int put_rest(struct why *w)
+{
+        struct why_cause rest = { .kind = WHY_CAUSE_UNEXPLAINED, .p = 1 };
+        double sums[2];
+
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++)
+                sums[group] = w->groups[group].n != 0 ? w->groups[group].duration / (double)w->groups[group].n
+                                                      : 0;
+        rest.share.slow_ns = sums[WHY_SLOW];
+        rest.share.typical_ns = sums[WHY_TYPICAL];
+        for (size_t i = 0; i < w->n_causes; i++) {
+                rest.share.slow_ns -= w->causes[i].share.slow_ns;
+                rest.share.typical_ns -= w->causes[i].share.typical_ns;
+        }
+        if (w->extra_ns > 0)
+                rest.share.value = (rest.share.slow_ns - rest.share.typical_ns) / w->extra_ns;
+        rest.share.low = rest.share.value;
+        rest.share.high = rest.share.value;
+        rest.n_slow = w->groups[WHY_SLOW].n;
+        rest.n_typical = w->groups[WHY_TYPICAL].n;
+        return put(w, &rest);
+}
+
+static int compare_causes(const void *a, const void *b)
+{
+        const struct why_cause *left = a, *right = b;
+        bool left_good = left->confidence >= WHY_CONFIDENCE_MEDIUM;
+        bool right_good = right->confidence >= WHY_CONFIDENCE_MEDIUM;
+
+        if (left_good != right_good)
+                return left_good ? -1 : 1;
+        return (left->share.value < right->share.value) - (left->share.value > right->share.value);
+}
+
+static uint64_t count_waits(const struct tallies *t)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < t->n_locks + t->n_places; i++)
+                n += t->times.measures[i].ratio[WHY_SLOW].n_with != 0;
+        return n;
+}
+
+int why_causes_find(struct why *w)
+{
+        struct tallies t = { .n_locks = trace_dictionary_count(w->dictionary, TRACE_TABLE_LOCKS),
+                             .n_places = w->places.places.n_items };
+        int r = why_tally_init(&t.times, t.n_locks + t.n_places + N_THINGS);
+
+        if (r == 0)
+                r = why_tally_init(&t.runs, WHY_STACK_KINDS);
+        if (r == 0) {
+                t.are_gaps_moves = judge_gaps(w);
+                add_up(w, &t);
+                /* Moves and page faults are two more. */
+                w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2;
+                find_own_share(w, &t);
+                r = put_waits(w, &t);
+        }
+        if (r == 0)
+                r = put_unwaited(w, &t);
+        if (r == 0)
+                r = put_runs(w, &t);
+        if (r == 0)
+                r = put_zone(w);
+        if (r == 0)
+                r = put_rest(w);
+        if (r == 0)
+                qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
+        why_tally_deinit(&t.times);
+        why_tally_deinit(&t.runs);
+        return r;
+}
+
+/* ------------------------------------------------------------------ zones inside, and counters */
+
+static struct why_part part_of(const struct why *w, const struct why_measure *m, uint32_t id)
+{
+        double n_slow = fmax((double)w->groups[WHY_SLOW].n, 1);
+        double n_typical = fmax((double)w->groups[WHY_TYPICAL].n, 1);
+
+        return (struct why_part){
+                .id = id,
+                .slow = m->ratio[WHY_SLOW].x / n_slow,
+                .typical = m->ratio[WHY_TYPICAL].x / n_typical,
+                .slow_n = (double)m->n_times[WHY_SLOW] / n_slow,
+                .typical_n = (double)m->n_times[WHY_TYPICAL] / n_typical,
+                .n_slow = m->ratio[WHY_SLOW].n_with,
+                .n_typical = m->ratio[WHY_TYPICAL].n_with,
+                .share = why_share_of(m, w->groups),
+                .p = compare_times(w, m),
+        };
+}
+
+static int find_parts(struct why *w, enum why_kind kind, uint32_t n, struct why_part **ret_parts,
+                      size_t *ret_n)
+{
+        const struct why_instances *s = &w->collector.instances;
+        struct why_tally tally;
+        int r = why_tally_init(&tally, n + 1);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < s->n_items; i++) {
+                const struct why_instance *instance = &s->items[i];
+                double duration = (double)instance->duration_ns;
+
+                for (size_t k = 0; k < instance->n_rows; k++) {
+                        const struct why_row *row = &s->rows[instance->first_row + k];
+
+                        if (row->kind == kind)
+                                why_tally_add(&tally, group_of(instance), row->id, (double)row->amount,
+                                              row->n);
+                }
+                why_tally_close(&tally, group_of(instance), duration, duration);
+        }
+        why_tally_finish(&tally);
+        *ret_parts = calloc((size_t)n + 1, sizeof(**ret_parts));
+        for (uint32_t id = 1; id <= n && *ret_parts; id++)
+                if (tally.measures[id].n_times[WHY_SLOW] + tally.measures[id].n_times[WHY_TYPICAL] != 0)
+                        (*ret_parts)[(*ret_n)++] = part_of(w, &tally.measures[id], id);
+        why_tally_deinit(&tally);
+        return *ret_parts ? 0 : -ENOMEM;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+        const struct why_part *left = a, *right = b;
+        double difference = (left->slow - left->typical) - (right->slow - right->typical);
+
+        return (difference < 0) - (difference > 0);
+}
+
+int why_causes_find_parts(struct why *w)
+{
+        int r = find_parts(w, WHY_ZONE, trace_dictionary_count(w->dictionary, TRACE_TABLE_LOCATIONS),
+                           &w->zones, &w->n_zones);
+
+        if (r == 0)
+                r = find_parts(w, WHY_COUNTER,
+                               trace_dictionary_count(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS), &w->counters,
+                               &w->n_counters);
+        if (r == 0)
+                qsort(w->zones, w->n_zones, sizeof(*w->zones), compare_parts);
+        return r;
+}

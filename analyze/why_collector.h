@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why_collector.h - the second pass of `why`: what happened in the slow instances, and in typical ones
+ *
+ * Way of the data:  trace_walk, why_survey -> [why_collector] -> why_instances
+ *
+ * What an instance was made of is known only when it is over, so each open one has a
+ * draft.  Of more instances than there is room for, those are kept that a hash of
+ * thread and time chooses: a sample that does not depend on what happened in them.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_WHY_COLLECTOR_H
+#define ANALYZE_WHY_COLLECTOR_H
+
+#include "analyze/why_instances.h"
+#include "analyze/why_match.h"
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct trace_filter;
+
+/* Different waits and wakers; further ones are counted as unknown, 0. */
+#define WHY_KEYS_MAX (UINT32_C(1) << 20)
+/* Waits for locks in slow instances whose holders are looked for; further ones are left out. */
+#define WHY_LOCK_WAITS_MAX (UINT32_C(1) << 16)
+
+/* Compared as bytes. */
+struct why_wait_key {
+        uint32_t stack; /* 0 = not recorded */
+        uint32_t state; /* enum trace_wait_state, or of a newer version */
+};
+
+struct why_waker_key {
+        uint32_t kind, id; /* of the row of the wait: WHY_LOCK or WHY_WAIT */
+        uint32_t thread;   /* 0 = not recorded, or an interrupt */
+        uint32_t name;     /* string; 0 = unknown */
+        uint32_t stack;    /* 0 = not recorded */
+};
+
+struct why_lock_wait {
+        uint64_t begin_ns, end_ns;
+        uint32_t lock, thread;
+};
+
+struct why_lock_waits {
+        struct why_lock_wait *items; /* heap */
+        size_t n_items, capacity;
+};
+
+/* What belongs to which group, by duration: the slow ones last at least slow_ns, the typical ones low_ns to high_ns. */
+struct why_bounds {
+        uint64_t slow_ns, low_ns, high_ns;
+        double keep_slow, keep_typical; /* share of them that is kept */
+};
+
+struct why_collector_thread {
+        struct why_draft draft;
+        struct why_lock_waits lock_waits;
+        uint64_t begin_ns, n_migrations, n_gaps, n_moved_gaps, n_samples, weight;
+        uint64_t lock_since_ns;
+        uint32_t lock; /* that it waits for; 0 = none */
+        uint32_t depth;
+        bool is_open;
+};
+
+struct why_collector {
+        struct why_match match;
+        struct why_bounds bounds;
+        uint32_t event;    /* whose samples count; 0 = none */
+        bool has_switches; /* else a wait for a lock lasts from its event to the one when it is obtained */
+        const struct trace_dictionary *dictionary;
+        struct why_collector_thread *threads; /* heap; by thread id - 1 */
+        uint32_t n_threads;
+        struct why_instances instances;
+        struct why_lock_waits lock_waits; /* of slow instances */
+        uint64_t n_lock_waits_left_out;
+        struct intern waits;        /* struct why_wait_key */
+        struct intern wakers;       /* struct why_waker_key */
+        uint64_t n_slow, n_typical; /* that there were */
+        uint64_t n_gaps,
+                n_moved_gaps; /* preemptions in instances that are not slow, and those that moved a thread */
+};
+
+/* bounds, event, has_switches and match.pattern are set by the caller in a collector that is else zero. */
+int why_collector_take(struct why_collector *c, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err);
+void why_collector_deinit(struct why_collector *c);
+
+#endif /* ANALYZE_WHY_COLLECTOR_H */

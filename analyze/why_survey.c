@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/why_survey.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_walk.h"
+#include "analyze/zone_stats.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void why_survey_deinit(struct why_survey *s)
+{
+        why_match_deinit(&s->match);
+        why_durations_deinit(&s->durations);
+        free(s->threads);
+        free(s->n_samples);
+        free(s->n_inside);
+        free(s->lock_names);
+        *s = (struct why_survey){ .threads = NULL };
+}
+
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct why_survey *s = context;
+        struct why_survey_thread *state = &s->threads[thread->id - 1];
+        bool fits;
+        int r;
+
+        (void)event;
+        if (state->is_open)
+                return 0;
+        r = why_match_test(&s->match, thread, &fits);
+        if (r < 0)
+                return error_set(err, r, "going through the zones: out of memory");
+        state->is_open = fits;
+        state->depth = thread->timeline.n_open - 1;
+        return 0;
+}
+
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
+{
+        struct why_survey *s = context;
+        struct why_survey_thread *state = &s->threads[thread->id - 1];
+        uint64_t duration_ns = zone_instance_duration_ns(zone);
+
+        if (!state->is_open || zone->depth != state->depth)
+                return 0;
+        state->is_open = false;
+        if (!zone->closed) {
+                s->n_unclosed++;
+                return 0;
+        }
+        s->n_slower += s->slower_than_ns != 0 && duration_ns >= s->slower_than_ns;
+        if (why_durations_add(&s->durations, duration_ns) < 0)
+                return error_set(err, -ENOMEM, "going through the zones: out of memory");
+        return 0;
+}
+
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
+{
+        struct why_survey *s = context;
+
+        (void)err;
+        s->n_samples[event->sample.event - 1]++;
+        s->n_inside[event->sample.event - 1] += s->threads[thread->id - 1].is_open;
+        return 0;
+}
+
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct why_survey *s = context;
+
+        (void)thread;
+        (void)err;
+        if (event->op == TRACE_OP_LOCK_NAME)
+                s->lock_names[event->lock_name.lock - 1] = (uint32_t)event->lock_name.name;
+        return 0;
+}
+
+static int reserve(struct why_survey *s)
+{
+        s->n_threads = trace_dictionary_count(s->dictionary, TRACE_TABLE_THREADS);
+        s->n_events = trace_dictionary_count(s->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
+        s->n_locks = trace_dictionary_count(s->dictionary, TRACE_TABLE_LOCKS);
+        s->threads = calloc((size_t)s->n_threads + 1, sizeof(*s->threads));
+        s->n_samples = calloc((size_t)s->n_events + 1, sizeof(*s->n_samples));
+        s->n_inside = calloc((size_t)s->n_events + 1, sizeof(*s->n_inside));
+        s->lock_names = calloc((size_t)s->n_locks + 1, sizeof(*s->lock_names));
+        return s->threads && s->n_samples && s->n_inside && s->lock_names ? 0 : -ENOMEM;
+}
+
+int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const struct trace_filter *filter,
+                    const struct zone_pattern *pattern, uint64_t slower_than_ns, struct error *err)
+{
+        struct trace_sink sink = {
+                .context = s,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
+                .event = take_event,
+                .wants_paths = true,
+        };
+        struct trace_walk walk;
+        int r;
+
+        *s = (struct why_survey){ .dictionary = trace->dictionary,
+                                  .match = { .pattern = pattern, .walk = &walk },
+                                  .slower_than_ns = slower_than_ns };
+        r = reserve(s);
+        if (r < 0)
+                return error_set(err, r, "going through the zones: out of memory");
+        r = trace_walk_init(&walk, trace, filter, &sink);
+        if (r == 0)
+                r = loaded_trace_walk(trace, &walk, err);
+        else
+                (void)error_set(err, r, "going through the zones: out of memory");
+        s->n_switches = walk.n_switches;
+        s->n_wakeups = walk.n_events[TRACE_OP_WAKEUP];
+        trace_walk_deinit(&walk);
+        s->match.walk = NULL;
+        return r;
+}
+
+/* Clocks and cycles come at a pace of their own; faults and switches do not say where time goes. */
+static bool is_time(const struct why_survey *s, const struct trace_sample_event *event)
+{
+        struct report_string unit = report_string_of(s->dictionary, event->unit);
+
+        return (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0) ||
+               (unit.n_bytes == 6 && memcmp(unit.bytes, "cycles", 6) == 0);
+}
+
+uint32_t why_survey_choose_event(const struct why_survey *s)
+{
+        uint32_t best = 0;
+        bool best_is_time = false;
+
+        for (uint32_t i = 1; i <= s->n_events; i++) {
+                const struct trace_sample_event *row = trace_dictionary_row(s->dictionary,
+                                                                            TRACE_TABLE_SAMPLE_EVENTS, i);
+                bool time = is_time(s, row);
+
+                if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER || s->n_samples[i - 1] == 0 ||
+                    (best_is_time && !time))
+                        continue;
+                if (best == 0 || (time && !best_is_time) || s->n_samples[i - 1] > s->n_samples[best - 1]) {
+                        best = i;
+                        best_is_time = time;
+                }
+        }
+        return best;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_csv.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/filter_options.h"
+#include "cli/option_table.h"
+#include "cli/standard_output.h"
+#include "export/tracy_csv.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct arguments {
+        const char *path;
+        struct tracy_csv_options csv;
+        struct trace_filter_request filter;
+        bool help;
+};
+
+/* -e is --self as in tracy-csvexport; --event of the other commands has no place here: there are no samples. */
+static const struct option_row option_rows[] = {
+        { 'f', "filter", "NAME", "only zones whose name has this in it" },
+        { 'c', "case", NULL, "capitals matter to --filter" },
+        { 's', "sep", "CHAR", "between the columns; default: a comma; \"\\t\" is a tab" },
+        { 'e', "self", NULL, "times without the zones inside" },
+        { 'u', "unwrap", NULL, "every zone, a line each, instead of statistics" },
+        { 'm', "messages", NULL, "messages instead of zones" },
+        { 'p', "plot", NULL, "with -u: the values of plots as well" },
+        { FILTER_OPTION_FROM, "from", "TIME", "only from this time on, since the start: 1.5s, 200ms" },
+        { FILTER_OPTION_TO, "to", "TIME", "only before this time" },
+        { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },
+        { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" },
+        { FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7" },
+        { FILTER_OPTION_ZONE, "zone", "PATTERN", "only inside these zones: 'dispatch', 'dispatch/**'" },
+        { 'i', "input", "FILE", "the same as FILE" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof csv",
+        .operands = "[FILE]",
+        .n_operands_max = 1,
+        .about =
+                "Prints statistics of the zones of a trace, or every zone, as tracy-csvexport does: the same\n"
+                "columns in the same order, quoted where they need it; more columns follow.  FILE is a\n"
+                "trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = printed, also what could be read of a trace that is cut off or damaged;\n"
+                "1 = FILE cannot be read, nothing in it is called like that, or the table cannot be\n"
+                "written; 2 = usage\n",
+};
+
+const struct option_table *cmd_csv_options(void)
+{
+        return &table;
+}
+
+static int take_separator(struct arguments *args, const char *value)
+{
+        if (strcmp(value, "\\t") == 0) {
+                args->csv.separator = '\t';
+                return 0;
+        }
+        if (strlen(value) != 1 || *value == '"' || *value == '\n') {
+                complain("error: --sep %s: not a single character that can stand between columns", value);
+                return -EINVAL;
+        }
+        args->csv.separator = *value;
+        return 0;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case 'f':
+                args->csv.name = value;
+                return 0;
+        case 'c':
+                args->csv.case_sensitive = true;
+                return 0;
+        case 's':
+                return take_separator(args, value);
+        case 'e':
+                args->csv.self = true;
+                return 0;
+        case 'u':
+                args->csv.unwrap = true;
+                return 0;
+        case 'm':
+                args->csv.messages = true;
+                return 0;
+        case 'p':
+                args->csv.plots = true;
+                return 0;
+        case 'i':
+                args->path = value;
+                return 0;
+        case 'h':
+                args->help = true;
+                return 0;
+        default:
+                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
+        }
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *args)
+{
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
+                return -EINVAL;
+        if (first < argc)
+                args->path = argv[first];
+        if (args->csv.plots && !args->csv.unwrap && !args->help) {
+                complain("error: --plot prints values below every zone");
+                complain_try("hyprof csv --unwrap --plot");
+                return -EINVAL;
+        }
+        return 0;
+}
+
+static int run(struct arguments *args, struct error *err)
+{
+        struct trace_filter filter = { .is_empty = true };
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, args->path, err);
+
+        if (r == 0)
+                r = trace_filter_init(&filter, &args->filter, &trace, err);
+        args->csv.filter = &filter;
+        if (r == 0)
+                r = tracy_csv_write(&trace, &args->csv, stdout, err);
+        if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED))
+                complain("warning: %s: %s; showing what stands before", args->path, trace.ending_words);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return r;
+}
+
+int cmd_csv(int argc, char **argv)
+{
+        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .csv = { .separator = ',' } };
+        struct error err = ERROR_NONE;
+        int r;
+
+        if (parse_arguments(argc, argv, &args) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        r = run(&args, &err);
+        if (r == -EPIPE) /* who reads has seen enough */
+                return EXIT_STATUS_OK;
+        if (r < 0) {
+                complain("error: %s", err.text);
+                return EXIT_STATUS_FAILED;
+        }
+        return standard_output_finish(EXIT_STATUS_OK, "the table");
+}

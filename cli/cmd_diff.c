@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_diff.h"
+
+#include "analyze/diff_comparison.h"
+#include "analyze/diff_run.h"
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/diff_files.h"
+#include "cli/exit_status.h"
+#include "cli/filter_options.h"
+#include "cli/option_table.h"
+#include "cli/output_options.h"
+#include "cli/standard_output.h"
+#include "view/diff_view.h"
+#include "view/view_document.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_ROWS 20
+
+/* As diff(1): 1 is an answer, not a failure. */
+#define STATUS_WORSE   1
+#define STATUS_TROUBLE 2
+
+enum {
+        LETTER_BEFORE = OPTION_LONG_ONLY,
+        LETTER_AFTER,
+        LETTER_PER,
+        LETTER_WALL,
+        LETTER_ONLY,
+        LETTER_THRESHOLD,
+        LETTER_FAIL_ABOVE,
+        LETTER_ALPHA,
+        LETTER_NOISE,
+        LETTER_MIN_SHARE,
+};
+
+struct arguments {
+        struct diff_files before, after;
+        struct trace_filter_request filter;
+        struct output_options output;
+        struct diff_options options;
+        const char *per;
+        double threshold, fail_above;
+        bool has_fail_above, help;
+};
+
+/* One after the other, all in one place. */
+struct loading {
+        const struct arguments *args;
+        struct diff_names names;
+        struct diff_run *runs;        /* heap */
+        const struct diff_run **list; /* heap; of all runs, in order */
+        size_t n_runs;
+        struct zone_pattern unit;
+        char *event; /* heap; whose samples are compared: of the first run, or what was asked for */
+        struct view_document *document;
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_BEFORE, "before", "GLOB", "recordings before; may be given again, hyprof expands '*'" },
+        { LETTER_AFTER, "after", "GLOB", "recordings after" },
+        { LETTER_PER, "per", "ZONE",
+          "compare what each ZONE costs: for runs that do different amounts of work" },
+        { LETTER_WALL, "wall", NULL, "zones from begin to end, waiting included; default: time on a CPU" },
+        { LETTER_ONLY, "only", "WHAT",
+          "functions, zones, or names (a glob): only these are judged and shown" },
+        { LETTER_THRESHOLD, "threshold", "PERCENT", "leave out smaller changes that are not significant" },
+        { LETTER_FAIL_ABOVE, "fail-above", "PERCENT",
+          "exit status 1 if something is significantly slower by more" },
+        { LETTER_ALPHA, "alpha", "PERCENT",
+          "of what is called significant, how much may be none; default: 5" },
+        { LETTER_NOISE, "noise", "PERCENT",
+          "how far a function or zone differs between two runs of one program; default: 0.5" },
+        { LETTER_MIN_SHARE, "min-share", "PERCENT",
+          "judge only what takes that much of a run; default: 0.5" },
+        FILTER_OPTION_ROWS,
+        OUTPUT_OPTION_ROWS,
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof diff",
+        .operands = "BEFORE AFTER",
+        .n_operands_max = 2,
+        .about =
+                "Shows which functions and zones became slower or faster between two recordings, or between\n"
+                "two sets of them (--before, --after), and how sure that is.  The method: docs/diff.md.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, or a recording cannot be read\n",
+};
+
+const struct option_table *cmd_diff_options(void)
+{
+        return &table;
+}
+
+/* "5%" or "5" -> 0.05.  Returns 0 or -EINVAL after a complaint. */
+static int parse_percent(const char *name, const char *text, double max, double *ret)
+{
+        char *end;
+        double value = strtod(text, &end);
+
+        if (*end == '%')
+                end++;
+        if (end == text || *end != '\0' || !isfinite(value) || value < 0 || value > max) {
+                complain("error: --%s %s: not a percentage from 0 to %g", name, text, max);
+                return -EINVAL;
+        }
+        *ret = value / 100;
+        return 0;
+}
+
+static int add_files(struct diff_files *files, const char *pattern)
+{
+        struct error err = ERROR_NONE;
+        int r = diff_files_add(files, pattern, &err);
+
+        if (r < 0)
+                complain("error: %s", err.text);
+        return r < 0 ? -EINVAL : 0;
+}
+
+static int take_percent(struct arguments *args, int letter, const char *value)
+{
+        int r;
+
+        switch (letter) {
+        case LETTER_THRESHOLD:
+                return parse_percent("threshold", value, 1e6, &args->threshold);
+        case LETTER_FAIL_ABOVE:
+                args->has_fail_above = true;
+                return parse_percent("fail-above", value, 1e6, &args->fail_above);
+        case LETTER_NOISE:
+                r = parse_percent("noise", value, 1e6, &args->options.allowance.item);
+                /* Nothing is known without limit. */
+                args->options.allowance.item = fmax(args->options.allowance.item, 1e-6);
+                return r;
+        case LETTER_MIN_SHARE:
+                return parse_percent("min-share", value, 100, &args->options.share_min);
+        default:
+                return parse_percent("alpha", value, 100, &args->options.alpha);
+        }
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r = filter_options_take(&args->filter, letter, value);
+
+        if (r == 0)
+                r = output_options_take(&args->output, letter, value);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        switch (letter) {
+        case LETTER_BEFORE:
+                return add_files(&args->before, value);
+        case LETTER_AFTER:
+                return add_files(&args->after, value);
+        case LETTER_PER:
+                args->per = value;
+                args->options.basis.per_unit = true;
+                return 0;
+        case LETTER_WALL:
+                args->options.basis.wall = true;
+                return 0;
+        case LETTER_ONLY:
+                args->options.only = value;
+                return 0;
+        case 'h':
+                args->help = true;
+                return 0;
+        default:
+                return take_percent(args, letter, value);
+        }
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *args)
+{
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
+                return -EINVAL;
+        if (args->help)
+                return 0;
+        /* With one set given, the operands are the other one. */
+        for (int i = first; i < argc; i++) {
+                bool is_before = args->after.n > 0 ||
+                                 (args->before.n == 0 && i == first && argc - first == 2);
+
+                if (add_files(is_before ? &args->before : &args->after, argv[i]) < 0)
+                        return -EINVAL;
+        }
+        if (args->before.n > 0 && args->after.n > 0)
+                return 0;
+        complain("error: two recordings are needed, one before and one after");
+        complain_try("hyprof diff before.hyp after.hyp");
+        return -EINVAL;
+}
+
+/* The event of the first run is that of all: what is counted must be the same. */
+static int remember_event(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
+{
+        const struct trace_sample_event *row;
+        struct report_string name = { .n_bytes = 0 };
+
+        if (l->event)
+                return 0;
+        if (run->event != 0) {
+                row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, run->event);
+                name = report_string_of(trace->dictionary, row->name);
+        }
+        l->event = strndup(name.n_bytes > 0 ? name.bytes : "", name.n_bytes);
+        return l->event ? 0 : -ENOMEM;
+}
+
+static int load_events(struct loading *l, struct diff_run *run, struct loaded_trace *trace, const char *path,
+                       struct error *err)
+{
+        struct diff_run_request request = { .event = l->event };
+        struct trace_filter filter = { .is_empty = true };
+        int r = trace_filter_init(&filter, &l->args->filter, trace, err);
+
+        request.filter = &filter;
+        request.unit = l->args->per ? &l->unit : NULL;
+        if (r == 0)
+                r = diff_run_load(run, &l->names, trace, &request, err);
+        if (r == 0 && remember_event(l, trace, run) < 0)
+                r = error_set(err, -ENOMEM, "no memory for a name");
+        if (r == 0 && l->args->per && run->n_units == 0)
+                r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
+        if (r == 0 && (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED))
+                view_document_warn(l->document, "%s: %s; what stands before is compared", path,
+                                   trace->ending_words);
+        trace_filter_deinit(&filter);
+        return r;
+}
+
+static int load_run(struct loading *l, const char *path, struct error *err)
+{
+        struct diff_run *run = &l->runs[l->n_runs];
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, path, err);
+
+        l->list[l->n_runs++] = run;
+        if (r == 0)
+                r = load_events(l, run, &trace, path, err);
+        loaded_trace_close(&trace);
+        if (l->args->before.n + l->args->after.n > 2)
+                diff_run_drop_slices(run);
+        return r < 0 ? error_prefix(err, r, "%s: ", path) : 0;
+}
+
+static int load_runs(struct loading *l, struct error *err)
+{
+        const struct diff_files *before = &l->args->before, *after = &l->args->after;
+        int r = 0;
+
+        l->runs = calloc(before->n + after->n, sizeof(*l->runs));
+        l->list = calloc(before->n + after->n, sizeof(*l->list));
+        if (!l->runs || !l->list)
+                return error_set(err, -ENOMEM, "no memory for the recordings");
+        if (l->args->filter.event) {
+                l->event = strdup(l->args->filter.event);
+                if (!l->event)
+                        return error_set(err, -ENOMEM, "no memory for a name");
+        }
+        if (l->args->per)
+                r = zone_pattern_init(&l->unit, l->args->per, err);
+        for (size_t i = 0; r == 0 && i < before->n; i++)
+                r = load_run(l, before->paths[i], err);
+        for (size_t i = 0; r == 0 && i < after->n; i++)
+                r = load_run(l, after->paths[i], err);
+        return r;
+}
+
+static void unload(struct loading *l)
+{
+        for (size_t i = 0; i < l->n_runs; i++)
+                diff_run_deinit(&l->runs[i]);
+        free(l->runs);
+        free((void *)l->list);
+        free(l->event);
+        zone_pattern_deinit(&l->unit);
+        diff_names_deinit(&l->names);
+}
+
+static int print(struct arguments *args, const struct diff_comparison *c, struct view_document *d)
+{
+        const struct diff_item *item;
+        struct diff_view_options options = { .threshold = args->threshold };
+        int status;
+
+        output_options_complete(&args->output);
+        options.limit = output_options_limit(&args->output, TEXT_ROWS);
+        diff_view_fill(d, c, &options);
+        status = output_options_print(&args->output, d);
+        if (status != EXIT_STATUS_OK)
+                return STATUS_TROUBLE;
+        return args->has_fail_above && diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE
+                                                                                          : EXIT_STATUS_OK;
+}
+
+static int run(struct arguments *args, struct loading *l, struct error *err)
+{
+        struct diff_comparison c;
+        int r = load_runs(l, err);
+
+        if (r < 0)
+                return r;
+        r = diff_comparison_init(&c, &l->names, l->list, (uint32_t)args->before.n, (uint32_t)args->after.n,
+                                 &args->options);
+        if (r < 0)
+                r = error_set(err, r, "no memory to compare");
+        else
+                r = print(args, &c, l->document);
+        diff_comparison_deinit(&c);
+        return r;
+}
+
+static int compare(struct arguments *args)
+{
+        struct error err = ERROR_NONE;
+        struct view_document document;
+        struct loading l = { .args = args, .document = &document };
+        int r;
+
+        diff_names_init(&l.names);
+        view_document_init(&document, DIFF_VIEW_SCHEMA);
+        r = run(args, &l, &err);
+        if (r < 0) {
+                complain("error: %s", err.text);
+                r = STATUS_TROUBLE;
+        }
+        unload(&l);
+        view_document_deinit(&document);
+        return r;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+        struct arguments args = { .options = diff_options_default() };
+        int r;
+
+        output_options_init(&args.output);
+        if (parse_arguments(argc, argv, &args) < 0) {
+                r = EXIT_STATUS_USAGE;
+        } else if (args.help) {
+                option_table_print(&table, stdout);
+                r = standard_output_finish(EXIT_STATUS_OK, "the help");
+        } else {
+                r = compare(&args);
+        }
+        diff_files_deinit(&args.before);
+        diff_files_deinit(&args.after);
+        return r;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_query.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/filter_options.h"
+#include "cli/option_table.h"
+#include "cli/standard_output.h"
+#include "export/sqlite_database.h"
+#include "view/text_number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LETTER_SQLITE = OPTION_LONG_ONLY, LETTER_FORCE };
+
+struct arguments {
+        const char *path;
+        const char *database;
+        struct trace_filter_request filter;
+        bool force, quiet, help;
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_SQLITE, "sqlite", "FILE", "write the database here" },
+        { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        FILTER_OPTION_ROWS,
+        { 'i', "input", "TRACE", "the same as TRACE" },
+        { 'q', "quiet", NULL, "say nothing but errors" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof query",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Writes samples, callstacks, zones, waits and counters into an SQLite database, with views for the\n"
+                "usual questions (docs/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"
+                "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is called like that,\n"
+                "or FILE cannot be written; 2 = usage\n",
+};
+
+const struct option_table *cmd_query_options(void)
+{
+        return &table;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case LETTER_SQLITE:
+                args->database = value;
+                return 0;
+        case LETTER_FORCE:
+                args->force = true;
+                return 0;
+        case 'i':
+                args->path = value;
+                return 0;
+        case 'q':
+                args->quiet = true;
+                return 0;
+        case 'h':
+                args->help = true;
+                return 0;
+        default:
+                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
+        }
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *args)
+{
+        int first;
+
+        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
+                return -EINVAL;
+        if (first < argc)
+                args->path = argv[first];
+        if (args->database || args->help)
+                return 0;
+        complain("error: where is the database to be written?");
+        complain_try("hyprof query --sqlite out.db %s", args->path);
+        return -EINVAL;
+}
+
+/* A database needs a name while it is written: one beside its own, so that who sees that has all of it. */
+static int create_part(const struct arguments *args, char **ret_part, struct error *err)
+{
+        struct stat status;
+        int fd;
+
+        if (!args->force && stat(args->database, &status) == 0)
+                return error_set(err, -EEXIST, "%s: there is a file already", args->database);
+        if (asprintf(ret_part, "%s.part-%ld", args->database, (long)getpid()) < 0) {
+                *ret_part = NULL;
+                return error_set(err, -ENOMEM, "no memory for a path");
+        }
+        (void)unlink(*ret_part);
+        fd = open(*ret_part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0)
+                return error_errno(err, "%s", *ret_part);
+        (void)close(fd);
+        return 0;
+}
+
+static int write_database(struct loaded_trace *trace, const struct trace_filter *filter,
+                          const struct arguments *args, struct error *err)
+{
+        struct sqlite_database_totals totals;
+        char *part = NULL;
+        int r = create_part(args, &part, err);
+
+        if (r == 0)
+                r = sqlite_database_write(trace, filter, part, &totals, err);
+        if (r == 0 && rename(part, args->database) < 0)
+                r = error_errno(err, "%s", args->database);
+        if (r < 0 && part)
+                (void)unlink(part);
+        free(part);
+        if (r < 0)
+                return r;
+        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; writing what stands before", args->path, trace->ending_words);
+        if (args->quiet)
+                return 0;
+        complain("wrote %s: %s zones, %s samples, %s waits, %s other events", args->database,
+                 text_number_count(totals.n_zones).text, text_number_count(totals.n_samples).text,
+                 text_number_count(totals.n_waits).text, text_number_count(totals.n_other).text);
+        complain_next("sqlite3 -box %s 'select * from zone_stats order by total_ns desc limit 10'",
+                      args->database);
+        return 0;
+}
+
+int cmd_query(int argc, char **argv)
+{
+        struct arguments args = { .path = OPTION_DEFAULT_TRACE };
+        struct trace_filter filter = { .is_empty = true };
+        struct error err = ERROR_NONE;
+        struct loaded_trace trace;
+        int r;
+
+        if (parse_arguments(argc, argv, &args) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        r = loaded_trace_open(&trace, args.path, &err);
+        if (r == 0)
+                r = trace_filter_init(&filter, &args.filter, &trace, &err);
+        if (r == 0)
+                r = write_database(&trace, &filter, &args, &err);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        if (r < 0)
+                complain("error: %s", err.text);
+        if (r == -EEXIST)
+                complain_try("hyprof query --force --sqlite %s %s", args.database, args.path);
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_why.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "analyze/why.h"
+#include "base/error.h"
+#include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "cli/filter_options.h"
+#include "cli/option_table.h"
+#include "cli/output_options.h"
+#include "cli/standard_output.h"
+#include "view/view_document.h"
+#include "view/why_view.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOWEST_DEFAULT 0.01
+#define SLOWEST_MAX     0.5
+#define TEXT_ROWS       12
+
+enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN };
+
+struct arguments {
+        const char *path;
+        struct why_request request;
+        struct trace_filter_request filter;
+        struct output_options output;
+        bool help;
+};
+
+static const struct option_row option_rows[] = {
+        { FILTER_OPTION_ZONE, "zone", "PATTERN", "whose instances: 'flush', 'dispatch/flush', z7" },
+        { LETTER_SLOWEST, "slowest", "SHARE", "how many of them are slow: 1%, 0.1%; default: 1%" },
+        { LETTER_SLOWER_THAN, "slower-than", "TIME", "slow is what lasts at least so long: 10ms" },
+        FILTER_OPTION_ROWS_BUT_ZONE,
+        OUTPUT_OPTION_ROWS,
+        { 'i', "input", "TRACE", "the same as TRACE" },
+        { 'h', "help", NULL, "print this help" },
+};
+
+static const struct option_table table = {
+        .command = "hyprof why",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Compares the slow instances of a zone with the typical ones, the middle half, and says where\n"
+                "the extra time goes: other functions, waits, locks and who held them, page faults, moves between\n"
+                "CPUs; each with its share and how sure that is.  Waits have places and wakers in traces that\n"
+                "were recorded with --off-cpu.  docs/why.md says how it is computed.  TRACE is - for standard\n"
+                "input; default: " OPTION_DEFAULT_TRACE ".\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = shown; 1 = the trace cannot be read, or no zone in it is called like that;\n"
+                "2 = usage\n",
+};
+
+const struct option_table *cmd_why_options(void)
+{
+        return &table;
+}
+
+/* "1%", "0.1%"; or "0.01", which is the same as "1%". */
+static int parse_share(const char *text, double *ret_share)
+{
+        char *end;
+        double value;
+
+        if (text[0] < '0' || text[0] > '9')
+                return -EINVAL;
+        value = strtod(text, &end);
+        if (strcmp(end, "%") == 0)
+                value /= 100;
+        else if (*end != '\0')
+                return -EINVAL;
+        if (!(value > 0) || value > SLOWEST_MAX)
+                return -EINVAL;
+        *ret_share = value;
+        return 0;
+}
+
+static int take_own(struct arguments *args, int letter, const char *value)
+{
+        switch (letter) {
+        case FILTER_OPTION_ZONE:
+                args->request.zone = value;
+                break;
+        case LETTER_SLOWEST:
+                if (parse_share(value, &args->request.slowest) < 0) {
+                        complain("error: --slowest %s: not a share up to 50%%", value);
+                        complain_try("--slowest 1%%");
+                        return -EINVAL;
+                }
+                break;
+        case LETTER_SLOWER_THAN:
+                if (filter_options_parse_time(value, &args->request.slower_than_ns) < 0 ||
+                    args->request.slower_than_ns == 0) {
+                        complain("error: --slower-than %s: not a time", value);
+                        complain_try("--slower-than 10ms");
+                        return -EINVAL;
+                }
+                break;
+        case 'i':
+                args->path = value;
+                break;
+        default:
+                args->help = true;
+                break;
+        }
+        return 0;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r = 0;
+
+        if (letter != FILTER_OPTION_ZONE)
+                r = filter_options_take(&args->filter, letter, value);
+        if (r == 0)
+                r = output_options_take(&args->output, letter, value);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        return take_own(args, letter, value);
+}
+
+static bool shows_title(const struct arguments *args)
+{
+        return args->output.document.format == DOCUMENT_TEXT ||
+               args->output.document.format == DOCUMENT_MARKDOWN;
+}
+
+static int print(const struct why *why, const struct loaded_trace *trace, const struct arguments *args)
+{
+        struct why_view_options options = { .path = args->path,
+                                            .limit = output_options_limit(&args->output, TEXT_ROWS),
+                                            .has_title = shows_title(args) };
+        struct view_document document;
+        int status;
+
+        view_document_init(&document, WHY_VIEW_SCHEMA);
+        why_view_fill(&document, why, trace, &options);
+        status = output_options_print(&args->output, &document);
+        view_document_deinit(&document);
+        return status;
+}
+
+/* The filter looks for zones of that name as well, and its words on what is there instead are the best. */
+static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
+{
+        struct trace_filter_request request = { .zone = args->request.zone };
+        struct trace_filter filter = { .is_empty = true };
+        int r = trace_filter_init(&filter, &request, trace, err);
+
+        trace_filter_deinit(&filter);
+        return r;
+}
+
+static int run(struct arguments *args, int *ret_status, struct error *err)
+{
+        struct trace_filter filter = { .is_empty = true };
+        struct why why = { .n_causes = 0 };
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, args->path, err);
+
+        if (r == 0)
+                r = loaded_trace_read_names(&trace, err);
+        if (r == 0)
+                r = find_zone(&trace, args, err);
+        if (r == 0)
+                r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r == 0) {
+                args->request.event = filter.event;
+                r = why_init(&why, &trace, &filter, &args->request, err);
+        }
+        if (r == 0) {
+                if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
+                        complain("warning: %s: %s; showing what stands before", args->path,
+                                 trace.ending_words);
+                *ret_status = print(&why, &trace, args);
+        }
+        why_deinit(&why);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return r;
+}
+
+int cmd_why(int argc, char **argv)
+{
+        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .request = { .slowest = SLOWEST_DEFAULT } };
+        struct error err = ERROR_NONE;
+        int first, status = EXIT_STATUS_OK;
+        int r;
+
+        output_options_init(&args.output);
+        r = option_table_parse(&table, argc, argv, take_option, &args, &first);
+        if (r < 0)
+                return EXIT_STATUS_USAGE;
+        if (args.help) {
+                option_table_print(&table, stdout);
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        if (first < argc)
+                args.path = argv[first];
+        if (!args.request.zone) {
+                complain("error: which zone? --zone is missing");
+                complain_try("hyprof report %s, which lists them", args.path);
+                return EXIT_STATUS_USAGE;
+        }
+        output_options_complete(&args.output);
+        r = run(&args, &status, &err);
+        if (r < 0) {
+                complain("error: %s", err.text);
+                if (r == -EBADMSG)
+                        complain_try("a file that hyprof record wrote");
+                else if (r == -ENOTSUP)
+                        complain_try("a newer hyprof");
+                return r == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
+        }
+        return status;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export/sqlite_writer.h - rows into a new SQLite database, quickly
+ *
+ * Way of the data:  sqlite_database -> [sqlite_writer] -> libsqlite3 -> file
+ *
+ * One transaction from opening to finishing, without a journal: a database that was not finished is to be
+ * deleted.  Sticky: after a failure nothing more is written, and sqlite_writer_finish() says what it was.
+ * About a million rows a second.  Not thread-safe.
+ */
+#ifndef EXPORT_SQLITE_WRITER_H
+#define EXPORT_SQLITE_WRITER_H
+
+#include "analyze/report_string.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+struct sqlite_writer {
+        struct sqlite3 *db;
+        struct error why; /* of the first failure; code 0 = none yet */
+};
+
+/* The rows of one table. */
+struct sqlite_insert {
+        struct sqlite_writer *writer;
+        struct sqlite3_stmt *statement;
+        int column; /* that the next value goes to */
+};
+
+/*
+ * Creates the database in @path, which must be an empty file or not there yet, and runs @schema.
+ * Returns 0 or -EIO with words; to be closed in any case.
+ */
+int sqlite_writer_open(struct sqlite_writer *w, const char *path, const char *schema, struct error *err);
+void sqlite_writer_close(struct sqlite_writer *w);
+
+/* Runs statements that give no rows. */
+void sqlite_writer_run(struct sqlite_writer *w, const char *sql);
+
+/* Runs @sql and makes everything permanent.  Returns 0, or -EIO with the words of the first failure. */
+int sqlite_writer_finish(struct sqlite_writer *w, const char *sql, struct error *err);
+
+/* @n_columns: 1 .. 32, as the table has them. */
+void sqlite_insert_open(struct sqlite_insert *i, struct sqlite_writer *w, const char *table, int n_columns);
+void sqlite_insert_close(struct sqlite_insert *i);
+
+/* The values of a row, in the order of its columns; what is left out is NULL. */
+void sqlite_insert_number(struct sqlite_insert *i, uint64_t number);
+void sqlite_insert_signed(struct sqlite_insert *i, int64_t number);
+void sqlite_insert_real(struct sqlite_insert *i, double real);
+void sqlite_insert_string(struct sqlite_insert *i, struct report_string string); /* empty = NULL */
+void sqlite_insert_hex(struct sqlite_insert *i, struct report_string bytes); /* as digits; at most 32 bytes */
+void sqlite_insert_id(struct sqlite_insert *i, uint64_t id);                 /* 0 = NULL */
+void sqlite_insert_null(struct sqlite_insert *i);
+void sqlite_insert_end_row(struct sqlite_insert *i);
+
+#endif /* EXPORT_SQLITE_WRITER_H */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/histogram_bins.c: every number is in exactly one bar, bars follow each other, few and never none */
+#include "analyze/histogram.h"
+#include "analyze/histogram_bins.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static const struct {
+        uint64_t first, step, n;
+} cases[] = {
+        { 0, 0, 1 },
+        { 0, 0, 1000 },
+        { 1, 0, 1 },
+        { 1, 1, 5 },
+        { 0, 1, 100 },
+        { 1000000, 1, 1000 },
+        { 1000000, 1000, 1000 },
+        { 1000, 100000, 100 },
+        { 5, 1000003, 100000 },
+        { UINT64_MAX, 0, 3 },
+        { 0, UINT64_MAX, 2 },
+        { 1, UINT64_MAX / 100, 100 },
+        { UINT64_MAX - 1000, 1, 1000 },
+};
+
+/* loop test */
+START_TEST(test_every_number_once)
+{
+        struct histogram h = { .n_values = 0 };
+        struct histogram_bins b;
+        uint64_t n = 0;
+
+        for (uint64_t i = 0; i < cases[_i].n; i++)
+                ck_assert_int_eq(histogram_add(&h, cases[_i].first + i * cases[_i].step), 0);
+        histogram_bins_fill(&b, &h);
+        ck_assert_uint_gt(b.n_bins, 0);
+        ck_assert_uint_le(b.n_bins, HISTOGRAM_BINS_MAX);
+        ck_assert_uint_le(b.bins[0].from, h.smallest);
+        for (uint32_t i = 0; i < b.n_bins; i++) {
+                ck_assert(i == 0 || b.bins[i].from == b.bins[i - 1].to);
+                ck_assert_uint_lt(b.bins[i].from, b.bins[i].to);
+                ck_assert_uint_le(b.bins[i].n_values, b.n_largest);
+                n += b.bins[i].n_values;
+        }
+        ck_assert_uint_eq(n, h.n_values);
+        histogram_deinit(&h);
+}
+END_TEST
+
+START_TEST(test_round_limits)
+{
+        struct histogram h = { .n_values = 0 };
+        struct histogram_bins b;
+
+        for (uint64_t i = 1; i <= 40; i++)
+                ck_assert_int_eq(histogram_add(&h, i * 1000), 0);
+        histogram_bins_fill(&b, &h);
+        ck_assert_uint_eq(b.n_bins, 5);
+        ck_assert_uint_eq(b.bins[0].from, 1000);
+        ck_assert_uint_eq(b.bins[1].from, 2000);
+        ck_assert_uint_eq(b.bins[2].from, 5000);
+        ck_assert_uint_eq(b.bins[2].n_values, 5);
+        ck_assert_uint_eq(b.bins[4].from, 20000);
+        ck_assert_uint_eq(b.bins[4].to, 50000);
+        ck_assert_uint_eq(b.n_largest, 21);
+        histogram_deinit(&h);
+}
+END_TEST
+
+START_TEST(test_empty)
+{
+        struct histogram h = { .n_values = 0 };
+        struct histogram_bins b;
+
+        histogram_bins_fill(&b, &h);
+        ck_assert_uint_eq(b.n_bins, 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("histogram_bins");
+        TCase *tc = tcase_create("core");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_every_number_once, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+        tcase_add_test(tc, test_round_limits);
+        tcase_add_test(tc, test_empty);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

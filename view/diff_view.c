@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/diff_view.h"
+
+#include "analyze/diff_comparison.h"
+#include "view/view_document.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the answer; the tables have them whole. */
+#define N_NAMED_MAX    3
+#define NAME_BYTES_MAX 80
+
+#define ITEM_COLUMNS(value_type, key_before, key_after, place_key)                                      \
+        { .key = "verdict", .title = "verdict", .type = VIEW_STRING, .n_columns_max = 15 },             \
+                { .key = "name", .title = "name", .type = VIEW_STRING },                                \
+                { .key = (key_before), .title = "before", .type = (value_type) },                       \
+                { .key = (key_after), .title = "after", .type = (value_type) },                         \
+                { .key = "change", .title = "change", .type = VIEW_CHANGE },                            \
+                { .key = "change_low", .title = "from", .type = VIEW_CHANGE },                          \
+                { .key = "change_high", .title = "to", .type = VIEW_CHANGE },                           \
+                { .key = "p", .title = "p", .type = VIEW_REAL },                                        \
+                { .key = "share_before", .title = "share", .type = VIEW_SHARE },                        \
+                { .key = "share_after", .title = "after", .type = VIEW_SHARE },                         \
+                { .key = "n_before", .title = "n", .type = VIEW_COUNT },                                \
+                { .key = "n_after", .title = "after", .type = VIEW_COUNT },                             \
+                { .key = (place_key), .title = (place_key), .type = VIEW_STRING, .n_columns_max = 20 }, \
+        {                                                                                               \
+                .key = "was", .title = "was", .type = VIEW_STRING, .n_columns_max = 24                  \
+        }
+
+static const struct view_column time_columns[] = { ITEM_COLUMNS(VIEW_DURATION, "before_ns", "after_ns",
+                                                                "module") };
+static const struct view_column weight_columns[] = { ITEM_COLUMNS(VIEW_REAL, "before", "after", "module") };
+static const struct view_column zone_columns[] = { ITEM_COLUMNS(VIEW_DURATION, "before_ns", "after_ns",
+                                                                "file") };
+#define N_ITEM_COLUMNS (sizeof(time_columns) / sizeof(time_columns[0]))
+
+static const struct view_column whole_columns[] = {
+        { .key = "verdict", .title = "verdict", .type = VIEW_STRING },
+        { .key = "of", .title = "of", .type = VIEW_STRING },
+        { .key = "change", .title = "change", .type = VIEW_CHANGE },
+        { .key = "change_low", .title = "from", .type = VIEW_CHANGE },
+        { .key = "change_high", .title = "to", .type = VIEW_CHANGE },
+        { .key = "p", .title = "p", .type = VIEW_REAL },
+        { .key = "n_items", .title = "median of", .type = VIEW_COUNT },
+};
+#define N_WHOLE_COLUMNS (sizeof(whole_columns) / sizeof(whole_columns[0]))
+
+static const char *const whole_words[DIFF_KIND_COUNT] = {
+        [DIFF_FUNCTION] = "the whole run, by its functions",
+        [DIFF_ZONE] = "all zones",
+};
+
+static bool is_shown(const struct diff_item *item, const struct diff_options *options, double threshold)
+{
+        bool is_small = fmax(item->share_before, item->share_after) < options->share_min;
+
+        if (!item->is_asked)
+                return false;
+        if (item->doubt == DIFF_JUDGED)
+                return item->is_significant || fabs(expm1(item->change)) >= threshold;
+        return !is_small || (options->only && item->doubt != DIFF_ONE_SIDED);
+}
+
+static int rank(const struct diff_item *item)
+{
+        if (item->is_significant)
+                return 0;
+        return item->doubt == DIFF_ONE_SIDED || item->key_before != item->key_after ? 1 : 2;
+}
+
+/* The part of the whole that the change is. */
+static double impact(const struct diff_item *item)
+{
+        double share = fmax(item->share_before, item->share_after);
+
+        return item->is_significant ? fabs(item->change) * share : share;
+}
+
+static int compare(const void *a, const void *b)
+{
+        const struct diff_item *x = *(const struct diff_item *const *)a;
+        const struct diff_item *y = *(const struct diff_item *const *)b;
+        double far = impact(y) - impact(x);
+
+        if (rank(x) != rank(y))
+                return rank(x) - rank(y);
+        if (far > 0 || far < 0)
+                return far > 0 ? 1 : -1;
+        return x < y ? -1 : x > y;
+}
+
+static const char *words_of_change(const struct diff_comparison *c, bool is_time, double change)
+{
+        if (is_time || c->weight_is_ns)
+                return change > 0 ? "slower" : "faster";
+        return change > 0 ? "more" : "less";
+}
+
+static const char *verdict(const struct diff_comparison *c, const struct diff_item *item)
+{
+        if (item->is_significant)
+                return words_of_change(c, item->kind == DIFF_ZONE, item->change);
+        switch (item->doubt) {
+        case DIFF_ONE_SIDED:
+                return item->key_before == 0 ? "new" : "gone";
+        case DIFF_TOO_FEW:
+                return "too few";
+        case DIFF_TOO_SMALL:
+                return "too small";
+        case DIFF_NO_SLICES:
+                return "not judged";
+        case DIFF_JUDGED:
+                break;
+        }
+        return "not significant";
+}
+
+static struct report_string name_of(const struct diff_comparison *c, uint32_t key)
+{
+        return diff_names_string(c->names, diff_names_key(c->names, key)->name);
+}
+
+static struct report_string place_of(const struct diff_comparison *c, uint32_t key)
+{
+        const struct diff_key *row = diff_names_key(c->names, key);
+
+        return diff_names_string(c->names, row->kind == DIFF_ZONE ? row->file : row->module);
+}
+
+static void put_value(struct view_document *d, struct view_table *t, bool is_known, bool is_time,
+                      double value)
+{
+        if (!is_known)
+                view_table_put_unknown(d, t);
+        else if (is_time)
+                view_table_put_number(d, t, (uint64_t)fmin(value + 0.5, 9e18));
+        else
+                view_table_put_real(d, t, value);
+}
+
+static void put_change(struct view_document *d, struct view_table *t, double change, double se, double df,
+                       double p)
+{
+        double low, high;
+
+        diff_comparison_interval(change, se, df, &low, &high);
+        view_table_put_real(d, t, expm1(change));
+        view_table_put_real(d, t, low);
+        view_table_put_real(d, t, high);
+        view_table_put_real(d, t, p);
+}
+
+static void put_item(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
+                     const struct diff_item *item)
+{
+        bool is_time = item->kind == DIFF_ZONE || c->weight_is_ns;
+        uint32_t key = item->key_after != 0 ? item->key_after : item->key_before;
+
+        view_table_put_words(d, t, verdict(c, item));
+        view_table_put_string(d, t, name_of(c, key));
+        put_value(d, t, item->key_before != 0, is_time, item->value_before);
+        put_value(d, t, item->key_after != 0, is_time, item->value_after);
+        if (item->doubt == DIFF_JUDGED)
+                put_change(d, t, item->change, item->se, item->df, item->p);
+        else
+                for (int i = 0; i < 4; i++)
+                        view_table_put_unknown(d, t);
+        view_table_put_real(d, t, item->share_before);
+        view_table_put_real(d, t, item->share_after);
+        view_table_put_number(d, t, item->n_before);
+        view_table_put_number(d, t, item->n_after);
+        view_table_put_string(d, t, place_of(c, key));
+        if (item->key_before != 0 && item->key_after != 0 && item->key_before != item->key_after)
+                view_table_put_string(d, t,
+                                      diff_names_key(c->names, item->key_before)->name ==
+                                                      diff_names_key(c->names, key)->name
+                                              ? place_of(c, item->key_before)
+                                              : name_of(c, item->key_before));
+        else
+                view_table_put_unknown(d, t);
+}
+
+/* Items of a kind that are shown, in order; heap, NULL without memory. */
+static const struct diff_item **choose(const struct diff_comparison *c, enum diff_kind kind, double threshold,
+                                       size_t *ret_n, uint64_t *ret_n_left_out)
+{
+        const struct diff_item **chosen = calloc(c->n_items + 1, sizeof(*chosen));
+
+        *ret_n = 0;
+        *ret_n_left_out = 0;
+        for (size_t i = 0; chosen && i < c->n_items; i++) {
+                if (c->items[i].kind != kind || !c->items[i].is_asked)
+                        continue;
+                if (is_shown(&c->items[i], &c->options, threshold))
+                        chosen[(*ret_n)++] = &c->items[i];
+                else
+                        ++*ret_n_left_out;
+        }
+        if (*ret_n > 1)
+                qsort((void *)chosen, *ret_n, sizeof(*chosen), compare);
+        return chosen;
+}
+
+static void add_items(struct view_document *d, const struct diff_comparison *c, enum diff_kind kind,
+                      const struct diff_view_options *options)
+{
+        const struct view_column *columns = kind == DIFF_ZONE ? zone_columns
+                                            : c->weight_is_ns ? time_columns
+                                                              : weight_columns;
+        struct view_table *t = view_document_add_table(d, kind == DIFF_ZONE ? "zones" : "functions",
+                                                       kind == DIFF_ZONE ? "zones" : "functions", columns,
+                                                       N_ITEM_COLUMNS);
+        const char *per = c->options.basis.per_unit ? "for each unit of work"
+                          : kind == DIFF_ZONE       ? "of one zone, a mean"
+                                                    : "of a run";
+        const struct diff_item **chosen;
+        uint64_t n_left_out;
+        size_t n;
+
+        chosen = choose(c, kind, options->threshold, &n, &n_left_out);
+        if (!chosen) {
+                d->failed = true;
+                return;
+        }
+        view_table_set_about(d, t,
+                             "%s %s; changes beside that of the whole, with 95%% intervals; shares of %s",
+                             kind == DIFF_FUNCTION   ? "self time in samples"
+                             : c->options.basis.wall ? "time from begin to end"
+                                                     : "time on a CPU",
+                             per, kind == DIFF_ZONE ? "the recording's time" : "all samples");
+        for (size_t i = 0; i < n; i++) {
+                if (options->limit != 0 && i >= options->limit)
+                        n_left_out++;
+                else
+                        put_item(d, t, c, chosen[i]);
+        }
+        if (t)
+                t->n_left_out = n_left_out;
+        free((void *)chosen);
+}
+
+static void add_whole(struct view_document *d, const struct diff_comparison *c)
+{
+        struct view_table *t = view_document_add_table(d, "whole", "everything together", whole_columns,
+                                                       N_WHOLE_COLUMNS);
+
+        view_table_set_about(d, t,
+                             "the median change: another machine or another load, a compiler, or all of it");
+        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
+                const struct diff_whole *whole = &c->wholes[kind];
+
+                if (!whole->is_known)
+                        continue;
+                view_table_put_words(d, t,
+                                     whole->is_significant
+                                             ? words_of_change(c, kind == DIFF_ZONE, whole->change)
+                                             : "not significant");
+                view_table_put_words(d, t, whole_words[kind]);
+                put_change(d, t, whole->change, whole->se, whole->df, whole->p);
+                view_table_put_number(d, t, whole->n_items);
+        }
+}
+
+/* A part of the answer, of limited length. */
+struct answer {
+        char text[1024];
+        size_t used_bytes;
+};
+
+static void say(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct answer *a, const char *format, ...)
+{
+        va_list args;
+        int n;
+
+        va_start(args, format);
+        n = vsnprintf(a->text + a->used_bytes, sizeof(a->text) - a->used_bytes, format, args);
+        va_end(args);
+        if (n > 0)
+                a->used_bytes += (size_t)n < sizeof(a->text) - a->used_bytes
+                                         ? (size_t)n
+                                         : sizeof(a->text) - 1 - a->used_bytes;
+}
+
+static void say_change(struct answer *a, double change, double se, double df)
+{
+        double low, high;
+
+        diff_comparison_interval(change, se, df, &low, &high);
+        say(a, " %+.1f%% (%+.1f to %+.1f)", 100 * expm1(change), 100 * low, 100 * high);
+}
+
+/* What became slower, or what became faster. */
+static void say_direction(struct answer *a, const struct diff_comparison *c,
+                          const struct diff_item *const *items, size_t n_items, bool is_up)
+{
+        const char *between = is_up ? "slower: " : a->used_bytes > 0 ? "; faster: " : "faster: ";
+        uint32_t n = 0;
+
+        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
+                const struct diff_whole *whole = &c->wholes[kind];
+
+                if (!whole->is_significant || (whole->change > 0) != is_up)
+                        continue;
+                say(a, "%s%s", n++ > 0 ? ", " : between, whole_words[kind]);
+                say_change(a, whole->change, whole->se, whole->df);
+        }
+        for (size_t i = 0; i < n_items; i++) {
+                struct report_string name = name_of(c, items[i]->key_after);
+                bool is_cut = name.n_bytes > NAME_BYTES_MAX;
+
+                if (!items[i]->is_significant || (items[i]->change > 0) != is_up)
+                        continue;
+                if (n++ >= N_NAMED_MAX)
+                        continue;
+                say(a, "%s%s%.*s%s", n > 1 ? ", " : between, items[i]->kind == DIFF_ZONE ? "zone " : "",
+                    is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
+                    is_cut ? "…" : "");
+                say_change(a, items[i]->change, items[i]->se, items[i]->df);
+        }
+        if (n > N_NAMED_MAX)
+                say(a, ", and %u more", n - N_NAMED_MAX);
+}
+
+static uint32_t count_judged(const struct diff_comparison *c, enum diff_kind kind)
+{
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < c->n_items; i++)
+                n += c->items[i].kind == kind && c->items[i].is_asked && c->items[i].doubt == DIFF_JUDGED;
+        return n;
+}
+
+static void say_nothing(struct answer *a, const struct diff_comparison *c)
+{
+        static const char *const words[] = { "function", "zone" };
+
+        if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
+                say(a, "nothing can be compared: too few samples and zones that both have");
+                return;
+        }
+        say(a, "no significant change");
+        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
+                uint32_t n = count_judged(c, (enum diff_kind)kind);
+
+                if (n > 0)
+                        say(a, "%s %u %s%s, where a change of %.1f%% would have been found",
+                            kind == DIFF_FUNCTION || count_judged(c, DIFF_FUNCTION) == 0 ? " in" : "; in", n,
+                            words[kind], n == 1 ? "" : "s",
+                            100 * diff_comparison_resolution(c, (enum diff_kind)kind));
+        }
+}
+
+static void set_title(struct view_document *d, const struct diff_comparison *c)
+{
+        const struct diff_item **significant = calloc(c->n_items + 1, sizeof(*significant));
+        struct answer a = { .used_bytes = 0 };
+        size_t n = 0;
+
+        if (!significant) {
+                d->failed = true;
+                return;
+        }
+        for (size_t i = 0; i < c->n_items; i++)
+                if (c->items[i].is_significant)
+                        significant[n++] = &c->items[i];
+        if (n > 1)
+                qsort((void *)significant, n, sizeof(*significant), compare);
+        say_direction(&a, c, significant, n, true);
+        say_direction(&a, c, significant, n, false);
+        if (a.used_bytes == 0)
+                say_nothing(&a, c);
+        view_document_set_title(d, "%s", a.text);
+        free((void *)significant);
+}
+
+static void add_facts(struct view_document *d, const struct diff_comparison *c)
+{
+        enum view_type type = c->weight_is_ns ? VIEW_DURATION : VIEW_COUNT;
+
+        view_document_add_number(d, "runs_before", "runs before", VIEW_COUNT, c->n_before);
+        view_document_add_number(d, "runs_after", "runs after", VIEW_COUNT, c->n_after);
+        view_document_add_number(d, "duration_before_ns", "lasted before", VIEW_DURATION,
+                                 (uint64_t)c->duration_ns_before);
+        view_document_add_number(d, "duration_after_ns", "lasted after", VIEW_DURATION,
+                                 (uint64_t)c->duration_ns_after);
+        if (c->has_kind[DIFF_FUNCTION]) {
+                view_document_add_number(d, c->weight_is_ns ? "sampled_before_ns" : "sampled_before",
+                                         "sampled before", type, (uint64_t)c->weight_before);
+                view_document_add_number(d, c->weight_is_ns ? "sampled_after_ns" : "sampled_after",
+                                         "sampled after", type, (uint64_t)c->weight_after);
+                view_document_add_real(d, "sampled_change", "that is", VIEW_CHANGE,
+                                       c->weight_after / c->weight_before - 1);
+        }
+        if (c->options.basis.per_unit) {
+                view_document_add_real(d, "units_before", "units before", VIEW_REAL, c->units_before);
+                view_document_add_real(d, "units_after", "units after", VIEW_REAL, c->units_after);
+        }
+        view_document_add_number(d, "judged", "looked at", VIEW_COUNT,
+                                 c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE]);
+        view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
+}
+
+static void add_warnings(struct view_document *d, const struct diff_comparison *c)
+{
+        if (!c->has_kind[DIFF_FUNCTION])
+                view_document_warn(d, "%s: functions are not compared",
+                                   c->any_kind[DIFF_FUNCTION] ? "not all recordings have samples of the event"
+                                                              : "no samples");
+        if (!c->has_kind[DIFF_ZONE] && c->any_kind[DIFF_ZONE])
+                view_document_warn(d, "not all recordings have zones: zones are not compared");
+        if (c->lacks_switches)
+                view_document_warn(
+                        d, "no context switches in a recording: zones are compared from begin to end, "
+                           "waiting included");
+        if (c->n_unsliced > 0)
+                view_document_warn(
+                        d, "%u functions and zones of some recording are not judged: there are too many",
+                        c->n_unsliced);
+        if (c->n_unnamed > 0)
+                view_document_warn(d, "%llu samples and zones are left out: too many names",
+                                   (unsigned long long)c->n_unnamed);
+        if (c->n_before + c->n_after == 2)
+                view_document_hint(
+                        d,
+                        "a pair cannot tell a slower program from a slower machine; for small changes "
+                        "record each five times, in turns: hyprof diff --before 'a*.hyp' --after 'b*.hyp'");
+}
+
+void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
+                    const struct diff_view_options *options)
+{
+        set_title(d, c);
+        add_facts(d, c);
+        if (c->has_kind[DIFF_FUNCTION])
+                add_items(d, c, DIFF_FUNCTION, options);
+        if (c->has_kind[DIFF_ZONE])
+                add_items(d, c, DIFF_ZONE, options);
+        add_whole(d, c);
+        add_warnings(d, c);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/diff_view.h - a comparison as a document: the answer in words, the whole, functions, zones
+ *
+ * Way of the data:  diff_comparison -> [diff_view] -> view_document
+ */
+#ifndef VIEW_DIFF_VIEW_H
+#define VIEW_DIFF_VIEW_H
+
+#include <stdint.h>
+
+struct diff_comparison;
+struct view_document;
+
+#define DIFF_VIEW_SCHEMA "hyprof.diff/1"
+
+struct diff_view_options {
+        uint32_t limit;   /* rows of a table; 0 = all */
+        double threshold; /* smaller changes are left out unless they are significant; 0.05 = 5 % */
+};
+
+/* Fills @d, which is initialised with the schema. */
+void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
+                    const struct diff_view_options *options);
+
+#endif /* VIEW_DIFF_VIEW_H */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/report_heading.h"
+
+#include "analyze/report.h"
+#include "view/report_names.h"
+#include "view/text_number.h"
+#include "view/view_document.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The words of one line of "missing, and why". */
+static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
+{
+        int n = (int)gap->detail.n_bytes;
+        const char *detail = n != 0 ? gap->detail.bytes : "";
+
+        if (gap->share > 0 && n != 0)
+                view_document_warn(d, "%.*s (%s of the samples) %s", n, detail,
+                                   text_number_share(gap->share).text, gap->words);
+        else if (gap->share > 0)
+                view_document_warn(d, "%s: %s", gap->words, text_number_share(gap->share).text);
+        else if (gap->count != 0 && n != 0)
+                view_document_warn(d, "%s: %s (%.*s)", gap->words, text_number_count(gap->count).text, n,
+                                   detail);
+        else if (gap->count != 0)
+                view_document_warn(d, "%s: %s", gap->words, text_number_count(gap->count).text);
+        else if (n != 0)
+                view_document_warn(d, "%s (%.*s)", gap->words, n, detail);
+        else
+                view_document_warn(d, "%s", gap->words);
+}
+
+void report_heading_add(struct view_document *d, const struct report *report)
+{
+        const struct report_event *event = report->event;
+
+        view_document_add_string(d, "command", "command", report->recording.command);
+        view_document_add_number(d, "duration_ns", "lasted", VIEW_DURATION, report->recording.duration_ns);
+        if (event) {
+                view_document_add_string(d, "event", "samples of", event->name);
+                view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, event->sum.n_samples);
+        } else {
+                view_document_add_unknown(d, "event", "samples of", VIEW_STRING);
+                view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, 0);
+        }
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
+                warn_of_gap(d, &report->gaps.rows[i]);
+        if (report->ending_words[0] != '\0' && report->ending != TRACE_ENDING_WHOLE)
+                view_document_warn(d, "the trace does not end as it should: %s", report->ending_words);
+}
+
+static bool is_plain(const char *word)
+{
+        return word[0] != '\0' && word[0] != '-' &&
+               strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-") ==
+                       strlen(word);
+}
+
+void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)
+{
+        char words[256], quoted[2048];
+        size_t n = 0;
+        va_list args;
+
+        va_start(args, format);
+        (void)vsnprintf(words, sizeof(words), format, args);
+        va_end(args);
+        if (!trace_path || is_plain(trace_path)) {
+                view_document_hint(d, "hyprof %s%s%s", words, trace_path ? " " : "",
+                                   trace_path ? trace_path : "");
+                return;
+        }
+        /* What ends a quotation is put behind a backslash, and the next one begun. */
+        for (const char *at = trace_path; *at != '\0' && n + 8 < sizeof(quoted); at++) {
+                if (*at == '\'') {
+                        memcpy(quoted + n, "'\\''", 4);
+                        n += 4;
+                } else {
+                        quoted[n++] = *at;
+                }
+        }
+        view_document_hint(d, "hyprof %s %s'%.*s'", words, trace_path[0] == '-' && n > 1 ? "-- " : "", (int)n,
+                           quoted);
+}
+
+void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known)
+{
+        if (known)
+                view_table_put_number(d, t, number);
+        else
+                view_table_put_unknown(d, t);
+}
+
+void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
+                              bool known)
+{
+        if (known && whole != 0)
+                view_table_put_real(d, t, report_share(part, whole));
+        else
+                view_table_put_unknown(d, t);
+}
+
+void report_heading_put_function(struct view_document *d, struct view_table *t, struct report_string name,
+                                 enum function_kind kind)
+{
+        view_table_put_string(d, t, report_names_function(name, kind));
+}
+
+void report_heading_put_name(struct view_document *d, struct view_table *t, struct report_string name)
+{
+        if (name.n_bytes != 0)
+                view_table_put_string(d, t, name);
+        else
+                view_table_put_unknown(d, t);
+}
+
+const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread)
+{
+        for (uint32_t i = 0; i < report->n_threads; i++)
+                if (report->threads[i].thread == thread)
+                        return &report->threads[i];
+        return NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/tree_rows.h - a call_tree as rows of a document
+ *
+ * Way of the data:  call_tree -> [tree_rows] -> view_document
+ */
+#ifndef VIEW_TREE_ROWS_H
+#define VIEW_TREE_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct call_tree;
+struct report;
+struct report_view_options;
+struct view_document;
+
+/*
+ * tree_rows_add() - a table of the samples of the report's event as a tree
+ * @key, @title:  of the table; static
+ * @wanted:       by label of the functions; NULL = all
+ * What does not fit options->tree_limit is the lightest; what is left out is said in the table's `about`.
+ */
+void tree_rows_add(struct view_document *d, const struct report *report,
+                   const struct report_view_options *options, const char *key, const char *title,
+                   bool from_bottom, const bool *wanted);
+
+#endif /* VIEW_TREE_ROWS_H */
