@@ -30,13 +30,13 @@ double diff_item_count_variance(const struct diff_item *item, const struct diff_
         double n = (double)sum.n, mean, squares, variance;
 
         if (sum.n == 0)
-                return INFINITY;
+                return HUGE_VAL;
         if (item->kind == DIFF_FUNCTION || sum.n < 2)
                 return 1 / n;
         mean = (basis->wall ? sum.wall_ns : sum.cpu) / n;
         squares = (basis->wall ? sum.wall_squares : sum.cpu_squares) / n;
         if (mean <= 0)
-                return INFINITY;
+                return HUGE_VAL;
         variance = (squares - mean * mean) / (mean * mean) / (n - 1);
         return variance > 0 ? variance : 0;
 }
@@ -49,7 +49,8 @@ uint32_t diff_items_references(const struct diff_item *items, size_t n_items, en
         for (size_t i = 0; i < n_items && i <= UINT32_MAX; i++) {
                 uint32_t at = n;
 
-                if (items[i].kind != kind || items[i].doubt != DIFF_JUDGED || items[i].is_outer)
+                if (items[i].kind != kind || items[i].doubt != DIFF_JUDGED || items[i].is_outer ||
+                    items[i].is_kernel)
                         continue;
                 while (at > 0 && items[ret[at - 1]].share_before < items[i].share_before)
                         at--;
