@@ -75,8 +75,11 @@ double why_ratio_compare_presence(const struct why_ratio *slow, const struct why
 
         if (slow->n == 0 || typical->n == 0 || slow->n_with == 0)
                 return 1;
-        for (double k = (double)slow->n_with; k <= fmin(n, n_with); k++)
+        for (uint64_t i = slow->n_with; i <= slow->n && i <= slow->n_with + typical->n_with; i++) {
+                double k = (double)i;
+
                 p += exp(log_choose(n_with, k) + log_choose(n_all - n_with, n - k) - log_choose(n_all, n));
+        }
         return fmin(p, 1);
 }
 
