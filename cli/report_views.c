@@ -2,6 +2,7 @@
 #include "cli/report_views.h"
 
 #include "analyze/report.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
@@ -21,6 +22,7 @@
 #define TEXT_TREE_ROWS  40
 #define TEXT_TREE_ZONE  20
 #define TEXT_SHARE_MIN  0.01
+#define TEXT_CALLERS    4 /* levels of a tree from the bottom */
 #define TEXT_HISTOGRAMS 3
 #define DATA_SHARE_MIN  0.001
 #define DEPTH_MAX       64
@@ -158,10 +160,14 @@ static struct report_view_options choose(const struct report_views *v, const cha
                 .skips_common = is_text && !v->function,
         };
 
+        if (is_text && !v->function)
+                options.up_depth_max = TEXT_CALLERS;
         if (v->share_min >= 0)
                 options.share_min = v->share_min;
-        if (v->depth_max != REPORT_VIEWS_DEPTH_UNSET)
+        if (v->depth_max != REPORT_VIEWS_DEPTH_UNSET) {
                 options.depth_max = v->depth_max;
+                options.up_depth_max = 0;
+        }
         return options;
 }
 
@@ -231,6 +237,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
                 .n_slowest = count_slowest(v),
                 .filter = &filter,
         };
+        struct byte_buffer words = { .data = NULL };
         struct report *report;
         int r;
 
@@ -242,7 +249,11 @@ int report_views_print(const struct report_views *v, const char *path, struct er
                 return r;
         if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; showing what stands before", path, report->ending_words);
-        r = print(v, report, &options, err);
+        filter_options_describe(&filter, &words);
+        options.filter = (struct report_string){ .bytes = (const char *)words.data,
+                                                 .n_bytes = words.used_bytes };
+        r = words.failed ? error_set(err, -ENOMEM, "out of memory") : print(v, report, &options, err);
+        byte_buffer_deinit(&words);
         report_free(report);
         return r;
 }

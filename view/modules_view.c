@@ -193,7 +193,7 @@ void modules_view_fill(struct view_document *d, const struct report *report,
                 return;
         }
         view_document_set_title(d, "Modules");
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         t = view_document_add_table(d, "modules", "Modules, by the samples that fell into them", columns,
                                     sizeof(columns) / sizeof(columns[0]));
         n_all = add_up(report, rows);

@@ -368,7 +368,7 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         struct view_table *t;
 
         view_document_set_title(d, "Zone %s", options->zone);
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         add_times(d, report);
         add_ratios(d, report);
         t = histogram_rows_begin(d, "How long they took", false);

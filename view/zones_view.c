@@ -72,7 +72,7 @@ void zones_view_fill(struct view_document *d, const struct report *report,
         struct view_table *t;
 
         view_document_set_title(d, "Zones");
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
         view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
         if (!report->on_cpu_known && report->n_zones != 0)
