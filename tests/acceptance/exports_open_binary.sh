@@ -134,6 +134,12 @@ if command -v protoc >/dev/null; then
         check_perfetto every
         holds "two_zones: Perfetto has the context switches" compare \
                 "$(awk '$1 == "switches" { print $2 }' "$TMPDIR/two_zones.totals")" ">=" "$(reported two_zones .counts.context_switches)"
+        export_as two_zones perfetto --zone a
+        holds "two_zones: a filter leaves whole zones, and their samples" same \
+                "$(reported two_zones '.zones.rows[] | select(.name == "a") |
+                        "samples \(.samples)", "unbalanced 0", "zone a \(.count) \(.total_ns)"')" \
+                "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/two_zones.perfetto" |
+                        python3 tests/consumers/perfetto_totals.py | grep -E '^(samples|unbalanced|zone) ')"
 else
         skips "perfetto" "protoc is not installed"
 fi
