@@ -9,7 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define P_HIGH           0.01
+#define P_HIGH 0.01
+#define TIMES_UNIT \
+        0.1 /* instances: times are measured, not tossed; it only keeps a variance from being none */
+#define SHARE_LISTED     0.05 /* less stands among the others, however certain it is */
 #define P_MEDIUM         0.05
 #define SHARE_HIGH       0.2 /* of what is not the machine's of the extra time, at the lower end of the interval */
 #define OWN_SHARE_MIN    0.3 /* less than this of the extra time does not count as what is not the machine's */
@@ -159,13 +162,10 @@ static int put_measure(struct why *w, struct why_cause cause, const struct why_m
         return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
 }
 
-static double compare_times(const struct why *w, const struct why_measure *m)
+/* By the part of each instance's duration, so that a single one that lasts for long does not decide. */
+static double compare_times(const struct why_measure *m)
 {
-        double unit = w->groups[WHY_TYPICAL].n != 0
-                              ? w->groups[WHY_TYPICAL].duration / (double)w->groups[WHY_TYPICAL].n
-                              : 0;
-
-        return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], unit);
+        return why_ratio_compare(&m->fraction[WHY_SLOW], &m->fraction[WHY_TYPICAL], TIMES_UNIT);
 }
 
 static double compare_runs(const struct why *w, const struct why_measure *m)
@@ -192,7 +192,7 @@ static int put_waits(struct why *w, const struct tallies *t)
                 bool is_lock = i < t->n_locks;
                 struct why_cause cause = { .kind = is_lock ? WHY_CAUSE_LOCK : WHY_CAUSE_WAIT,
                                            .id = is_lock ? i + 1 : i + 1 - t->n_locks,
-                                           .p = compare_times(w, &t->times.measures[i]) };
+                                           .p = compare_times(&t->times.measures[i]) };
 
                 r = put_measure(w, cause, &t->times.measures[i]);
         }
@@ -206,7 +206,7 @@ static int put_unwaited(struct why *w, const struct tallies *t)
         struct why_cause delay = { .kind = WHY_CAUSE_DELAY, .p = 1 };
         struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1, .is_sampled = true };
         struct why_cause displaced = { .kind = WHY_CAUSE_DISPLACED, .p = 1 };
-        struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(w, &first[THING_MOVED]) };
+        struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(&first[THING_MOVED]) };
         int r = put_measure(w, moved, &first[THING_MOVED]);
 
         if (r == 0)
@@ -296,8 +296,8 @@ static int put_rest(struct why *w)
 static int compare_causes(const void *a, const void *b)
 {
         const struct why_cause *left = a, *right = b;
-        bool left_good = left->confidence >= WHY_CONFIDENCE_MEDIUM;
-        bool right_good = right->confidence >= WHY_CONFIDENCE_MEDIUM;
+        bool left_good = left->confidence >= WHY_CONFIDENCE_MEDIUM && left->share.value >= SHARE_LISTED;
+        bool right_good = right->confidence >= WHY_CONFIDENCE_MEDIUM && right->share.value >= SHARE_LISTED;
 
         if (left_good != right_good)
                 return left_good ? -1 : 1;
@@ -360,7 +360,7 @@ static struct why_part part_of(const struct why *w, const struct why_measure *m,
                 .n_slow = m->ratio[WHY_SLOW].n_with,
                 .n_typical = m->ratio[WHY_TYPICAL].n_with,
                 .share = why_share_of(m, w->groups),
-                .p = compare_times(w, m),
+                .p = compare_times(m),
         };
 }
 

@@ -42,11 +42,14 @@ void why_tally_close(struct why_tally *t, enum why_group group, double base, dou
                 double amount = t->amounts[t->touched[i]];
 
                 why_ratio_add(&m->ratio[group], amount, base);
+                if (duration > 0)
+                        why_ratio_add(&m->fraction[group], amount / duration, 1);
                 m->by_duration[group] += amount * duration;
                 t->amounts[t->touched[i]] = 0;
         }
         t->n_touched = 0;
         why_ratio_add(&t->base[group], 0, base);
+        t->n_instances[group]++;
 }
 
 void why_tally_finish(struct why_tally *t)
@@ -58,6 +61,10 @@ void why_tally_finish(struct why_tally *t)
                         r->w = t->base[group].w;
                         r->ww = t->base[group].ww;
                         r->n = t->base[group].n;
+                        r = &t->measures[i].fraction[group];
+                        r->w = (double)t->n_instances[group];
+                        r->ww = r->w;
+                        r->n = t->n_instances[group];
                 }
 }
 

@@ -26,9 +26,10 @@ struct why_group_sum {
 
 struct why_measure {
         struct why_ratio
-                ratio[2];      /* by enum why_group; of the base: w, ww and n are those of all instances */
-        double by_duration[2]; /* sum of amount times duration */
-        uint64_t n_times[2];   /* how often, or how many samples */
+                ratio[2]; /* by enum why_group; of the base: w, ww and n are those of all instances */
+        struct why_ratio fraction[2]; /* of the duration: each instance counts the same */
+        double by_duration[2];        /* sum of amount times duration */
+        uint64_t n_times[2];          /* how often, or how many samples */
 };
 
 struct why_tally {
@@ -37,6 +38,7 @@ struct why_tally {
         uint32_t *touched;            /* heap */
         uint32_t n, n_touched;
         struct why_ratio base[2]; /* its w, ww, n */
+        uint64_t n_instances[2];
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -190,7 +190,7 @@ static void put_item(struct view_document *d, struct view_table *t, const struct
 static const struct diff_item **choose(const struct diff_comparison *c, enum diff_kind kind, double threshold,
                                        size_t *ret_n, uint64_t *ret_n_left_out)
 {
-        const struct diff_item **chosen = calloc(c->n_items + 1, sizeof(*chosen));
+        const struct diff_item **chosen = calloc(c->n_items + 1, sizeof(void *));
 
         *ret_n = 0;
         *ret_n_left_out = 0;
@@ -203,7 +203,7 @@ static const struct diff_item **choose(const struct diff_comparison *c, enum dif
                         ++*ret_n_left_out;
         }
         if (*ret_n > 1)
-                qsort((void *)chosen, *ret_n, sizeof(*chosen), compare);
+                qsort((void *)chosen, *ret_n, sizeof(void *), compare);
         return chosen;
 }
 
@@ -297,7 +297,19 @@ static void say_change(struct answer *a, double change, double se, double df)
         say(a, " %+.1f%% (%+.1f to %+.1f)", 100 * expm1(change), 100 * low, 100 * high);
 }
 
-/* What became slower, or what became faster. */
+static void say_item(struct answer *a, const struct diff_comparison *c, const struct diff_item *item,
+                     const char *between)
+{
+        struct report_string name = name_of(c, item->key_after);
+        bool is_cut = name.n_bytes > NAME_BYTES_MAX;
+
+        say(a, "%s%s%.*s%s", between, item->kind == DIFF_ZONE ? "zone " : "",
+            is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
+            is_cut ? "…" : "");
+        say_change(a, item->change, item->se, item->df);
+}
+
+/* What became slower, or what became faster, of those that significantly did. */
 static void say_direction(struct answer *a, const struct diff_comparison *c,
                           const struct diff_item *const *items, size_t n_items, bool is_up)
 {
@@ -313,17 +325,10 @@ static void say_direction(struct answer *a, const struct diff_comparison *c,
                 say_change(a, whole->change, whole->se, whole->df);
         }
         for (size_t i = 0; i < n_items; i++) {
-                struct report_string name = name_of(c, items[i]->key_after);
-                bool is_cut = name.n_bytes > NAME_BYTES_MAX;
-
-                if (!items[i]->is_significant || (items[i]->change > 0) != is_up)
+                if ((items[i]->change > 0) != is_up)
                         continue;
-                if (n++ >= N_NAMED_MAX)
-                        continue;
-                say(a, "%s%s%.*s%s", n > 1 ? ", " : between, items[i]->kind == DIFF_ZONE ? "zone " : "",
-                    is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
-                    is_cut ? "…" : "");
-                say_change(a, items[i]->change, items[i]->se, items[i]->df);
+                if (n++ < N_NAMED_MAX)
+                        say_item(a, c, items[i], n > 1 ? ", " : between);
         }
         if (n > N_NAMED_MAX)
                 say(a, ", and %u more", n - N_NAMED_MAX);
@@ -360,7 +365,7 @@ static void say_nothing(struct answer *a, const struct diff_comparison *c)
 
 static void set_title(struct view_document *d, const struct diff_comparison *c)
 {
-        const struct diff_item **significant = calloc(c->n_items + 1, sizeof(*significant));
+        const struct diff_item **significant = calloc(c->n_items + 1, sizeof(void *));
         struct answer a = { .used_bytes = 0 };
         size_t n = 0;
 
@@ -372,7 +377,7 @@ static void set_title(struct view_document *d, const struct diff_comparison *c)
                 if (c->items[i].is_significant)
                         significant[n++] = &c->items[i];
         if (n > 1)
-                qsort((void *)significant, n, sizeof(*significant), compare);
+                qsort((void *)significant, n, sizeof(void *), compare);
         say_direction(&a, c, significant, n, true);
         say_direction(&a, c, significant, n, false);
         if (a.used_bytes == 0)

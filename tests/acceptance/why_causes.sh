@@ -10,10 +10,12 @@ need_sampling
 planted_runs=${HYPROF_RUNS:-2}
 quiet_runs=${HYPROF_RUNS:-20}
 n_instances=1000
+# Longer than what other programs usually take from an instance, in ms: on a busy machine these would be the slow ones.
+extra_ms=30
 
 # The answer: cause, confidence and the sentence, in $TMPDIR/answer.
 ask() { # workload's cause, options of why
-        record why -F 2000 --off-cpu "$WORKLOADS/w_why" "$1" "$n_instances" || return 1
+        record why -F 2000 --off-cpu "$WORKLOADS/w_why" "$1" "$n_instances" "$extra_ms" || return 1
         "$HYPROF" why --json --zone request "${@:2}" "$TMPDIR/why.hyp" >"$TMPDIR/why.json" || return 1
         jq -r '"\(.cause) \(.confidence)\n\(.answer)"' "$TMPDIR/why.json" >"$TMPDIR/answer"
 }
