@@ -7,6 +7,8 @@
 # tests/unit/test_x.c is a test, a new tests/workloads/w_x.c is a workload.
 
 VERSION := 0.1.0
+# Of this version: the date that its manuals bear.
+RELEASED := 2026-11-21
 SONAME  := libhyprof.so.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -95,12 +97,12 @@ CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
+MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
 LIB_FOLDERS := base format instrument symbolize unwind sampler analyze view export
 NO_BPF_SRC  := sampler/switch_source_none.c
 BPF_SRC     := sampler/switch_source.c sampler/switch_program.c
 LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
-               $(filter-out cli/main.c,$(wildcard cli/*.c))
-MAIN_SRC    := $(wildcard cli/main.c)
+               $(filter-out $(MAIN_SRC),$(wildcard cli/*.c))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
@@ -113,6 +115,7 @@ UNIT_AID    := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
 TOOL_SRC    := $(wildcard tests/tools/*.c)
+PROSE_TXT   := $(wildcard docs/man/*.txt)
 
 # The client's symbols are reachable by tests/unit only through the archive, never through hyprof itself.
 objects    = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
@@ -123,6 +126,7 @@ CLIENT_OBJ  := $(call objects,$(CLIENT_SRC))
 IREE_OBJ    := $(call objects,$(IREE_SRC))
 
 HYPROF      := $(if $(MAIN_SRC),$(B)/hyprof)
+MANUALS     := $(if $(MAIN_SRC),$(B)/man/made)
 INTERNAL    := $(B)/libhyprof_internal.a
 CLIENT_A    := $(if $(CLIENT_SRC),$(B)/libhyprof.a)
 CLIENT_SO   := $(if $(CLIENT_SRC),$(B)/libhyprof.so)
@@ -153,7 +157,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
+all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -200,6 +204,11 @@ packages: ## install every Debian package that any target needs
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
 
+# Where the shells look for them, and the names of ours.
+COMPLETIONS := bash-completion/completions/hyprof.bash zsh/site-functions/_hyprof fish/vendor_completions.d/hyprof.fish
+COMPLETION_FOLDERS := $(patsubst %/,%,$(dir $(COMPLETIONS)))
+installed = $(1:.bash=)
+
 install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
@@ -211,6 +220,9 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(PREFIX)/lib/lib$(n).so.0' && \
 	        ln -sf lib$(n).so.0 '$(DESTDIR)$(PREFIX)/lib/lib$(n).so' &&) true
 	$(foreach h,$(CLIENT_HDR),install -D -m 644 $(h) '$(h:instrument/client/%=$(DESTDIR)$(PREFIX)/%)' &&) true
+	install -d $(COMPLETION_FOLDERS:%='$(DESTDIR)$(PREFIX)/share/%') '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 644 $(B)/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
@@ -228,7 +240,9 @@ uninstall: ## remove what install put there
 	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
 	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
 	        $(foreach n,$(TRACY_NAMES),$(foreach e,.a .so .so.0,'$(DESTDIR)$(PREFIX)/lib/lib$(n)$(e)')) \
+	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
+	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
 	-find '$(DESTDIR)$(PREFIX)/include/hyprof' -depth -type d -empty -delete
 
 clean: ## remove build/
@@ -289,6 +303,33 @@ $(BPF_PROGRAM): sampler/bpf/switch_events.bpf.c $(wildcard sampler/bpf/*.h) $(B)
 
 $(B)/obj/sampler/switch_program.o: $(BPF_PROGRAM)
 $(B)/obj/sampler/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
+
+# What manuals say beyond the tables of options: one file, in which each begins with its name.
+MANUAL_PROSE := $(B)/obj/cli/manual_prose.txt
+$(MANUAL_PROSE): $(PROSE_TXT) docs/man $(B)/flags
+	@mkdir -p $(@D)
+	$(Q)for file in $(PROSE_TXT); do printf '\001%s\n' "$$(basename "$$file" .txt)" && cat "$$file" || exit 1; done > $@
+$(B)/obj/cli/manual_prose.o: $(MANUAL_PROSE)
+$(B)/obj/cli/manual_prose.o: private C_FLAGS += -DMANUAL_PROSE_FILE='"$(MANUAL_PROSE)"'
+$(B)/obj/cli/man_page.o: private C_FLAGS += -DHYPROF_DATE='"$(RELEASED)"'
+
+# Made by the program itself, so that they say what it does.
+$(B)/man/made: $(B)/hyprof
+	$(call say,MAN,$(@D))
+	@mkdir -p $(@D) && rm -f $(@D)/*.1
+	$(Q)for page in $$($< __man); do \
+	        $< __man $$page > "$(@D)/$$([ $$page = hyprof ] || echo hyprof-)$$page.1" || exit 1; \
+	done
+	@touch $@
+
+# Another commit builds one file anew.
+GIT_ID := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+$(B)/git_id: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(GIT_ID)' | cmp -s - $@ || printf '%s\n' '$(GIT_ID)' > $@
+$(B)/obj/cli/version.o: $(B)/git_id
+$(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPROF_MACHINE='"$(MACHINE)"' \
+                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0)
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)

@@ -47,8 +47,8 @@ struct building {
         const struct trace_dictionary *dictionary;
         const struct function_table *functions;
         const struct label_groups *groups; /* its */
-        struct stack_sum *stacks; /* heap; by stack */
-        uint32_t n_stacks;        /* with the one that stands for none */
+        struct stack_sum *stacks;          /* heap; by stack */
+        uint32_t n_stacks;                 /* with the one that stands for none */
         struct found_label *found;
         uint32_t *listed; /* heap; labels in `found` */
         uint32_t n_listed;
@@ -268,13 +268,6 @@ static int compare_labels(const void *a, const void *b, void *context)
         return (x > y) - (x < y);
 }
 
-static void leave_out(struct call_tree *t, uint64_t weight)
-{
-        t->n_left_out++;
-        if (weight > t->largest_left)
-                t->largest_left = weight;
-}
-
 /* Makes a node of each function that weighs enough. */
 static int add_children(struct building *b, uint32_t parent)
 {
@@ -287,7 +280,7 @@ static int add_children(struct building *b, uint32_t parent)
                 struct found_label *found = &b->found[b->listed[i]];
 
                 if (found->total.weight < least || t->n_nodes >= CALL_TREE_NODES_MAX) {
-                        leave_out(t, found->total.weight);
+                        t->n_left_out++;
                         continue;
                 }
                 if (array_reserve(&t->nodes, &t->nodes_capacity, t->n_nodes + 1, sizeof(*t->nodes)) < 0)
@@ -338,8 +331,7 @@ static int end_node(struct building *b, uint32_t parent, bool is_deep)
         if (!is_deep)
                 r = add_children(b, parent);
         else
-                for (uint32_t i = 0; i < b->n_listed; i++)
-                        leave_out(b->tree, b->found[b->listed[i]].total.weight);
+                b->tree->n_left_out += b->n_listed;
         return r == 0 ? keep_places(b) : r;
 }
 

@@ -51,8 +51,7 @@ struct call_tree {
                 *nodes; /* heap; [0] is the root, whose total is that of all samples that it holds */
         uint32_t n_nodes;
         size_t nodes_capacity;
-        uint64_t n_left_out;   /* functions below nodes that are there: too light, too deep, or too many */
-        uint64_t largest_left; /* the heaviest of them */
+        uint64_t n_left_out; /* functions below nodes that are there: too light, too deep, or too many */
 };
 
 /*

@@ -225,6 +225,11 @@ static int compare_doubles(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
+static bool is_judged(const struct diff_item *item, enum diff_kind kind)
+{
+        return item->kind == kind && item->is_asked && item->doubt == DIFF_JUDGED;
+}
+
 static bool is_whole_asked(const struct diff_comparison *c, enum diff_kind kind)
 {
         enum diff_kind only;
@@ -234,50 +239,48 @@ static bool is_whole_asked(const struct diff_comparison *c, enum diff_kind kind)
         return !c->options.only || (is_kind_only(c->options.only, &only) && only == kind);
 }
 
-/* The largest p that is significant among all (Benjamini and Hochberg); below 0 if none is. */
-static int find_limit(struct diff_comparison *c, double *ret_limit)
+/* The largest p that is significant among those of a kind (Benjamini and Hochberg); below 0 if none is. */
+static int find_limit(struct diff_comparison *c, enum diff_kind kind, double *ret_limit)
 {
-        double *all = calloc(c->n_items + DIFF_KIND_COUNT, sizeof(*all));
+        double *all = calloc(c->n_items + 1, sizeof(*all));
         uint32_t n = 0;
 
         if (!all)
                 return -ENOMEM;
         for (size_t i = 0; i < c->n_items; i++)
-                if (c->items[i].is_asked && c->items[i].doubt == DIFF_JUDGED)
+                if (is_judged(&c->items[i], kind))
                         all[n++] = c->items[i].p;
-        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++)
-                if (is_whole_asked(c, (enum diff_kind)kind))
-                        all[n++] = c->wholes[kind].p;
+        if (is_whole_asked(c, kind))
+                all[n++] = c->wholes[kind].p;
         if (n > 0)
                 qsort(all, n, sizeof(*all), compare_doubles);
         *ret_limit = -1;
         for (uint32_t i = 0; i < n; i++)
                 if (all[i] <= c->options.alpha * (i + 1) / n)
                         *ret_limit = all[i];
-        c->n_judged = n;
+        c->n_judged[kind] = n;
         free(all);
         return 0;
 }
 
-static int mark_significant(struct diff_comparison *c)
+static int mark_significant(struct diff_comparison *c, enum diff_kind kind)
 {
+        struct diff_whole *whole = &c->wholes[kind];
         double limit;
-        int r = find_limit(c, &limit);
+        int r = find_limit(c, kind, &limit);
 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < c->n_items; i++) {
                 struct diff_item *item = &c->items[i];
 
-                item->is_significant = item->is_asked && item->doubt == DIFF_JUDGED && item->p <= limit;
+                if (!is_judged(item, kind))
+                        continue;
+                item->is_significant = item->p <= limit;
                 c->n_significant += item->is_significant;
         }
-        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
-                struct diff_whole *whole = &c->wholes[kind];
-
-                whole->is_significant = is_whole_asked(c, (enum diff_kind)kind) && whole->p <= limit;
-                c->n_significant += whole->is_significant;
-        }
+        whole->is_significant = is_whole_asked(c, kind) && whole->p <= limit;
+        c->n_significant += whole->is_significant;
         return 0;
 }
 
@@ -306,7 +309,9 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
         }
         for (int kind = 0; r == 0 && kind < DIFF_KIND_COUNT; kind++)
                 r = judge_kind(c, runs, (enum diff_kind)kind);
-        return r < 0 ? r : mark_significant(c);
+        for (int kind = 0; r == 0 && kind < DIFF_KIND_COUNT; kind++)
+                r = mark_significant(c, (enum diff_kind)kind);
+        return r;
 }
 
 void diff_comparison_interval(double change, double se, double df, double *ret_low, double *ret_high)
@@ -325,9 +330,10 @@ double diff_comparison_resolution(const struct diff_comparison *c, enum diff_kin
         for (size_t i = 0; all && i < c->n_items; i++) {
                 const struct diff_item *item = &c->items[i];
 
-                if (item->kind == kind && item->is_asked && item->doubt == DIFF_JUDGED && !item->is_kernel)
-                        all[n++] = item->se * (student_t_quantile(c->options.alpha / c->n_judged, item->df) +
-                                               student_t_quantile(2 * (1 - POWER), item->df));
+                if (is_judged(item, kind) && !item->is_kernel)
+                        all[n++] = item->se *
+                                   (student_t_quantile(c->options.alpha / c->n_judged[kind], item->df) +
+                                    student_t_quantile(2 * (1 - POWER), item->df));
         }
         if (n > 0) {
                 qsort(all, n, sizeof(*all), compare_doubles);

@@ -4,8 +4,8 @@
  *
  * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_pair, diff_sets -> diff_view
  *
- * The method is in docs/diff.md.  Of all that is looked at, at most the share `alpha` of what is called significant
- * has not changed (Benjamini and Hochberg).
+ * The method is in docs/diff.md.  Of the functions that are called significant at most the share `alpha` has not
+ * changed, and the same of the zones (Benjamini and Hochberg).
  */
 #ifndef ANALYZE_DIFF_COMPARISON_H
 #define ANALYZE_DIFF_COMPARISON_H
@@ -21,10 +21,10 @@
 #define DIFF_ZONES_MIN   10 /* of a zone */
 #define DIFF_RUNS_MAX    256
 
-#define DIFF_ALPHA        0.01
+#define DIFF_ALPHA        0.05
 #define DIFF_SHARE_MIN    0.005
 #define DIFF_ALLOW_ITEM   0.005
-#define DIFF_ALLOW_KERNEL 0.25
+#define DIFF_ALLOW_KERNEL 0.4
 #define DIFF_ALLOW_WHOLE  0.05
 
 struct diff_options {
@@ -47,8 +47,9 @@ struct diff_comparison {
         double units_before, units_after;
         uint64_t n_samples_before, n_samples_after; /* of all runs */
         bool weight_is_ns;
-        bool lacks_switches;              /* zones are compared by wall-clock time for that reason */
-        uint32_t n_judged, n_significant; /* that were asked for, with the wholes */
+        bool lacks_switches;                /* zones are compared by wall-clock time for that reason */
+        uint32_t n_judged[DIFF_KIND_COUNT]; /* that were asked for, with the whole */
+        uint32_t n_significant;             /* of all */
         uint32_t n_unsliced;
         uint64_t n_unnamed;
         bool has_kind[DIFF_KIND_COUNT]; /* every run has some, so that they can be compared */

@@ -49,7 +49,8 @@ uint32_t diff_items_references(const struct diff_item *items, size_t n_items, en
         for (size_t i = 0; i < n_items && i <= UINT32_MAX; i++) {
                 uint32_t at = n;
 
-                if (items[i].kind != kind || items[i].doubt != DIFF_JUDGED || items[i].is_outer)
+                if (items[i].kind != kind || items[i].doubt != DIFF_JUDGED || items[i].is_outer ||
+                    items[i].is_kernel)
                         continue;
                 while (at > 0 && items[ret[at - 1]].share_before < items[i].share_before)
                         at--;

@@ -77,7 +77,8 @@ double diff_item_count_variance(const struct diff_item *item, const struct diff_
                                 const struct diff_basis *basis, bool before);
 
 /*
- * diff_items_references() - the judged items of a kind that the whole is found from, no outer zones
+ * diff_items_references() - the judged items of a kind that the whole is found from:
+ * no outer zones, and nothing of the kernel, whose share tells what else the machine did
  * @ret:  indexes, the heaviest first, at most DIFF_REFERENCES_MAX.  Returns how many.
  */
 uint32_t diff_items_references(const struct diff_item *items, size_t n_items, enum diff_kind kind,

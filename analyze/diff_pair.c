@@ -20,7 +20,10 @@
 #define N_SLICES_MIN 8
 
 /* Fewer items do not tell how much items scatter. */
-#define N_SCATTER_MIN 6
+#define N_SCATTER_MIN 5
+
+/* What is expected of runs in general counts as much as so many items. */
+#define SCATTER_PRIOR 4
 
 /* A replicate in which nothing of an item was drawn has this share of it, not none: there is no logarithm of 0. */
 #define SHARE_MIN 0.01
@@ -209,20 +212,20 @@ static double spread_variance(const struct diff_pair *pair, const struct judged 
 }
 
 /*
- * The scatter of the items beyond what varies within the recordings.  By medians: a few items that did change do not
- * count for it, but if most have, nothing can be said of any.
+ * The scatter of the other items beyond what varies within the recordings.  By medians: a few items that did change do not
+ * count for it, but if most have, nothing can be said of any.  A variance.
  */
-static double find_scatter(const struct resampling *r, const struct diff_item *items)
+static double find_scatter(const struct resampling *r, const struct diff_item *items, uint32_t owner)
 {
         struct weighted_value squares[DIFF_REFERENCES_MAX], variances[DIFF_REFERENCES_MAX];
         uint32_t n = 0;
-        double middle, scatter;
+        double middle, scatter, allowance = r->pair->allowance.item;
 
         for (uint32_t i = 0; i < r->shift.n; i++) {
                 const struct judged *j = &r->judged[r->reference_at[i]];
                 const struct diff_item *item = &items[j->item];
 
-                if (item->is_kernel)
+                if (item->is_kernel || j->item == owner)
                         continue;
                 squares[n] = (struct weighted_value){ fabs(item->change), 1, n };
                 variances[n] = (struct weighted_value){ spread_variance(r->pair, j, item), 1, n };
@@ -233,8 +236,8 @@ static double find_scatter(const struct resampling *r, const struct diff_item *i
         weighted_values_sort(squares, n);
         weighted_values_sort(variances, n);
         middle = weighted_median_without(squares, n, WEIGHTED_MEDIAN_NOBODY) / NORMAL_MEDIAN;
-        scatter = middle * middle - weighted_median_without(variances, n, WEIGHTED_MEDIAN_NOBODY);
-        return scatter > 0 ? sqrt(scatter) : 0;
+        scatter = fmax(middle * middle - weighted_median_without(variances, n, WEIGHTED_MEDIAN_NOBODY), 0);
+        return (SCATTER_PRIOR * allowance * allowance + n * scatter) / (SCATTER_PRIOR + n);
 }
 
 static void find_changes(struct resampling *r, struct diff_item *items)
@@ -253,14 +256,13 @@ static void find_changes(struct resampling *r, struct diff_item *items)
 
 static void judge(struct resampling *r, struct diff_item *items)
 {
-        double scatter = find_scatter(r, items);
-
         for (uint32_t i = 0; i < r->n_judged; i++) {
                 struct diff_item *item = &items[r->judged[i].item];
-                double allowance = fmax(allowance_of(r->pair, item), scatter);
+                double scatter = find_scatter(r, items, r->judged[i].item);
+                double allowance = allowance_of(r->pair, item);
 
-                item->se = sqrt(spread_variance(r->pair, &r->judged[i], item) + allowance * allowance +
-                                r->judged[i].shift_variance);
+                item->se = sqrt(spread_variance(r->pair, &r->judged[i], item) +
+                                fmax(allowance * allowance, scatter) + r->judged[i].shift_variance);
                 item->df = DIFF_PAIR_DF;
                 item->p = student_t_two_sided(item->change / item->se, item->df);
         }

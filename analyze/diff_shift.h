@@ -7,7 +7,7 @@
  * The weighted median of the items' changes.  An item that has changed moves it little, however much it did, as long
  * as items of more than half of the weight have not; and for an item itself, it is found from the others alone.
  * An item weighs what is known of it, 1 / (variance by counts + allowance); that no run is expected to be faster than
- * another weighs 1 / allowance, as a change of 0.
+ * another weighs as much as a usual item of them, at most 1 / allowance, as a change of 0.
  */
 #ifndef ANALYZE_DIFF_SHIFT_H
 #define ANALYZE_DIFF_SHIFT_H
@@ -24,7 +24,7 @@ struct diff_shift {
         double weights[DIFF_REFERENCES_MAX];
         double allowances[DIFF_REFERENCES_MAX]; /* of each, between two runs, as a variance */
         uint32_t n;
-        double prior_weight;
+        double prior_weight, prior_allowance;                  /* a variance */
         struct weighted_value values[DIFF_REFERENCES_MAX + 1]; /* of the current question */
 };
 

@@ -151,6 +151,13 @@ const struct source_text *source_texts_find(struct source_texts *s, struct repor
         return text;
 }
 
+const struct source_text *source_texts_find_kept(struct source_texts *s, struct report_string name)
+{
+        const struct source_text *text = find_known(s, name);
+
+        return text && text->origin == SOURCE_OF_TRACE ? text : NULL;
+}
+
 struct report_string source_text_line(const struct source_text *text, uint32_t line)
 {
         size_t start, end;

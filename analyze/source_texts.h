@@ -59,6 +59,9 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
  */
 const struct source_text *source_texts_find(struct source_texts *s, struct report_string name);
 
+/* The same among those of the trace alone; NULL if it has none.  Its lines are not asked for. */
+const struct source_text *source_texts_find_kept(struct source_texts *s, struct report_string name);
+
 /* A line, 1 .. n_lines, without its end; empty beyond. */
 struct report_string source_text_line(const struct source_text *text, uint32_t line);
 

@@ -18,7 +18,7 @@
 /* Of the room for instances: how many a hash chooses is not exact. */
 #define KEEP_FILL 0.9
 
-#define ANSWER_HIGH_MIN   0.1 /* share of the extra time */
+#define ANSWER_HIGH_MIN   0.05 /* share of the extra time */
 #define ANSWER_MEDIUM_MIN 0.25
 
 void why_deinit(struct why *w)

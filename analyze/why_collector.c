@@ -102,7 +102,7 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
         struct why_collector_thread *state = &c->threads[thread->id - 1];
         struct why_instance instance = {
                 .begin_ns = zone->begin_ns,
-                .duration_ns = zone->end_ns - zone->begin_ns,
+                .duration_ns = zone_instance_duration_ns(zone),
                 .on_cpu_ns = zone->on_cpu_ns,
                 .n_samples = state->n_samples,
                 .weight = state->weight,
@@ -149,7 +149,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
         if (zone->depth != state->depth) {
                 if (zone->closed && zone->outermost)
                         r = why_draft_add(&state->draft, WHY_ZONE, zone->location,
-                                          zone->end_ns - zone->begin_ns);
+                                          zone_instance_duration_ns(zone));
         } else {
                 state->is_open = false;
                 if (zone->closed)

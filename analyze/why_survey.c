@@ -47,7 +47,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
-        uint64_t duration_ns = zone->end_ns - zone->begin_ns;
+        uint64_t duration_ns = zone_instance_duration_ns(zone);
 
         if (!state->is_open || zone->depth != state->depth)
                 return 0;

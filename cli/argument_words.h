@@ -48,13 +48,13 @@ enum argument_kind argument_word_kind(const struct argument_word *word);
 /* Whether @argument is choices and nothing else. */
 bool argument_words_are_choices(const char *argument);
 
-/* The place of @word among choices such as "auto|always|never", from 0; -EINVAL = it is none of them. */
-int argument_words_find(const char *choices, const char *word);
+/* The place of @wanted among choices such as "auto|always|never", from 0; -EINVAL = it is none of them. */
+int argument_words_find(const char *choices, const char *wanted);
 
 /*
- * argument_words_complain() - says that @word is none of the choices, which there are, and which may be meant
+ * argument_words_complain() - says that @wanted is none of the choices, which there are, and which may be meant
  * @what:  "--color", or whatever the word was given to
  */
-void argument_words_complain(const char *what, const char *choices, const char *word);
+void argument_words_complain(const char *what, const char *choices, const char *wanted);
 
 #endif /* CLI_ARGUMENT_WORDS_H */

@@ -236,7 +236,7 @@ static int check(const char *path, bool mend)
         return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the result");
 }
 
-static int run(void *context, struct common_options *common)
+static int check_trace(void *context, struct common_options *common)
 {
         const bool *mend = context;
 
@@ -251,9 +251,11 @@ const struct option_table *cmd_check_options(void)
 int cmd_check(int argc, char **argv)
 {
         bool mend = false;
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &mend, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &mend,
+                                             .takes_trace = true,
+                                             .run = check_trace };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -4,10 +4,10 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
-#include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "export/tracy_csv.h"
 
@@ -17,10 +17,8 @@
 #include <string.h>
 
 struct arguments {
-        const char *path;
         struct tracy_csv_options csv;
         struct trace_filter_request filter;
-        bool help;
 };
 
 /* -e is --self as in tracy-csvexport; --event of the other commands has no place here: there are no samples. */
@@ -38,23 +36,23 @@ static const struct option_row option_rows[] = {
         { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" },
         { FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7" },
         { FILTER_OPTION_ZONE, "zone", "PATTERN", "only inside these zones: 'dispatch', 'dispatch/**'" },
-        { 'i', "input", "FILE", "the same as FILE" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof csv",
-        .operands = "[FILE]",
+        .operands = "[TRACE]",
         .n_operands_max = 1,
         .about =
                 "Prints statistics of the zones of a trace, or every zone, as tracy-csvexport does: the same\n"
-                "columns in the same order, quoted where they need it; more columns follow.  FILE is a\n"
-                "trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
+                "columns in the same order, quoted where they need it; more columns follow.  TRACE is a\n"
+                "file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
                 "exit status: 0 = printed, also what could be read of a trace that is cut off or damaged;\n"
-                "1 = FILE cannot be read, nothing in it is called like that, or the table cannot be\n"
+                "1 = TRACE cannot be read, nothing in it is called like that, or the table cannot be\n"
                 "written; 2 = usage\n",
 };
 
@@ -102,38 +100,16 @@ static int take_option(void *context, int letter, const char *value)
         case 'p':
                 args->csv.plots = true;
                 return 0;
-        case 'i':
-                args->path = value;
-                return 0;
-        case 'h':
-                args->help = true;
-                return 0;
         default:
                 return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
         }
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *args)
-{
-        int first;
-
-        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
-                return -EINVAL;
-        if (first < argc)
-                args->path = argv[first];
-        if (args->csv.plots && !args->csv.unwrap && !args->help) {
-                complain("error: --plot prints values below every zone");
-                complain_try("hyprof csv --unwrap --plot");
-                return -EINVAL;
-        }
-        return 0;
-}
-
-static int run(struct arguments *args, struct error *err)
+static int write_table(struct arguments *args, const char *path, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
         struct loaded_trace trace;
-        int r = loaded_trace_open(&trace, args->path, err);
+        int r = loaded_trace_open(&trace, path, err);
 
         if (r == 0)
                 r = trace_filter_init(&filter, &args->filter, &trace, err);
@@ -141,25 +117,24 @@ static int run(struct arguments *args, struct error *err)
         if (r == 0)
                 r = tracy_csv_write(&trace, &args->csv, stdout, err);
         if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED))
-                complain("warning: %s: %s; showing what stands before", args->path, trace.ending_words);
+                complain("warning: %s: %s; showing what stands before", path, trace.ending_words);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
         return r;
 }
 
-int cmd_csv(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .csv = { .separator = ',' } };
+        struct arguments *args = context;
         struct error err = ERROR_NONE;
         int r;
 
-        if (parse_arguments(argc, argv, &args) < 0)
+        if (args->csv.plots && !args->csv.unwrap) {
+                complain("error: --plot prints values below every zone");
+                complain_try("hyprof csv --unwrap --plot");
                 return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
-        r = run(&args, &err);
+        r = write_table(args, common->trace, &err);
         if (r == -EPIPE) /* who reads has seen enough */
                 return EXIT_STATUS_OK;
         if (r < 0) {
@@ -167,4 +142,14 @@ int cmd_csv(int argc, char **argv)
                 return EXIT_STATUS_FAILED;
         }
         return standard_output_finish(EXIT_STATUS_OK, "the table");
+}
+
+int cmd_csv(int argc, char **argv)
+{
+        struct arguments args = { .csv = { .separator = ',' } };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
 }

@@ -76,7 +76,7 @@ static const struct option_row option_rows[] = {
         { LETTER_FAIL_ABOVE, "fail-above", "PERCENT",
           "exit status 1 if something is significantly slower by more" },
         { LETTER_ALPHA, "alpha", "PERCENT",
-          "of what is called significant, how much may be none; default: 1" },
+          "of what is called significant, how much may be none; default: 5" },
         { LETTER_NOISE, "noise", "PERCENT",
           "how far a function or zone differs between two runs of one program; default: 0.5" },
         { LETTER_MIN_SHARE, "min-share", "PERCENT",

@@ -4,11 +4,10 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
-#include "cli/option_table.h"
-#include "cli/standard_output.h"
 #include "export/sqlite_database.h"
 #include "view/text_number.h"
 
@@ -26,16 +25,16 @@ struct arguments {
         const char *path;
         const char *database;
         struct trace_filter_request filter;
-        bool force, quiet, help;
+        bool force, quiet;
 };
 
 static const struct option_row option_rows[] = {
         { LETTER_SQLITE, "sqlite", "FILE", "write the database here" },
         { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
         FILTER_OPTION_ROWS,
-        { 'i', "input", "TRACE", "the same as TRACE" },
-        { 'q', "quiet", NULL, "say nothing but errors" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -69,33 +68,9 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_FORCE:
                 args->force = true;
                 return 0;
-        case 'i':
-                args->path = value;
-                return 0;
-        case 'q':
-                args->quiet = true;
-                return 0;
-        case 'h':
-                args->help = true;
-                return 0;
         default:
                 return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
         }
-}
-
-static int parse_arguments(int argc, char **argv, struct arguments *args)
-{
-        int first;
-
-        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
-                return -EINVAL;
-        if (first < argc)
-                args->path = argv[first];
-        if (args->database || args->help)
-                return 0;
-        complain("error: where is the database to be written?");
-        complain_try("hyprof query --sqlite out.db %s", args->path);
-        return -EINVAL;
 }
 
 /* A database needs a name while it is written: one beside its own, so that who sees that has all of it. */
@@ -146,30 +121,41 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
         return 0;
 }
 
-int cmd_query(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .path = OPTION_DEFAULT_TRACE };
         struct trace_filter filter = { .is_empty = true };
+        struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct loaded_trace trace;
         int r;
 
-        if (parse_arguments(argc, argv, &args) < 0)
+        args->path = common->trace;
+        args->quiet = common->quiet;
+        if (!args->database) {
+                complain("error: where is the database to be written?");
+                complain_try("hyprof query --sqlite out.db %s", args->path);
                 return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
-        r = loaded_trace_open(&trace, args.path, &err);
+        r = loaded_trace_open(&trace, args->path, &err);
         if (r == 0)
-                r = trace_filter_init(&filter, &args.filter, &trace, &err);
+                r = trace_filter_init(&filter, &args->filter, &trace, &err);
         if (r == 0)
-                r = write_database(&trace, &filter, &args, &err);
+                r = write_database(&trace, &filter, args, &err);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
         if (r < 0)
                 complain("error: %s", err.text);
         if (r == -EEXIST)
-                complain_try("hyprof query --force --sqlite %s %s", args.database, args.path);
+                complain_try("hyprof query --force --sqlite %s %s", args->database, args->path);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}
+
+int cmd_query(int argc, char **argv)
+{
+        struct arguments args = { .path = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
 }

@@ -135,7 +135,9 @@ static int end_as_command(const struct recorder_result *result)
 /* What was attached to runs on or has ended by itself: only a command that was recorded has a status for us. */
 static int end_of_recording(const struct record_options *options, const struct recorder_result *result)
 {
-        return record_options_is_attaching(options) ? EXIT_STATUS_OK : end_as_command(result);
+        if (record_options_is_attaching(options) || options->ignore_status)
+                return EXIT_STATUS_OK;
+        return end_as_command(result);
 }
 
 /* ---- the recording ------------------------------------------------------------------------------------- */

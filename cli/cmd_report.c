@@ -7,8 +7,10 @@
 #include "cli/complaint.h"
 #include "cli/cpus_text.h"
 #include "cli/exit_status.h"
+#include "cli/filter_options.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
+#include "cli/report_views.h"
 #include "cli/standard_output.h"
 #include "cli/waits_text.h"
 
@@ -17,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Rows of each list in the text, unless --limit says otherwise: a screen or two. */
 #define TEXT_ROWS         10
@@ -28,19 +31,17 @@ enum { LETTER_OFF_CPU = OPTION_LONG_ONLY, LETTER_CPUS };
 
 struct arguments {
         const char *path;
-        const char *event; /* NULL = the one with the most samples */
-        uint32_t limit;    /* 0 = all */
-        bool json;
-        bool off_cpu, cpus; /* views instead of the usual one, or both */
+        struct report_views views; /* or one of these; with filters, and how to print */
+        bool off_cpu, cpus;        /* views instead of the usual one, or both */
 };
 
 static const struct option_row option_rows[] = {
-        COMMON_ROW_JSON("print JSON (schema " REPORT_JSON_SCHEMA ", docs/report-json.md) instead of text"),
-        COMMON_ROW_LIMIT,
-        { 'e', "event", "EVENT", "show the samples of this event; default: the one with the most" },
+        REPORT_VIEW_ROWS,
         COMMON_ROW_INPUT,
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and who woke them" },
         { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with whom" },
+        FILTER_OPTION_ROWS,
+        OUTPUT_OPTION_ROWS,
         COMMON_ROW_PAGER,
         COMMON_ROW_HELP,
 };
@@ -49,9 +50,11 @@ static const struct option_table table = {
         .command = "hyprof report",
         .operands = "[TRACE]",
         .n_operands_max = 1,
-        .about = "Shows where the time of a recorded program went: functions, zones, and the functions\n"
-                 "inside the zones.  TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE
-                 "\n",
+        .about =
+                "Shows where the time of a recorded program went: functions, zones, and the functions\n"
+                "inside the zones; or one view of it in detail.  --zone alone is a view as well: its times, the\n"
+                "calls inside, its waits and its slowest instances.  TRACE is a file, \"-\" standard input;\n"
+                "default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
@@ -63,15 +66,17 @@ static int take_option(void *context, int letter, const char *value)
         struct arguments *args = context;
 
         switch (letter) {
-        case 'e':
-                args->event = value;
-                return 0;
         case LETTER_OFF_CPU:
                 args->off_cpu = true;
                 return 0;
-        default:
+        case LETTER_CPUS:
                 args->cpus = true;
                 return 0;
+        default: {
+                int r = report_views_take(&args->views, letter, value);
+
+                return r < 0 ? r : 0;
+        }
         }
 }
 
@@ -82,15 +87,17 @@ static void warn_of_ending(const struct report *report, const char *path)
                 complain("warning: %s: %s; showing what stands before", path, report->ending_words);
 }
 
-static void explain_failure(int code, const struct arguments *args, const struct error *err)
+/* Returns the exit status. */
+static int explain_failure(int code, const struct arguments *args, const struct error *err)
 {
         complain("error: %s", err->text);
-        if (code == -ENOENT && !args->event)
+        if (code == -ENOENT && access(args->path, F_OK) < 0 && strcmp(args->path, "-") != 0)
                 complain_try("hyprof record COMMAND");
         else if (code == -EBADMSG)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)
                 complain_try("a newer hyprof");
+        return code == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }
 
 static int print_text(const struct report *report, const struct arguments *args, uint32_t limit)
@@ -118,14 +125,15 @@ static int print_json(const struct report *report, const struct arguments *args,
         return report_json_print(report, &options, stdout);
 }
 
+static bool is_json(const struct arguments *args)
+{
+        return args->views.output.document.format == DOCUMENT_JSON;
+}
+
 static int write_report(const struct report *report, const struct arguments *args)
 {
-        uint32_t limit = args->limit;
-        int r;
-
-        if (limit == COMMON_LIMIT_UNSET)
-                limit = args->json ? 0 : TEXT_ROWS;
-        r = args->json ? print_json(report, args, limit) : print_text(report, args, limit);
+        uint32_t limit = output_options_limit(&args->views.output, TEXT_ROWS);
+        int r = is_json(args) ? print_json(report, args, limit) : print_text(report, args, limit);
         if (r < 0) {
                 complain("error: writing the report: out of memory");
                 return EXIT_STATUS_FAILED;
@@ -133,35 +141,50 @@ static int write_report(const struct report *report, const struct arguments *arg
         return standard_output_finish(EXIT_STATUS_OK, "the report");
 }
 
-static int run(void *context, struct common_options *common)
+/* The overview, or what threads waited for, or the CPUs. */
+static int print_overview(const struct arguments *args, struct error *err)
 {
-        struct arguments *args = context;
-        struct report_options options;
-        struct error err = ERROR_NONE;
-        struct report *report;
-        int r;
-
-        args->path = common->trace;
-        args->limit = common->limit;
-        args->json = common->json;
-        options = (struct report_options){
-                .event = args->event,
-                .n_zones_inside = args->json ? 0 : TEXT_ZONES_INSIDE,
-                .n_functions_inside = args->json ? JSON_ROWS_INSIDE : TEXT_ROWS_INSIDE,
+        uint32_t limit = args->views.output.limit;
+        struct report_options options = {
+                .event = args->views.filter.event,
+                .n_zones_inside = is_json(args) ? 0 : TEXT_ZONES_INSIDE,
+                .n_functions_inside = is_json(args) ? JSON_ROWS_INSIDE : TEXT_ROWS_INSIDE,
                 .wants_waits = args->off_cpu,
                 .wants_cpus = args->cpus,
         };
-        if (args->limit != COMMON_LIMIT_UNSET)
-                options.n_zones_inside = options.n_functions_inside = args->limit;
-        r = report_load(args->path, &options, &report, &err);
-        if (r < 0) {
-                explain_failure(r, args, &err);
-                return EXIT_STATUS_FAILED;
-        }
+        struct trace_filter_request filter = args->views.filter;
+        struct report *report;
+        int r;
+
+        /* Which samples are shown; counters that were read with them are shown as well. */
+        filter.event = NULL;
+        options.filter = &filter;
+        if (limit != OUTPUT_LIMIT_UNSET)
+                options.n_zones_inside = options.n_functions_inside = limit;
+        r = report_load(args->path, &options, &report, err);
+        if (r < 0)
+                return r;
         warn_of_ending(report, args->path);
         r = write_report(report, args);
         report_free(report);
         return r;
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        struct error err = ERROR_NONE;
+        int r;
+
+        args->path = common->trace;
+        output_options_adopt(&args->views.output, common);
+        if (report_views_complete(&args->views, args->off_cpu || args->cpus) < 0)
+                return EXIT_STATUS_USAGE;
+        if (args->views.view == REPORT_VIEW_NONE)
+                r = print_overview(args, &err);
+        else
+                r = report_views_print(&args->views, args->path, &err);
+        return r < 0 ? explain_failure(r, args, &err) : r;
 }
 
 const struct option_table *cmd_report_options(void)
@@ -171,10 +194,11 @@ const struct option_table *cmd_report_options(void)
 
 int cmd_report(int argc, char **argv)
 {
-        struct arguments args = { .event = NULL };
+        struct arguments args = { .path = NULL };
         const struct command_frame frame = {
                 .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
         };
 
+        report_views_init(&args.views);
         return command_frame_run(&frame, argc, argv);
 }

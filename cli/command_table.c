@@ -10,6 +10,8 @@
 #include "cli/cmd_dump.h"
 #include "cli/cmd_export.h"
 #include "cli/cmd_extract.h"
+#include "cli/cmd_guide.h"
+#include "cli/cmd_help.h"
 #include "cli/cmd_list.h"
 #include "cli/cmd_modules.h"
 #include "cli/cmd_query.h"
@@ -42,6 +44,8 @@ static const struct command_row rows[] = {
         { COMMAND(list), false, "show the events that can be recorded" },
         { COMMAND(doctor), false,
           "show what this machine and user can record, and what would allow the rest" },
+        { COMMAND(guide), false, "say on one page how to find out where time goes" },
+        { COMMAND(help), false, "show the manual of a command" },
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -97,7 +101,8 @@ void command_table_print(FILE *out)
         for (size_t i = 0; i < N_ROWS; i++)
                 (void)fprintf(out, "  %-*s  %s\n", (int)longest_name(), rows[i].name, rows[i].help);
         (void)fputs("\n"
-                    "hyprof COMMAND --help explains a command; hyprof --version prints the version.\n"
+                    "hyprof COMMAND --help explains a command shortly, hyprof help COMMAND at length;\n"
+                    "hyprof --version [--json] prints the version and what is compiled in.\n"
                     "First steps:  hyprof record ./program    then    hyprof report\n",
                     out);
 }

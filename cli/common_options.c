@@ -23,31 +23,26 @@ static int take_limit(struct common_options *common, const char *value)
         return 1;
 }
 
-/* What an option without argument switches on; NULL = it is none of ours. */
-static bool *find_switch(struct common_options *common, const char *name)
+/* Whether it is one of ours that take no argument. */
+static bool switch_on(struct common_options *common, const char *name)
 {
-        const struct {
-                const char *name;
-                bool *is_on;
-        } switches[] = { { "help", &common->help },
-                         { "json", &common->json },
-                         { "quiet", &common->quiet },
-                         { "pager", &common->pager } };
-
-        for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
-                if (strcmp(name, switches[i].name) == 0)
-                        return switches[i].is_on;
-        return NULL;
+        if (strcmp(name, "help") == 0)
+                common->help = true;
+        else if (strcmp(name, "json") == 0)
+                common->json = true;
+        else if (strcmp(name, "quiet") == 0)
+                common->quiet = true;
+        else if (strcmp(name, "pager") == 0)
+                common->pager = true;
+        else
+                return false;
+        return true;
 }
 
 int common_options_take(struct common_options *common, const struct option_row *row, const char *value)
 {
-        bool *is_on = value ? NULL : find_switch(common, row->name);
-
-        if (is_on) {
-                *is_on = true;
-                return 1;
-        }
+        if (!value)
+                return switch_on(common, row->name);
         if (row->letter == 'i' && strcmp(row->name, "input") == 0) {
                 common->trace = value;
                 return 1;

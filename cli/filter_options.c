@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/filter_options.h"
 
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "cli/complaint.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,4 +128,37 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
         default:
                 return 0;
         }
+}
+
+static void add_time(struct byte_buffer *words, const char *name, uint64_t ns)
+{
+        char text[64];
+        int n = snprintf(text, sizeof(text), "%s%s %" PRIu64 ".%09" PRIu64 " s",
+                         words->used_bytes != 0 ? ", " : "", name, ns / NS_PER_S, ns % NS_PER_S);
+
+        byte_buffer_add(words, text, (size_t)n);
+}
+
+static void add_word(struct byte_buffer *words, const char *name, const char *word)
+{
+        if (!word)
+                return;
+        byte_buffer_add(words, ", ", words->used_bytes != 0 ? 2 : 0);
+        byte_buffer_add(words, name, strlen(name));
+        byte_buffer_add(words, " ", 1);
+        byte_buffer_add(words, word, strlen(word));
+}
+
+void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words)
+{
+        if (request->has_from)
+                add_time(words, "from", request->from_ns);
+        if (request->has_to)
+                add_time(words, "to", request->to_ns);
+        add_word(words, "process", request->process);
+        add_word(words, "thread", request->thread);
+        add_word(words, "CPU", request->cpu);
+        add_word(words, "zone", request->zone);
+        add_word(words, "module", request->module);
+        add_word(words, "event", request->event);
 }

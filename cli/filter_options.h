@@ -9,6 +9,8 @@
 
 #include "analyze/trace_filter.h"
 
+struct byte_buffer;
+
 /* Rows for a command's option_table; its letters must be these. */
 #define FILTER_OPTION_FROM    1100
 #define FILTER_OPTION_TO      1101
@@ -48,5 +50,8 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
  * To the nanosecond; what is less is dropped.  Returns 0 or -EINVAL, silently.
  */
 int filter_options_parse_time(const char *text, uint64_t *ret_ns);
+
+/* What is asked for in words: "from 1.5 s, thread worker*"; nothing if that is everything. */
+void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words);
 
 #endif /* CLI_FILTER_OPTIONS_H */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/command_table.h"
 #include "cli/complaint.h"
+#include "cli/completion.h"
 #include "cli/exit_status.h"
+#include "cli/man_page.h"
 #include "cli/standard_output.h"
+#include "cli/version.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -37,14 +40,16 @@ int main(int argc, char **argv)
                 command_table_print(stderr);
                 return EXIT_STATUS_USAGE;
         }
-        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
                 command_table_print(stdout);
                 return standard_output_finish(EXIT_STATUS_OK, "the help");
         }
-        if (strcmp(argv[1], "--version") == 0) {
-                (void)printf("hyprof %s\n", HYPROF_VERSION);
-                return standard_output_finish(EXIT_STATUS_OK, "the version");
-        }
+        if (strcmp(argv[1], "--version") == 0)
+                return version_run(argc - 1, argv + 1);
+        if (strcmp(argv[1], COMPLETION_COMMAND) == 0)
+                return completion_run(argc - 2, argv + 2);
+        if (strcmp(argv[1], MAN_PAGE_COMMAND) == 0)
+                return man_page_run(argc - 2, argv + 2);
         row = command_table_find(argv[1]);
         if (!row) {
                 command_table_complain(argv[1]);

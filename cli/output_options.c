@@ -2,6 +2,7 @@
 #include "cli/output_options.h"
 
 #include "base/error.h"
+#include "cli/common_options.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
@@ -72,6 +73,16 @@ int output_options_take(struct output_options *o, int letter, const char *value)
         default:
                 return 0;
         }
+}
+
+void output_options_adopt(struct output_options *o, const struct common_options *common)
+{
+        if (common->json)
+                o->document.format = DOCUMENT_JSON;
+        if (common->limit != COMMON_LIMIT_UNSET)
+                o->limit = common->limit;
+        if (common->color != TEXT_COLOR_AUTO)
+                o->color = common->color;
 }
 
 void output_options_complete(struct output_options *o)

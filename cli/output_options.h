@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct common_options;
 struct view_document;
 
 #define OUTPUT_OPTION_JSON    'j'
@@ -44,6 +45,9 @@ void output_options_init(struct output_options *o);
 
 /* Returns 1; 0 if the letter is none of them; -EINVAL after a complaint. */
 int output_options_take(struct output_options *o, int letter, const char *value);
+
+/* What a command_frame took of the same options. */
+void output_options_adopt(struct output_options *o, const struct common_options *common);
 
 /* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */
 void output_options_complete(struct output_options *o);

@@ -27,8 +27,8 @@ static void tell_width(void)
 static FILE *open_pager(const char *command)
 {
         void (*before)(int) = signal(SIGPIPE, SIG_DFL);
-        FILE *stream = popen(command,
-                             "we"); /* NOLINT(cert-env33-c): the user's own command, as git and man run it */
+        /* NOLINTNEXTLINE(cert-env33-c): the user's own command, as git and man run it */
+        FILE *stream = popen(command, "we");
 
         (void)signal(SIGPIPE, before);
         return stream;

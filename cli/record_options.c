@@ -31,17 +31,18 @@ enum {
         LETTER_CLIENT_RING,
         LETTER_STAT,
         LETTER_UNWIND,
+        LETTER_CALL_GRAPH,
         LETTER_STACK_SIZE,
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
         LETTER_NO_SWITCHES,
         LETTER_CGROUP,
-        LETTER_CPU,
         LETTER_NO_CHILDREN,
         LETTER_SELF,
         LETTER_DELAY,
         LETTER_SCOPE,
         LETTER_AS_ROOT,
+        LETTER_IGNORE_STATUS,
         LETTER_EMBED,
         LETTER_EMBED_MAX,
         LETTER_ZONES, /* from here on in the order of `families` */
@@ -75,6 +76,8 @@ static const struct option_row option_rows[] = {
         { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
           "callstacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
           "alone; fp, by frame pointers alone; default: auto" },
+        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf", "the same, as perf calls it" },
+        { 'g', "callstacks", NULL, "nothing: there are always callstacks; perf needs it" },
         { LETTER_STACK_SIZE, "stack-size", "SIZE",
           "of the stack, copied with each sample: 1K to 64K; default: 16K" },
         { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies into the trace, too" },
@@ -87,7 +90,7 @@ static const struct option_row option_rows[] = {
         { 't', "tid", "TID[,...]", "the same with single threads" },
         { 'a', "all", NULL, "the same with the whole machine" },
         { LETTER_CGROUP, "cgroup", "PATH", "the same with all that is in a cgroup" },
-        { LETTER_CPU, "cpu", "CPUS", "only what runs on these CPUs: 0-3,8" },
+        { 'C', "cpu", "CPUS", "only what runs on these CPUs: 0-3,8" },
         { LETTER_NO_CHILDREN, "no-children", NULL, "only the processes that are named, or COMMAND itself" },
         { LETTER_SELF, "self", NULL, "hyprof itself as well" },
         { LETTER_SCOPE, "scope", SCOPE_CHOICES,
@@ -95,6 +98,7 @@ static const struct option_row option_rows[] = {
         { LETTER_DELAY, "delay", "TIME", "begin to record so long after the start: 500ms, 10s" },
         { 'd', "duration", "TIME", "stop recording after so long: 500ms, 10s, 2m, 1h" },
         { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
+        { LETTER_IGNORE_STATUS, "ignore-child-status", NULL, "end with 0 whatever COMMAND ends with" },
         { LETTER_ZONES, "zones", "[=callstacks]", "of what the program says of itself, only zones ..." },
         { LETTER_FRAMES, "frames", NULL, "... and frames ..." },
         { LETTER_MESSAGES, "messages", "[=callstacks]", "... and messages ..." },
@@ -261,6 +265,10 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->scope.with_self;
         case LETTER_AS_ROOT:
                 return &options->as_root;
+        case LETTER_IGNORE_STATUS:
+                return &options->ignore_status;
+        case 'g':
+                return &options->has_callstacks;
         case LETTER_NO_SYMBOLIZE:
                 return &options->no_symbolize;
         case LETTER_EMBED_SOURCE:
@@ -299,6 +307,7 @@ static int take_option(void *context, int letter, const char *value)
         case 'e':
                 return take_events(options, value);
         case LETTER_UNWIND:
+        case LETTER_CALL_GRAPH: /* with the words that both know */
                 options->unwinder.mode = (enum stack_unwinder_mode)argument_words_find(UNWIND_CHOICES, value);
                 return 0;
         case LETTER_STACK_SIZE:
@@ -315,7 +324,7 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_CGROUP:
                 options->scope.cgroup = value;
                 return 0;
-        case LETTER_CPU:
+        case 'C':
                 options->scope.cpus = value;
                 return 0;
         case LETTER_SCOPE:

@@ -36,7 +36,9 @@ struct record_options {
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;
-        bool as_root; /* the command, though sudo was asked by another user */
+        bool as_root;        /* the command, though sudo was asked by another user */
+        bool ignore_status;  /* of the command */
+        bool has_callstacks; /* -g: always so */
         bool no_symbolize;
         bool embed_source;
         bool quiet;

@@ -21,6 +21,13 @@ static const struct export_format formats[] = {
                 .is_binary = true,
         },
         {
+                .name = "firefox",
+                .extension = ".json.gz",
+                .help = "profiler.firefox.com, profiler-cli: call tree, flame graph, zones as markers, waits",
+                .next = "open https://profiler.firefox.com, which keeps the file in the browser, with",
+                .write = export_firefox,
+        },
+        {
                 .name = "speedscope",
                 .extension = ".speedscope.json",
                 .help = "speedscope.app, also offline: flame graphs of samples and of zones, a thread each",
@@ -48,6 +55,14 @@ static const struct export_format formats[] = {
                 .help = "tracy-import-chrome, ui.perfetto.dev, speedscope: zones, messages, plots; no samples",
                 .next = "tracy-import-chrome",
                 .write = export_chrome,
+        },
+        {
+                .name = "perf-data",
+                .extension = ".perf.data",
+                .help = "perf report, perf script, perf annotate, hotspot: samples and context switches",
+                .next = "perf report -i",
+                .write = export_perf_data,
+                .is_binary = true,
         },
         {
                 .name = "callgrind",

@@ -11,7 +11,7 @@ packages_of() {
         build) echo gcc g++ libc6-dev make pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev libxxhash-dev \
                     libjansson-dev libsqlite3-dev libiberty-dev libpfm4-dev libbpf-dev libcap-dev libseccomp-dev libllvm16 clang xz-utils ;;
         test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
-                    debuginfod libdebuginfod1 curl jq gdb python3 git sqlite3 libcap2-bin strace ;;
+                    debuginfod libdebuginfod1 curl jq gdb python3 git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish ;;
         lint)  echo clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang nodejs ;;

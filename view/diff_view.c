@@ -342,7 +342,7 @@ static void say_nothing(struct answer *a, const struct diff_comparison *c)
 {
         static const char *const words[] = { "function", "zone" };
 
-        if (c->n_judged == 0) {
+        if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
                 say(a, "nothing can be compared: too few samples and zones that both have");
                 return;
         }
@@ -403,7 +403,8 @@ static void add_facts(struct view_document *d, const struct diff_comparison *c)
                 view_document_add_real(d, "units_before", "units before", VIEW_REAL, c->units_before);
                 view_document_add_real(d, "units_after", "units after", VIEW_REAL, c->units_after);
         }
-        view_document_add_number(d, "judged", "looked at", VIEW_COUNT, c->n_judged);
+        view_document_add_number(d, "judged", "looked at", VIEW_COUNT,
+                                 c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE]);
         view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
 }
 

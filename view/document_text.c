@@ -160,7 +160,7 @@ static struct text_column *make_columns(const struct printing *p, const struct v
                 /* A number is never squeezed before a name is. */
                 if (p->has_limit && columns[c].n_columns_max == 0 && type != VIEW_STRING)
                         columns[c].n_columns_max = p->line_columns;
-                columns[c].may_go = !is_named && !is_first;
+                columns[c].may_go = t->columns[c].may_go || (!is_named && !is_first);
                 is_first = is_first && is_named;
         }
         return columns;

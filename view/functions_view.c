@@ -5,6 +5,7 @@
 #include "view/report_heading.h"
 #include "view/report_names.h"
 #include "view/report_view.h"
+#include "view/text_number.h"
 #include "view/tree_rows.h"
 #include "view/view_document.h"
 
@@ -167,10 +168,10 @@ static void add_list(struct view_document *d, const struct report *report, const
         if (report->event)
                 view_table_set_about(
                         d, t,
-                        "self and total are %% of the %llu samples of %.*s (taken while on a CPU); total "
-                        "is with callees, recursion counts once",
-                        (unsigned long long)report->event->sum.n_samples, (int)report->event->name.n_bytes,
-                        report->event->name.bytes);
+                        "%% of the %s samples of %.*s (taken while on a CPU); total is with callees, "
+                        "recursion counts once",
+                        text_number_count(report->event->sum.n_samples).text,
+                        (int)report->event->name.n_bytes, report->event->name.bytes);
         for (uint32_t i = 0; i < report->functions.n_rows; i++) {
                 if (chosen && !chosen[report->functions.rows[i].label])
                         continue;
@@ -198,8 +199,10 @@ static void add_hints(struct view_document *d, const struct report *report,
                 report_heading_hint(d, options->path, "report --function f%u", first->label);
         if (!options->top_down && !options->bottom_up && !options->function)
                 report_heading_hint(d, options->path, "report --top-down");
-        if (first->kind == FUNCTION_NAMED)
-                report_heading_hint(d, options->path, "annotate");
+        if (!options->bottom_up && !options->function)
+                report_heading_hint(d, options->path, "report --bottom-up");
+        if (options->top_down || options->bottom_up)
+                report_heading_hint(d, options->path, "report --functions");
         if (report->n_zones != 0)
                 report_heading_hint(d, options->path, "report --zones");
 }
@@ -222,7 +225,7 @@ int functions_view_fill(struct view_document *d, const struct report *report,
         }
         view_document_set_title(d, "Functions%s%s", options->function ? ": " : "",
                                 options->function ? options->function : "");
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         if (options->function || (!options->top_down && !options->bottom_up))
                 add_list(d, report, chosen, options->limit);
         if (options->top_down || both)

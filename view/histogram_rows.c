@@ -17,9 +17,14 @@ static const struct view_column columns[] = {
         { .key = "bar", .title = "", .type = VIEW_BAR, .n_columns_max = BAR_COLUMNS },
 };
 
-struct view_table *histogram_rows_begin(struct view_document *d, const char *title)
+#define N_COLUMNS       ((uint32_t)(sizeof(columns) / sizeof(columns[0])))
+#define N_NAMES_COLUMNS 2
+
+struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names)
 {
-        return view_document_add_table(d, "histogram", title, columns, sizeof(columns) / sizeof(columns[0]));
+        uint32_t first = has_names ? 0 : N_NAMES_COLUMNS;
+
+        return view_document_add_table(d, "histogram", title, columns + first, N_COLUMNS - first);
 }
 
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
@@ -31,11 +36,10 @@ void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t 
         for (uint32_t i = 0; i < bins.n_bins; i++) {
                 const struct histogram_bin *bin = &bins.bins[i];
 
-                if (location != 0)
+                if (t && t->n_columns == N_COLUMNS) {
                         view_table_put_handle(d, t, 'z', location);
-                else
-                        view_table_put_unknown(d, t);
-                view_table_put_string(d, t, name);
+                        view_table_put_string(d, t, name);
+                }
                 view_table_put_number(d, t, bin->from);
                 view_table_put_number(d, t, bin->to);
                 view_table_put_number(d, t, bin->n_values);

@@ -9,16 +9,17 @@
 
 #include "analyze/report_string.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct histogram;
 struct view_document;
 struct view_table;
 
-/* The table "histogram", for one zone or several.  @title: static. */
-struct view_table *histogram_rows_begin(struct view_document *d, const char *title);
+/* The table "histogram".  @title: static.  @has_names: it is for several zones, and each row says for which. */
+struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names);
 
-/* @location 0: of several zones, which have no handle. */
+/* @location, @name: shown if it has names. */
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
                         struct report_string name, const struct histogram *h);
 

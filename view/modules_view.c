@@ -16,8 +16,8 @@ static const struct view_column columns[] = {
         { .key = "symbols", .title = "symbols", .type = VIEW_STRING },
         { .key = "n_samples", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_functions", .title = "functions", .type = VIEW_COUNT, .n_columns_max = 10 },
-        { .key = "kind", .title = "kind", .type = VIEW_PLACE, .n_columns_max = 9 },
-        { .key = "build_id", .title = "build-id", .type = VIEW_PLACE, .n_columns_max = 13 },
+        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 9, .may_go = true },
+        { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .n_columns_max = 13, .may_go = true },
 };
 
 /* What samples fell into, by path: modules of the same path are told of together. */
@@ -193,7 +193,7 @@ void modules_view_fill(struct view_document *d, const struct report *report,
                 return;
         }
         view_document_set_title(d, "Modules");
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         t = view_document_add_table(d, "modules", "Modules, by the samples that fell into them", columns,
                                     sizeof(columns) / sizeof(columns[0]));
         n_all = add_up(report, rows);

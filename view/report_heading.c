@@ -32,11 +32,12 @@ static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
                 view_document_warn(d, "%s", gap->words);
 }
 
-void report_heading_add(struct view_document *d, const struct report *report)
+void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter)
 {
         const struct report_event *event = report->event;
 
         view_document_add_string(d, "command", "command", report->recording.command);
+        view_document_add_string(d, "filter", "only", filter);
         view_document_add_number(d, "duration_ns", "lasted", VIEW_DURATION, report->recording.duration_ns);
         if (event) {
                 view_document_add_string(d, "event", "samples of", event->name);

@@ -17,8 +17,8 @@ struct report;
 struct view_document;
 struct view_table;
 
-/* Command, duration, samples and what is missing: the facts and warnings of every view. */
-void report_heading_add(struct view_document *d, const struct report *report);
+/* Command, duration, samples and what is missing: the facts and warnings of every view.  @filter: empty = everything. */
+void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter);
 
 /* "hyprof " and the words, then the trace, quoted for a shell. */
 void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)

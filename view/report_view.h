@@ -10,6 +10,8 @@
 #ifndef VIEW_REPORT_VIEW_H
 #define VIEW_REPORT_VIEW_H
 
+#include "analyze/report_string.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,14 +26,16 @@ struct view_document;
 #define MODULES_VIEW_SCHEMA   "hyprof.modules/1"
 
 struct report_view_options {
-        const char *path;      /* of the trace, for the hints */
-        uint32_t limit;        /* rows of each table; 0 = all */
-        uint32_t tree_limit;   /* rows of each tree: the heaviest; 0 = all */
-        double share_min;      /* of a tree's rows, of all samples */
-        uint32_t depth_max;    /* levels of a tree; 0 = all */
-        const char *function;  /* handle or glob: only these; NULL = all */
-        const char *zone;      /* what zone_view is about, as it was asked for */
-        uint32_t n_histograms; /* for how many zones; 0 = all */
+        const char *path;            /* of the trace, for the hints */
+        struct report_string filter; /* what was looked at, in words; empty = everything */
+        uint32_t limit;              /* rows of each table; 0 = all */
+        uint32_t tree_limit;         /* rows of each tree: the heaviest; 0 = all */
+        double share_min;            /* of a tree's rows, of all samples */
+        uint32_t depth_max;          /* levels of a tree; 0 = all */
+        uint32_t up_depth_max;       /* the same from the bottom; 0 = depth_max */
+        const char *function;        /* handle or glob: only these; NULL = all */
+        const char *zone;            /* what zone_view is about, as it was asked for */
+        uint32_t n_histograms;       /* for how many zones; 0 = all */
         bool top_down, bottom_up;
         bool skips_common; /* leave out of a tree from the top what is around all of it */
 };

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/text_color.h"
 
-#include "cli/argument_words.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum text_color_when text_color_find(const char *word)
 {
-        int place = argument_words_find(TEXT_COLOR_CHOICES, word);
-
-        return place < 0 ? TEXT_COLOR_AUTO : (enum text_color_when)place;
+        if (strcmp(word, "always") == 0)
+                return TEXT_COLOR_ALWAYS;
+        return strcmp(word, "never") == 0 ? TEXT_COLOR_NEVER : TEXT_COLOR_AUTO;
 }
 
 bool text_color_is_wanted(enum text_color_when when, int fd)

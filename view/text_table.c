@@ -193,7 +193,7 @@ static void print_row(const struct text_table *t, const uint32_t *widths, uint32
         uint32_t last = t->n_columns;
         bool first = true;
 
-        while (last > 1 && widths[last - 1] == 0)
+        while (last > 1 && (widths[last - 1] == 0 || (cells && cells[last - 1].n_bytes == 0)))
                 last--;
         print_spaces(n_indent, out);
         for (uint32_t c = 0; c < last; c++) {

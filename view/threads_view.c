@@ -7,7 +7,7 @@
 static const struct view_column columns[] = {
         { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
         { .key = "name", .title = "thread", .type = VIEW_STRING },
-        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 6 },
+        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 6, .may_go = true },
         { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "on_cpu", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
@@ -71,7 +71,7 @@ void threads_view_fill(struct view_document *d, const struct report *report,
         struct view_table *t;
 
         view_document_set_title(d, "Threads");
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
         if (!report->on_cpu_known && report->n_threads != 0)
                 view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");

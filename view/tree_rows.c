@@ -41,6 +41,7 @@ struct tree_printing {
         uint64_t weight_min; /* of a node that is shown; of those that weigh just that, the first ones */
         uint64_t n_of_min_left;
         uint32_t first_depth; /* of the nodes that have depth 0 here */
+        uint32_t depth_max;
         bool from_bottom;
 };
 
@@ -172,11 +173,13 @@ static void say_about(const struct tree_printing *p, const struct report_view_op
         char words[160];
         int n = 0;
 
-        if (p->tree->n_left_out != 0 && p->whole != 0)
-                n = snprintf(words, sizeof(words),
-                             "; %s calls are left out, the largest %s (--min-share, --depth)",
-                             text_number_count(p->tree->n_left_out).text,
-                             text_number_share(report_share(p->tree->largest_left, p->whole)).text);
+        if (p->tree->n_left_out != 0)
+                n = snprintf(
+                        words, sizeof(words),
+                        "; %s calls below %s or deeper than %s levels are left out (--min-share, --depth)",
+                        text_number_count(p->tree->n_left_out).text,
+                        text_number_share(options->share_min).text,
+                        text_number_count(p->depth_max != 0 ? p->depth_max : CALL_TREE_DEPTH_MAX).text);
         byte_buffer_add(&left, words, n > 0 ? (size_t)n : 0);
         view_table_set_about(p->document, p->table, "%% of the %s samples of %.*s%s%s%.*s%.*s",
                              text_number_count(event->sum.n_samples).text, (int)event->name.n_bytes,
@@ -222,6 +225,9 @@ void tree_rows_add(struct view_document *d, const struct report *report,
         size_t n_columns = from_bottom ? sizeof(columns_up) / sizeof(columns_up[0])
                                        : sizeof(columns_down) / sizeof(columns_down[0]);
 
+        if (from_bottom && options->up_depth_max != 0)
+                choice.depth_max = options->up_depth_max;
+        p.depth_max = choice.depth_max;
         p.table = view_document_add_tree(d, key, title, columns, (uint32_t)n_columns);
         if (!report->event || report->event->sum.n_samples == 0)
                 return;

@@ -41,13 +41,14 @@ enum view_type {
 
 /*
  * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
- * the ones that matter most come first.  Names, handles and the first other column always stay.
+ * the ones that matter most come first.  Handles, the first other column, and names stay, unless they `may_go`.
  */
 struct view_column {
         const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it */
         const char *title; /* in text and Markdown: "total" */
         enum view_type type;
         uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
+        bool may_go;            /* of a name: it may be left out like a number */
 };
 
 struct view_cell {

@@ -167,21 +167,21 @@ static void put_cause(const struct filling *f, struct view_table *t, const struc
 static void add_causes(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "cause", "cause", VIEW_STRING, 11 },
-                { "words", "what", VIEW_STRING, 24 },
-                { "handle", "", VIEW_HANDLE, 0 },
-                { "name", "of, in", VIEW_STRING, 24 },
-                { "kernel", "kernel", VIEW_STRING, 16 },
-                { "share", "share", VIEW_CHANGE, 0 },
-                { "share_low", "from", VIEW_CHANGE, 0 },
-                { "share_high", "to", VIEW_CHANGE, 0 },
-                { "confidence", "confidence", VIEW_STRING, 0 },
-                { "extra_ns", "extra", VIEW_DELTA, 0 },
-                { "slow_ns", "slow", VIEW_DURATION, 0 },
-                { "typical_ns", "typical", VIEW_DURATION, 0 },
-                { "slow_with", "in slow", VIEW_SHARE, 0 },
-                { "typical_with", "in typical", VIEW_SHARE, 0 },
-                { "p", "p", VIEW_REAL, 0 },
+                { "cause", "cause", VIEW_STRING, 11, false },
+                { "words", "what", VIEW_STRING, 24, false },
+                { "handle", "", VIEW_HANDLE, 0, false },
+                { "name", "of, in", VIEW_STRING, 24, false },
+                { "kernel", "kernel", VIEW_STRING, 16, false },
+                { "share", "share", VIEW_CHANGE, 0, false },
+                { "share_low", "from", VIEW_CHANGE, 0, false },
+                { "share_high", "to", VIEW_CHANGE, 0, false },
+                { "confidence", "confidence", VIEW_STRING, 0, false },
+                { "extra_ns", "extra", VIEW_DELTA, 0, false },
+                { "slow_ns", "slow", VIEW_DURATION, 0, false },
+                { "typical_ns", "typical", VIEW_DURATION, 0, false },
+                { "slow_with", "in slow", VIEW_SHARE, 0, false },
+                { "typical_with", "in typical", VIEW_SHARE, 0, false },
+                { "p", "p", VIEW_REAL, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -257,9 +257,12 @@ static void put_nodes(const struct filling *f, struct view_table *t)
 static void add_tree(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "extra_ns", "extra", VIEW_DELTA, 0 },  { "share", "share", VIEW_CHANGE, 0 },
-                { "slow_ns", "slow", VIEW_DURATION, 0 }, { "typical_ns", "typical", VIEW_DURATION, 0 },
-                { "handle", "", VIEW_HANDLE, 0 },        { "function", "function", VIEW_STRING, 0 },
+                { "extra_ns", "extra", VIEW_DELTA, 0, false },
+                { "share", "share", VIEW_CHANGE, 0, false },
+                { "slow_ns", "slow", VIEW_DURATION, 0, false },
+                { "typical_ns", "typical", VIEW_DURATION, 0, false },
+                { "handle", "", VIEW_HANDLE, 0, false },
+                { "function", "function", VIEW_STRING, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -289,10 +292,13 @@ static void put_thread(const struct filling *f, struct view_table *t, uint32_t t
 static void add_holders(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "lock", "lock", VIEW_STRING, 30 },           { "thread", "", VIEW_HANDLE, 0 },
-                { "thread_name", "held by", VIEW_STRING, 24 }, { "held_ns", "held for", VIEW_DURATION, 0 },
-                { "function", "mostly in", VIEW_STRING, 40 },  { "function_ns", "of that", VIEW_DURATION, 0 },
-                { "doing", "doing", VIEW_STRING, 0 },
+                { "lock", "lock", VIEW_STRING, 30, false },
+                { "thread", "", VIEW_HANDLE, 0, false },
+                { "thread_name", "held by", VIEW_STRING, 24, false },
+                { "held_ns", "held for", VIEW_DURATION, 0, false },
+                { "function", "mostly in", VIEW_STRING, 40, false },
+                { "function_ns", "of that", VIEW_DURATION, 0, false },
+                { "doing", "doing", VIEW_STRING, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -324,13 +330,13 @@ static void add_holders(const struct filling *f)
 static void add_wakers(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "cause", "wait", VIEW_STRING, 0 },
-                { "name", "of, in", VIEW_STRING, 40 },
-                { "thread", "", VIEW_HANDLE, 0 },
-                { "thread_name", "ended by", VIEW_STRING, 24 },
-                { "function", "in", VIEW_STRING, 40 },
-                { "count", "waits", VIEW_COUNT, 0 },
-                { "waited_ns", "waited", VIEW_DURATION, 0 },
+                { "cause", "wait", VIEW_STRING, 0, false },
+                { "name", "of, in", VIEW_STRING, 40, false },
+                { "thread", "", VIEW_HANDLE, 0, false },
+                { "thread_name", "ended by", VIEW_STRING, 24, false },
+                { "function", "in", VIEW_STRING, 40, false },
+                { "count", "waits", VIEW_COUNT, 0, false },
+                { "waited_ns", "waited", VIEW_DURATION, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -361,14 +367,14 @@ static void add_wakers(const struct filling *f)
 static void add_zones(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "zone", "", VIEW_HANDLE, 0 },
-                { "name", "zone", VIEW_STRING, 40 },
-                { "extra_ns", "extra", VIEW_DELTA, 0 },
-                { "share", "share", VIEW_CHANGE, 0 },
-                { "slow_ns", "slow", VIEW_DURATION, 0 },
-                { "typical_ns", "typical", VIEW_DURATION, 0 },
-                { "slow_count", "times, slow", VIEW_REAL, 0 },
-                { "typical_count", "times, typical", VIEW_REAL, 0 },
+                { "zone", "", VIEW_HANDLE, 0, false },
+                { "name", "zone", VIEW_STRING, 40, false },
+                { "extra_ns", "extra", VIEW_DELTA, 0, false },
+                { "share", "share", VIEW_CHANGE, 0, false },
+                { "slow_ns", "slow", VIEW_DURATION, 0, false },
+                { "typical_ns", "typical", VIEW_DURATION, 0, false },
+                { "slow_count", "times, slow", VIEW_REAL, 0, false },
+                { "typical_count", "times, typical", VIEW_REAL, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -399,11 +405,11 @@ static void add_zones(const struct filling *f)
 static void add_counters(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "event", "event", VIEW_STRING, 40 },
-                { "slow", "slow", VIEW_REAL, 0 },
-                { "typical", "typical", VIEW_REAL, 0 },
-                { "slow_per_ms", "slow, a ms", VIEW_REAL, 0 },
-                { "typical_per_ms", "typical, a ms", VIEW_REAL, 0 },
+                { "event", "event", VIEW_STRING, 40, false },
+                { "slow", "slow", VIEW_REAL, 0, false },
+                { "typical", "typical", VIEW_REAL, 0, false },
+                { "slow_per_ms", "slow, a ms", VIEW_REAL, 0, false },
+                { "typical_per_ms", "typical, a ms", VIEW_REAL, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -453,13 +459,13 @@ static void put_instance(const struct filling *f, struct view_table *t, const st
 static void add_slowest(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "at_ns", "at", VIEW_TIME, 0 },
-                { "duration_ns", "duration", VIEW_DURATION, 0 },
-                { "on_cpu_ns", "on CPU", VIEW_DURATION, 0 },
-                { "thread", "", VIEW_HANDLE, 0 },
-                { "thread_name", "thread", VIEW_STRING, 24 },
-                { "moves", "moves", VIEW_COUNT, 0 },
-                { "samples", "samples", VIEW_COUNT, 0 },
+                { "at_ns", "at", VIEW_TIME, 0, false },
+                { "duration_ns", "duration", VIEW_DURATION, 0, false },
+                { "on_cpu_ns", "on CPU", VIEW_DURATION, 0, false },
+                { "thread", "", VIEW_HANDLE, 0, false },
+                { "thread_name", "thread", VIEW_STRING, 24, false },
+                { "moves", "moves", VIEW_COUNT, 0, false },
+                { "samples", "samples", VIEW_COUNT, 0, false },
         };
         const struct why_instances *s = &f->why->collector.instances;
         const struct why_instance **slow = calloc(s->n_slow + 1, sizeof(const struct why_instance *));

@@ -34,6 +34,7 @@ static void add_times(struct view_document *d, const struct report *report)
         view_document_add_number(d, "self_ns", "self", VIEW_DURATION, stat->self_ns);
         add_number(d, "on_cpu_ns", "on-CPU", stat->on_cpu_ns, report->on_cpu_known);
         add_number(d, "waiting_ns", "waiting", waiting_ns, report->on_cpu_known);
+        add_number(d, "preempted_ns", "preempted", report->waits.preempted.total_ns, report->on_cpu_known);
         add_number(d, "min_ns", "min", h->smallest, closed);
         add_number(d, "mean_ns", "mean", closed ? h->sum / h->n_values : 0, closed);
         add_number(d, "p50_ns", "p50", histogram_quantile(h, 0.5), closed);
@@ -98,11 +99,11 @@ static const struct view_column wait_columns[] = {
         { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "place", .title = "waits in", .type = VIEW_STRING },
-        { .key = "kernel", .title = "kernel", .type = VIEW_STRING, .n_columns_max = 22 },
-        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 14 },
+        { .key = "kernel", .title = "kernel", .type = VIEW_STRING, .n_columns_max = 22, .may_go = true },
         { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 28, .may_go = true },
         { .key = "unended", .title = "unended", .type = VIEW_COUNT, .n_columns_max = 10 },
 };
 
@@ -137,11 +138,11 @@ static void put_wait(struct view_document *d, struct view_table *t, const struct
                                  true);
         report_heading_put_name(d, t, name_of_place(place));
         report_heading_put_name(d, t, place->kernel);
-        view_table_put_words(d, t, place->wait_words);
         view_table_put_number(d, t, ended->n_waits);
         report_heading_put_known(d, t, ended->n_waits != 0 ? ended->total_ns / ended->n_waits : 0,
                                  ended->n_waits != 0);
         report_heading_put_known(d, t, ended->max_ns, ended->n_waits != 0);
+        view_table_put_words(d, t, place->wait_words);
         view_table_put_number(d, t, place->sum.n_open);
 }
 
@@ -152,10 +153,11 @@ static void add_waits(struct view_document *d, const struct report *report, uint
         struct view_table *t = view_document_add_table(d, "waits", "What they waited for", wait_columns,
                                                        sizeof(wait_columns) / sizeof(wait_columns[0]));
 
-        view_table_set_about(d, t, "%s",
-                             report->on_cpu_known
-                                     ? "% of the zones' total; with the delay until they ran again"
-                                     : "unknown: the trace has no context switches");
+        view_table_set_about(
+                d, t, "%s",
+                report->on_cpu_known
+                        ? "% of the zones' total; with the delay until they ran again; without being preempted"
+                        : "unknown: the trace has no context switches");
         for (uint32_t i = 0; i < n_rows; i++)
                 put_wait(d, t, report, &waits->places[i]);
         if (t)
@@ -366,11 +368,11 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         struct view_table *t;
 
         view_document_set_title(d, "Zone %s", options->zone);
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         add_times(d, report);
         add_ratios(d, report);
-        t = histogram_rows_begin(d, "How long they took");
-        histogram_rows_add(d, t, 0, report_names_words(options->zone), &stat->durations_ns);
+        t = histogram_rows_begin(d, "How long they took", false);
+        histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns);
         tree_rows_add(d, report, options, "calls", "Calls inside", false, NULL);
         add_waits(d, report, options->limit);
         add_wakers(d, report, options->limit);

@@ -24,7 +24,7 @@ static const struct view_column columns[] = {
         { .key = "unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 30 },
-        { .key = "function", .title = "in", .type = VIEW_PLACE, .n_columns_max = 30 },
+        { .key = "function", .title = "in", .type = VIEW_STRING, .n_columns_max = 30, .may_go = true },
 };
 
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
@@ -50,12 +50,12 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         view_table_put_number(d, t, zone->n_unclosed);
         view_table_put_number(d, t, zone->samples.n_samples);
         view_table_put_place(d, t, zone->file, zone->line);
-        view_table_put_place(d, t, zone->function, 0);
+        report_heading_put_name(d, t, zone->function);
 }
 
 static void add_histograms(struct view_document *d, const struct report *report, uint32_t n_zones)
 {
-        struct view_table *t = histogram_rows_begin(d, "How long they took");
+        struct view_table *t = histogram_rows_begin(d, "How long they took", true);
 
         for (uint32_t i = 0; i < n_zones; i++) {
                 const struct report_zone *zone = &report->zones[i];
@@ -72,7 +72,7 @@ void zones_view_fill(struct view_document *d, const struct report *report,
         struct view_table *t;
 
         view_document_set_title(d, "Zones");
-        report_heading_add(d, report);
+        report_heading_add(d, report, options->filter);
         view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
         view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
         if (!report->on_cpu_known && report->n_zones != 0)

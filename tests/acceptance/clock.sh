@@ -8,7 +8,7 @@ set -eu
 need_sampling
 
 seconds=${HYPROF_CLOCK_SECONDS:-20}
-holds "$seconds s are recorded" record clock -F 100 -- "$WORKLOADS/w_clock" $seconds
+holds "$seconds s are recorded" record clock -F 100 -- "$WORKLOADS/w_clock" "$seconds"
 
 # Time stamp of the event, and the clock before and after it.  Differences of numbers above 2^53 would be rounded.
 "$HYPROF" dump "$TMPDIR/clock.hyp" | awk '

@@ -25,6 +25,11 @@ holds "killed: hyprof itself is seen to end by that signal" same 9 \
 holds "the status is in the trace" same 7 "$("${start[@]}" -q -- sh -c 'exit 7' || true
         "$HYPROF" report --json "$TMPDIR/t.hyp" | sed -n 's/.*"exit_status": *"\([^"]*\)".*/\1/p')"
 
+holds "--ignore-child-status: it does not count" ends_with 0 "${start[@]}" -q --ignore-child-status -- sh -c 'exit 7'
+holds "nor does a signal" ends_with 0 "${start[@]}" -q --ignore-child-status -- sh -c 'kill -SEGV $$'
+holds "what is not there does" ends_with 127 "${start[@]}" -q --ignore-child-status -- no_such_command
+holds "perf's -g and --call-graph are taken" ends_with 0 "${start[@]}" -q -g --call-graph=dwarf -- true
+
 # ---- streams
 head -c 1000000 /dev/urandom >"$TMPDIR/data"
 through_cat() { "${start[@]}" -q -- cat <"$TMPDIR/data" >"$TMPDIR/copy" && cmp "$TMPDIR/data" "$TMPDIR/copy"; }

@@ -27,7 +27,8 @@ files_are_there() {
         (cd "$root$prefix" && ls -L bin/hyprof lib/libhyprof.a lib/libhyprof.so include/hyprof/hyprof.h \
                 lib/pkgconfig/hyprof.pc lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h \
                 include/hyprof/compat/tracy/TracyC.h include/hyprof/compat/common/TracyColor.hpp \
-                lib/libhyprof_tracy{,_0.13,_ondemand}.{a,so,so.0})
+                lib/libhyprof_tracy{,_0.13,_ondemand}.{a,so,so.0} share/man/man1/hyprof{,-record,-guide}.1 \
+                share/{bash-completion/completions/hyprof,zsh/site-functions/_hyprof,fish/vendor_completions.d/hyprof.fish})
 }
 
 flags() {

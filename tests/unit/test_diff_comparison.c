@@ -138,7 +138,7 @@ START_TEST(test_pair_without_change)
         add_run(&l, 0, 1, -1, 1);
         add_run(&l, 1, 1, -1, 1);
         compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_judged, N_FUNCTIONS + 1);
+        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], N_FUNCTIONS + 1);
         ck_assert_uint_eq(l.comparison.n_significant, 0);
         for (int i = 0; i < N_FUNCTIONS; i++)
                 ck_assert_double_lt(fabs(find(&l, letter_key(&l, i))->change), 0.01);
@@ -225,7 +225,7 @@ START_TEST(test_sets)
         add_sets(&l, 1);
         compare(&l, 5, 5);
         ck_assert_uint_eq(l.comparison.n_significant, 0);
-        ck_assert_uint_eq(l.comparison.n_judged, N_FUNCTIONS + 1);
+        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], N_FUNCTIONS + 1);
         lab_deinit(&l);
 
         lab_init(&l);
@@ -341,11 +341,11 @@ START_TEST(test_only)
         add_run(&l, 1, 1, 2, 1.5);
         l.options.only = "zones";
         compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_judged, 0);
+        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], 0);
         ck_assert_uint_eq(l.comparison.n_significant, 0);
         l.options.only = "[cd]";
         compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_judged, 2);
+        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], 2);
         ck_assert_uint_eq(l.comparison.n_significant, 1);
         lab_deinit(&l);
 }
@@ -358,7 +358,7 @@ START_TEST(test_little_and_much)
 
         lab_init(&l);
         compare(&l, 1, 1);
-        ck_assert_uint_eq(l.comparison.n_judged, 0);
+        ck_assert_uint_eq(l.comparison.n_judged[DIFF_FUNCTION], 0);
         add_run(&l, 1, 1, -1, 1);
         compare(&l, 1, 1);
         ck_assert(!l.comparison.has_kind[DIFF_FUNCTION] && l.comparison.any_kind[DIFF_FUNCTION]);

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `hyprof why` names each planted cause in its first line; where none was planted it names none with high confidence
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+
+# HYPROF_RUNS: of each planted cause; and runs without one.
+planted_runs=${HYPROF_RUNS:-2}
+quiet_runs=${HYPROF_RUNS:-20}
+n_instances=1000
+
+# The answer: cause, confidence and the sentence, in $TMPDIR/answer.
+ask() { # workload's cause, options of why
+        record why -F 2000 --off-cpu "$WORKLOADS/w_why" "$1" "$n_instances" || return 1
+        "$HYPROF" why --json --zone request "${@:2}" "$TMPDIR/why.hyp" >"$TMPDIR/why.json" || return 1
+        jq -r '"\(.cause) \(.confidence)\n\(.answer)"' "$TMPDIR/why.json" >"$TMPDIR/answer"
+}
+
+# For `holds`: each of the runs has this cause, in these words, with high confidence.
+names() { # workload's cause, cause, words
+        local run
+        for ((run = 0; run < planted_runs; run++)); do
+                rm -f "$TMPDIR/why.hyp"
+                ask "$1" || return 1
+                sed -n 2p "$TMPDIR/answer" >>"$TMPDIR/sentences"
+                grep -qx "$2 high" "$TMPDIR/answer" && grep -q "$3" "$TMPDIR/answer" || {
+                        cat "$TMPDIR/answer"
+                        "$HYPROF" why --zone request "$TMPDIR/why.hyp"
+                        return 1
+                }
+        done
+}
+
+# For `holds`: the first line of the text is the answer, whatever the width.
+first_line_is_answer() {
+        "$HYPROF" why --zone request "$TMPDIR/why.hyp" --format md | head -n 1 | grep -q 'of the extra time: '
+}
+
+# For `holds`: none of the runs names a cause with high confidence.
+names_none() {
+        local run found=0
+        for ((run = 0; run < quiet_runs; run++)); do
+                rm -f "$TMPDIR/why.hyp"
+                ask none || return 1
+                sed -n 2p "$TMPDIR/answer" >>"$TMPDIR/quiet_sentences"
+                if jq -e 'any(.causes.rows[]; .confidence == "high")' "$TMPDIR/why.json" >/dev/null; then
+                        found=$((found + 1))
+                        "$HYPROF" why --zone request "$TMPDIR/why.hyp"
+                fi
+        done
+        same 0 "$found"
+}
+
+holds 'a slow path' names path function 'extra time: running slow_path()'
+holds 'the first line is the answer' first_line_is_answer
+holds 'a lock, and who holds it' names lock lock "waiting for the lock 'queue' held by thread t[0-9]* 'loader' in flush()"
+holds 'a lock that hyprof is not told of, and who ends the wait' \
+        names mutex wait "waiting in take_queue().* ended by thread t[0-9]* 'loader'"
+holds 'page faults' names faults page-faults 'page faults in touch_pages()'
+if [ "$(nproc)" -lt 2 ]; then
+        skips 'moves to another CPU' 'hardware: one CPU'
+else
+        holds 'moves to another CPU' names move migration 'moving to another CPU'
+fi
+holds "no cause is named with high confidence in $quiet_runs runs without one" names_none
+
+# Samples that are too few are no finding.
+too_few() {
+        rm -f "$TMPDIR/why.hyp"
+        record why -F 10 --off-cpu "$WORKLOADS/w_why" path "$n_instances" || return 1
+        "$HYPROF" why --json --zone request "$TMPDIR/why.hyp" >"$TMPDIR/why.json" || return 1
+        jq -e '(.cause == "none") and any(.warnings[]; test("not enough samples.*-F"))' "$TMPDIR/why.json"
+}
+holds 'too few samples are said to be too few' too_few
+
+while read -r sentence; do figure "$sentence"; done <"$TMPDIR/sentences"
+sort "$TMPDIR/quiet_sentences" | sed 's/[0-9]*%/N%/' | uniq -c | while read -r sentence; do figure "$sentence"; done
+echo "1..$n_cases"

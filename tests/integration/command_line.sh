@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# One table of options is the help, the manuals and the completions; words that are nearly right are guessed; statuses hold
+set -eu
+. tests/tap.sh
+need python3 jq
+
+manuals=${HYPROF%/*}/man
+commands=$("$HYPROF" __complete "" | cut -f 1)
+options_of() { "$HYPROF" __complete "$1" -- | cut -f 1; } # command
+offered() { "$HYPROF" __complete "$@" | cut -f 1 | tr '\n' ' ' | sed 's/ $//'; } # words
+says() { # words, command...: in its complaint
+        "${@:2}" >"$TMPDIR/out" 2>"$TMPDIR/err" || true
+        grep -qF -- "$1" "$TMPDIR/err" || { cat "$TMPDIR/err" && return 1; }
+}
+without_overstrike() { MANWIDTH=200 MAN_KEEP_FORMATTING='' man -l "$1" 2>&1 | col -bx; }
+
+# ---- every option is everywhere
+holds "there are commands" compare "$(wc -w <<<"$commands")" ">=" 12
+lists_each() { # command, file
+        local option
+        for option in $(options_of "$1"); do
+                grep -qE -- "(^|[ ,])$option([ =[]|\$)" "$2" || { echo "$option is not there" && return 1; }
+        done
+}
+for command in $commands; do
+        holds "$command: has options" compare "$(options_of "$command" | wc -l)" ">=" 1
+        "$HYPROF" "$command" --help >"$TMPDIR/help"
+        holds "$command --help: lists them" lists_each "$command" "$TMPDIR/help"
+        "$HYPROF" help "$command" >"$TMPDIR/page"
+        holds "help $command: lists them" lists_each "$command" "$TMPDIR/page"
+        holds "help $command: is a manual" test "$(grep -cE '^(NAME|SYNOPSIS|DESCRIPTION|OPTIONS|EXIT STATUS|SEE ALSO)$' "$TMPDIR/page")" -eq 6
+        holds "hyprof --help: lists $command" grep -q "^  $command  *[a-z]" <("$HYPROF" --help)
+        holds "$command: a page is built" test -s "$manuals/hyprof-$command.1"
+done
+
+# ---- manuals, by both readers
+lint_with_man() { same "" "$(man --warnings -l -E UTF-8 "$1" 2>&1 >/dev/null)"; }
+lint_with_mandoc() { same "" "$(mandoc -Tlint "$1")"; }
+for page in "$manuals"/*.1; do
+        name=${page##*/}
+        if command -v man >/dev/null; then
+                holds "$name: man has no warnings" lint_with_man "$page"
+        else
+                skips "$name: man has no warnings" "man is not installed"
+        fi
+        if command -v mandoc >/dev/null; then
+                holds "$name: mandoc has none" lint_with_mandoc "$page"
+        else
+                skips "$name: mandoc has none" "mandoc is not installed"
+        fi
+done
+holds "a command of prose is a command" same "" "$(sed -nE 's/^    hyprof ([a-z]+).*/\1/p' docs/man/*.txt | sort -u | grep -vxF "$commands" || true)"
+holds "hyprof help hyprof" ends_with 0 "$HYPROF" help hyprof
+holds "hyprof help" ends_with 0 "$HYPROF" help
+holds "hyprof help nothing: status 2" ends_with 2 "$HYPROF" help nothing
+holds "hyprof guide" ends_with 0 "$HYPROF" guide
+holds "on one page of 100 columns" awk 'length > 100 { print; exit 1 } END { exit NR < 20 || NR > 80 }' "$TMPDIR/out"
+
+# ---- the version
+holds "--version" ends_with 0 "$HYPROF" --version
+holds "says what is compiled in" grep -q '^  [+-]bpf ' "$TMPDIR/out"
+holds "--version --json" ends_with 0 "$HYPROF" --version --json
+holds "is JSON with a schema" same "hyprof.version/1 object number" \
+        "$(jq -r '"\(.schema) \(.features | type) \(.trace_format.major | type)"' "$TMPDIR/out")"
+holds "--version of something: status 2" ends_with 2 "$HYPROF" --version --jsno
+
+# ---- what may have been meant
+holds "a command" says "did you mean 'record'?" "$HYPROF" recordd
+holds "an option" says "did you mean --limit?" "$HYPROF" report --limt=3
+holds "an option with =" says "unknown option --jsno; did you mean --json?" "$HYPROF" report --jsno
+holds "nothing near: nothing is guessed" ends_with 2 "$HYPROF" report --qqqqqqqqqqq
+holds "nor said" same 0 "$(grep -c 'did you mean' "$TMPDIR/err")"
+holds "a choice" says "did you mean 'dwarf'?" "$HYPROF" record --unwind=dwrf -- true
+holds "the others are listed" grep -q "auto, fp, dwarf" "$TMPDIR/err"
+holds "a choice that may be left out" says "did you mean 'callstacks'?" "$HYPROF" record --zones=callstack -- true
+holds "an event" says "did you mean 'cpu-clock'?" "$HYPROF" record -e cpu-clok -- true
+for words in "record --scope=x -- true" "record --embed x -- true" "annotate --color=x" "annotate -M x" "report --limit=-1" \
+        "report -i a b" "modules -i a b" "guide x" "help a b" "doctor x"; do
+        # shellcheck disable=SC2086 # words
+        holds "hyprof $words: status 2" ends_with 2 "$HYPROF" $words
+        holds "it says how to go on" grep -q '^  try: hyprof ' "$TMPDIR/err"
+done
+
+# ---- what shells ask
+cd "$TMPDIR"
+holds "commands" same "record report" "$(offered re)"
+holds "options" same "--json" "$(offered report --js)"
+holds "choices in the next word" same "always auto" "$(offered annotate --color a | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')"
+holds "choices behind =" same "--unwind=dwarf" "$(offered record --unwind=d)"
+holds "behind a letter" same "att" "$(offered annotate -M a)"
+holds "a choice beside a number" same "all" "$(offered annotate --context '')"
+holds "a choice that may be left out, behind = only" same "--zones=callstacks" "$(offered record --zones=c)"
+holds "else the next word is the program" same ":program" "$(offered record --zones '')"
+holds "events" grep -qw cpu-clock <<<"$(offered record -e cpu-)"
+holds "the last of a list" grep -qw 'task-clock,cpu-clock' <<<"$(offered record -e task-clock,cpu-)"
+holds "in a group, behind =" grep -qF -- '--event={task-clock,cpu-clock' <<<"$(offered record '--event={task-clock,cpu-')"
+holds "files" same ":file" "$(offered record -o '')"
+holds "folders" same ":folder" "$(offered modules --debug-dir '')"
+holds "traces" same ":trace" "$(offered report '')"
+holds "another program's words" same ":rest 3" "$(offered record -q ./prog --x | cat)"
+holds "help's topics" same "guide" "$(offered help gu)"
+holds "nothing for what is no command" same "" "$(offered nothing --)"
+cd - >/dev/null
+
+# ---- names of a trace
+if "$HYPROF" record -q -o "$TMPDIR/hyprof.hyp" -- "$WORKLOADS/w_two_zones" 1 2>/dev/null; then
+        holds "functions, of the trace that is named" grep -qw main <<<"$(offered annotate -i "$TMPDIR/hyprof.hyp" main)"
+        holds "or stands before" grep -qw main <<<"$(offered annotate "$TMPDIR/hyprof.hyp" main)"
+        holds "or is the default" grep -qw main <<<"$(cd "$TMPDIR" && offered annotate main)"
+        holds "modules, by the file's name" same w_two_zones "$(offered annotate -i "$TMPDIR/hyprof.hyp" --module w_two)"
+        holds "its events" compare "$(offered report -i "$TMPDIR/hyprof.hyp" -e '' | wc -w)" ">=" 1
+        printf 'no trace' >"$TMPDIR/none"
+        holds "of no trace there are none" same "" "$(offered annotate -i "$TMPDIR/none" main)"
+fi
+
+# ---- the shells.  What they complete is run: by a program that writes its words down.
+mkdir "$TMPDIR/bin"
+cat >"$TMPDIR/bin/hyprof" <<EOS
+#!/bin/sh
+[ "\$1" != __complete ] || exec "$PWD/${HYPROF#"$PWD"/}" "\$@"
+printf '%s\n' "\$@" >"\$WORDS"
+EOS
+chmod +x "$TMPDIR/bin/hyprof"
+case $HYPROF in /*) sed -i "s|exec .*\" \"|exec \"$HYPROF\" \"|" "$TMPDIR/bin/hyprof" ;; esac
+: >"$TMPDIR/file name.txt"
+: >"$TMPDIR/one.hyp"
+: >"$TMPDIR/two.txt"
+mkdir "$TMPDIR/completions"
+cp cli/completions/* "$TMPDIR/completions"
+# shellcheck disable=SC2016 # Python
+terminal='import pty, sys
+pty.spawn(sys.argv[1:])'
+# shellcheck disable=SC2034 # by their names
+begin_bash='PS1=; . completions/hyprof.bash'
+# shellcheck disable=SC2016,SC2034 # zsh's
+begin_zsh='PS1=; fpath=($PWD/completions $fpath); autoload -Uz compinit; compinit -u -D'
+typed() { # shell, keys: the words that its command line became
+        local begin=begin_$1 shell=("$1" --norc --noprofile -i)
+        [ "$1" != zsh ] || shell=(zsh -f -i)
+        rm -f "$TMPDIR/words"
+        (
+                cd "$TMPDIR"
+                # shellcheck disable=SC2030
+                export PATH="$TMPDIR/bin:$PATH" WORDS="$TMPDIR/words" TERM=vt100 HISTFILE=/dev/null
+                printf '%s\n%b\nexit\n' "${!begin}" "$2" | timeout 60 python3 -c "$terminal" "${shell[@]}"
+        ) >"$TMPDIR/screen" 2>&1 || true
+        tr '\n' ' ' <"$TMPDIR/words" 2>/dev/null | sed 's/ $//' || cat -v "$TMPDIR/screen"
+}
+for shell in bash zsh; do
+        if ! command -v "$shell" >/dev/null; then
+                skips "$shell" "not installed"
+                continue
+        fi
+        holds "$shell: a command" same "symbolize" "$(typed $shell 'hyprof sym\t')"
+        holds "$shell: an option" same "report --off-cpu" "$(typed $shell 'hyprof report --off\t')"
+        holds "$shell: a choice" same "annotate --color never" "$(typed $shell 'hyprof annotate --color ne\t')"
+        holds "$shell: a choice behind =" same "annotate --color=never" "$(typed $shell 'hyprof annotate --color=ne\t')"
+        holds "$shell: an event" same "record -e task-clock,cpu-clock" "$(typed $shell 'hyprof record -e task-clock,cpu-clo\t')"
+        holds "$shell: a trace" same "report one.hyp" "$(typed $shell 'hyprof report o\t')"
+        holds "$shell: a file whose name has a blank" same "extract -o file name.txt" "$(typed $shell 'hyprof extract -o file\t')"
+        holds "$shell: a file behind =" same "extract --output=two.txt" "$(typed $shell 'hyprof extract --output=tw\t')"
+        holds "$shell: another program's file" same "record -- ls two.txt" "$(typed $shell 'hyprof record -- ls tw\t')"
+done
+if command -v fish >/dev/null; then
+        in_fish() {
+                # shellcheck disable=SC2031
+                (cd "$TMPDIR" && PATH="$TMPDIR/bin:$PATH" HOME=$TMPDIR fish --no-config -c \
+                        "source completions/hyprof.fish; complete -C '$1'" | cut -f 1 | tr '\n' ' ' | sed 's/ $//')
+        }
+        holds "fish: a command" same "symbolize" "$(in_fish 'hyprof sym')"
+        holds "fish: an option" same "--off-cpu" "$(in_fish 'hyprof report --off')"
+        holds "fish: a choice behind =" same "--color=never" "$(in_fish 'hyprof annotate --color=ne')"
+        holds "fish: a file" same "two.txt" "$(in_fish 'hyprof extract -o tw')"
+else
+        skips "fish" "not installed"
+fi
+
+# ---- the terminal
+if command -v script >/dev/null; then
+        on_screen() { # columns, command line
+                script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r' >"$TMPDIR/screen"
+        }
+        on_screen 70 "'$HYPROF' record --help"
+        # What stands above and below the options is as it was written.
+        holds "help is as wide as the terminal" same 0 \
+                "$(sed -n '/--output/,/--help/p' "$TMPDIR/screen" | awk 'length > 70' | wc -l)"
+        on_screen 80 "PAGER='cat >\"$TMPDIR/paged\"' '$HYPROF' guide --pager"
+        holds "--pager: the pager gets it" grep -q '^RECORD' "$TMPDIR/paged"
+        holds "and nobody else" same "" "$(cat "$TMPDIR/screen")"
+        on_screen 80 "PAGER=false '$HYPROF' guide --pager; echo status \$?"
+        holds "one that has seen enough is no failure" grep -q '^status 0' "$TMPDIR/screen"
+        on_screen 80 "PAGER='echo not asked for' '$HYPROF' guide"
+        holds "none without --pager" same 0 "$(grep -c '^not asked for' "$TMPDIR/screen")"
+        on_screen 80 "'$HYPROF' nothing"
+        holds "complaints have no colours" same 0 "$(grep -c $'\033' "$TMPDIR/screen")"
+fi
+holds "--pager without a terminal does nothing" same "$("$HYPROF" guide)" "$(PAGER=false "$HYPROF" guide --pager)"
+holds "COLUMNS is the width elsewhere" same 0 \
+        "$(COLUMNS=60 "$HYPROF" help record | sed -n '/^OPTIONS/,/^EXIT/p' | awk 'length > 60' | wc -l)"
+holds "nonsense in it is ignored" same "$("$HYPROF" guide)" "$(COLUMNS=0 "$HYPROF" guide)"

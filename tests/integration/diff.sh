@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof diff: pairs, sets, globs; its exit statuses; recordings that have little or nothing in them
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+
+for run in a1 a2 a3; do
+        record $run -F 2000 "$WORKLOADS/w_diff" 40
+done
+# Half as much again cannot be overlooked.
+for run in b1 b2 b3; do
+        record $run -F 2000 "$WORKLOADS/w_diff" 40 150
+done
+record longer -F 2000 "$WORKLOADS/w_diff" 80
+record plain -F 2000 "$WORKLOADS/w_split" 0
+record none true
+a="$TMPDIR/a1.hyp"
+b="$TMPDIR/b1.hyp"
+
+told() { # jq's expression
+        jq -r "$1" "$TMPDIR/out"
+}
+
+holds "a pair" ends_with 0 "$HYPROF" diff "$a" "$b"
+holds "the first line says what became slower" grep -q '^slower: .*transform' "$TMPDIR/out"
+holds "as JSON" ends_with 0 "$HYPROF" diff --json "$a" "$b"
+holds "JSON: schema" same hyprof.diff/1 "$(told .schema)"
+holds "JSON: the function is slower" same slower "$(told '.functions.rows[] | select(.name == "transform") | .verdict')"
+holds "JSON: by about 1.5 times as much again" compare \
+        "$(told '.functions.rows[] | select(.name == "transform") | .change')" ">" 1
+holds "JSON: the zone around it is slower" same slower "$(told '.zones.rows[] | select(.name == "work") | .verdict')"
+holds "as CSV" ends_with 0 "$HYPROF" diff --csv --section zones "$a" "$b"
+holds "CSV: a row for each zone" same 5 "$(wc -l <"$TMPDIR/out")"
+holds "as Markdown" ends_with 0 "$HYPROF" diff --format md "$a" "$b"
+
+holds "--fail-above holds" ends_with 1 "$HYPROF" diff --fail-above 5% "$a" "$b"
+holds "--fail-above does not hold for what became faster" ends_with 0 "$HYPROF" diff --fail-above 5% --only transform "$b" "$a"
+holds "--fail-above more" ends_with 0 "$HYPROF" diff --fail-above 400% "$a" "$b"
+holds "--fail-above, of something else" ends_with 0 "$HYPROF" diff --fail-above 30% --only 'chec*' "$a" "$b"
+holds "--only names" ends_with 0 "$HYPROF" diff --json --only 'trans*' "$a" "$b"
+holds "--only names: nothing else is shown" same transform "$(told '.functions.rows[].name')"
+holds "--only zones" ends_with 1 "$HYPROF" diff --only zones --fail-above 5 "$a" "$b"
+
+holds "sets, by globs" ends_with 0 "$HYPROF" diff --json --before "$TMPDIR/a*.hyp" --after "$TMPDIR/b*.hyp"
+holds "sets: runs" same "3 3" "$(told '"\(.runs_before) \(.runs_after)"')"
+holds "sets: the function is slower" same slower "$(told '.functions.rows[] | select(.name == "transform") | .verdict')"
+holds "a set, named one by one, and an operand" ends_with 0 "$HYPROF" diff --json --before "$a" --before "$TMPDIR/a2.hyp" "$b"
+holds "the set and the operand" same "2 1" "$(told '"\(.runs_before) \(.runs_after)"')"
+holds "twice as much work" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/longer.hyp"
+holds "twice as much work: the whole run has doubled" compare "$(told '.whole.rows[0].change')" ">" 0.6
+holds "--per ZONE" ends_with 0 "$HYPROF" diff --json --per unit "$a" "$TMPDIR/longer.hyp"
+holds "--per ZONE: it has not" compare "$(told '.whole.rows[0].change | fabs')" "<" 0.4
+holds "--wall" ends_with 0 "$HYPROF" diff --wall "$a" "$b"
+holds "a filter" ends_with 0 "$HYPROF" diff --json --zone work "$a" "$b"
+holds "a filter: only what is inside" same false "$(told '[.functions.rows[].name] | any(. == "checksum")')"
+
+holds "without zones in one" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/plain.hyp"
+holds "nothing in it" ends_with 0 "$HYPROF" diff "$TMPDIR/none.hyp" "$TMPDIR/none.hyp"
+holds "nothing in one" ends_with 0 "$HYPROF" diff --fail-above 1 "$a" "$TMPDIR/none.hyp"
+head -c 20000 "$a" >"$TMPDIR/cut.hyp"
+holds "one that is cut off" ends_with 0 "$HYPROF" diff --json "$TMPDIR/cut.hyp" "$b"
+holds "one that is cut off: said" same true "$(told '.warnings | any(test("cut.hyp"))')"
+
+holds "no operand" ends_with 2 "$HYPROF" diff
+holds "one operand" ends_with 2 "$HYPROF" diff "$a"
+holds "no such file" ends_with 2 "$HYPROF" diff "$a" "$TMPDIR/missing.hyp"
+holds "no file that fits" ends_with 2 "$HYPROF" diff --before "$TMPDIR/x*.hyp" "$a"
+holds "no trace" ends_with 2 "$HYPROF" diff "$a" tests/tap.sh
+holds "no such zone" ends_with 2 "$HYPROF" diff --per nosuch "$a" "$b"
+holds "no percentage" ends_with 2 "$HYPROF" diff --fail-above much "$a" "$b"
+holds "--help" ends_with 0 "$HYPROF" diff --help

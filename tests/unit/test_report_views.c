@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/report_views.c, view/..._view.c: each view of any trace is text that fits, valid JSON and rows of CSV; sums are right */
+#include "cli/cmd_report.h"
+#include "cli/exit_status.h"
+#include "tests/unit/small_trace.h"
+#include "tests/unit/trace_builder.h"
+#include "view/utf8.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct output {
+        int status;
+        char *out; /* heap */
+};
+
+static char *read_back(int fd)
+{
+        off_t n_bytes = lseek(fd, 0, SEEK_END);
+        char *text = calloc((size_t)n_bytes + 1, 1);
+
+        ck_assert_ptr_nonnull(text);
+        ck_assert_int_eq(pread(fd, text, (size_t)n_bytes, 0), n_bytes);
+        (void)close(fd);
+        return text;
+}
+
+/* `hyprof report` with these words, up to NULL, and the trace. */
+static struct output run(const char *path, const char *const *words)
+{
+        char *argv[16] = { strdup("report") };
+        int out_fd = memfd_create("out", MFD_CLOEXEC), saved_out, argc = 1;
+        struct output output;
+
+        for (; *words; words++)
+                argv[argc++] = strdup(*words);
+        argv[argc++] = strdup(path);
+        (void)fflush(stdout);
+        saved_out = dup(STDOUT_FILENO);
+        ck_assert_int_ge(dup2(out_fd, STDOUT_FILENO), 0);
+        output.status = cmd_report(argc, argv);
+        (void)fflush(stdout);
+        ck_assert_int_ge(dup2(saved_out, STDOUT_FILENO), 0);
+        (void)close(saved_out);
+        output.out = read_back(out_fd);
+        for (int i = 0; i < argc; i++)
+                free(argv[i]);
+        return output;
+}
+
+#define RUN(path, ...) run(path, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void check_text(const char *text)
+{
+        uint32_t n_columns = 0;
+
+        for (size_t i = 0, n_bytes = strlen(text); i < n_bytes;) {
+                uint32_t character;
+                size_t length = utf8_decode(text + i, n_bytes - i, &character);
+
+                ck_assert_uint_gt(length, 0);
+                i += length;
+                n_columns = character == '\n' ? 0 : n_columns + 1;
+                ck_assert_msg(character == '\n' || utf8_is_safe(character), "character %x in: %s", character,
+                              text);
+                ck_assert_msg(n_columns <= 120, "a line is too long: %s", text);
+        }
+}
+
+/* ------------------------------------------------------------------ traces */
+
+static void build_nothing(struct trace_builder *b)
+{
+        (void)b;
+}
+
+static void build_unclosed(struct trace_builder *b)
+{
+        trace_builder_begin_run(b, trace_builder_thread(b, 1, 1));
+        trace_builder_begin_zone(b, 100, trace_builder_location(b, "zone"));
+        trace_builder_end_run(b);
+}
+
+static void build_one_sample(struct trace_builder *b)
+{
+        uint32_t thread = trace_builder_thread(b, 1, 1);
+        uint32_t event = trace_builder_sample_event(b, "cpu-clock");
+
+        trace_builder_begin_run(b, thread);
+        trace_builder_sample(b, 100, event, 0, 0);
+        trace_builder_end_run(b);
+}
+
+static void build_samples(struct trace_builder *b)
+{
+        uint32_t thread = trace_builder_thread(b, 1, 1);
+        uint32_t event = trace_builder_sample_event(b, "cpu-clock");
+        uint32_t module = trace_builder_module(b, "/bin/program"), stack = 0;
+
+        for (uint32_t i = 0; i < 100; i++)
+                stack = trace_builder_stack(b, stack, trace_builder_frame(b, module, i));
+        trace_builder_begin_run(b, thread);
+        for (uint32_t i = 0; i < 10; i++)
+                trace_builder_sample(b, 100 + i, event, 0, stack - i);
+        trace_builder_end_run(b);
+}
+
+/* Of 100 zones the i-th takes i us; each is in a zone "around". */
+static void build_zones(struct trace_builder *b)
+{
+        uint32_t around = trace_builder_location(b, "around");
+        uint32_t inside = trace_builder_location(b, "inside");
+        uint64_t time_ns = 1000;
+
+        trace_builder_begin_run(b, trace_builder_thread(b, 1, 1));
+        for (uint64_t i = 1; i <= 100; i++) {
+                trace_builder_begin_zone(b, time_ns, around);
+                trace_builder_begin_zone(b, time_ns + 10, inside);
+                trace_builder_event(b, time_ns + 10 + i * 1000, TRACE_OP_ZONE_END);
+                trace_builder_event(b, time_ns + 20 + i * 1000, TRACE_OP_ZONE_END);
+                time_ns += 200000;
+        }
+        trace_builder_end_run(b);
+}
+
+/* All names are the same text, which a terminal would obey. */
+static void build_hostile(struct trace_builder *b)
+{
+        static const char name[] = "\x1b[2J\x07 | `` \xff\xe2\x80\xae \"std::vector<std::pair<int, "
+                                   "std::basic_string<char, std::char_traits<char> > > >::at(unsigned long)";
+        uint32_t event = trace_builder_sample_event(b, name);
+        uint32_t thread = trace_builder_thread(b, 1, 2);
+        uint32_t location = trace_builder_location(b, name);
+        uint32_t path = trace_builder_path(b, 0, location);
+        uint32_t frame = trace_builder_frame(b, trace_builder_module(b, name), 16);
+        struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
+
+        naming.thread_name.name = trace_builder_string(b, name);
+        trace_builder_meta(b, "command", name);
+        trace_builder_symbol(b, frame, name, 0);
+        trace_builder_begin_run(b, thread);
+        event_encoder_add(&b->encoder, &naming);
+        trace_builder_begin_zone(b, 6, location);
+        for (uint32_t i = 0, stack = 0; i < 50; i++) {
+                stack = trace_builder_stack(b, stack, frame);
+                trace_builder_sample(b, 10 + i, event, path, stack);
+        }
+        trace_builder_event(b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(b);
+}
+
+static const struct {
+        void (*build)(struct trace_builder *b);
+        bool has_zones;
+} traces[] = {
+        { build_nothing, false },    { build_unclosed, true }, { build_one_sample, false },
+        { build_samples, false },    { build_zones, true },    { build_hostile, true },
+        { small_trace_build, true },
+};
+#define N_TRACES ((int)(sizeof(traces) / sizeof(traces[0])))
+
+static void start(struct trace_builder *b, int trace)
+{
+        trace_builder_init(b);
+        traces[trace].build(b);
+        if (traces[trace].build != small_trace_build)
+                trace_builder_finish(b);
+}
+
+/* ------------------------------------------------------------------ views */
+
+static const char *const views[][2] = {
+        { "--functions", "hyprof.functions/1" }, { "--top-down", "hyprof.functions/1" },
+        { "--bottom-up", "hyprof.functions/1" }, { "--function=*", "hyprof.functions/1" },
+        { "--zones", "hyprof.zones/1" },         { "--histogram", "hyprof.zones/1" },
+        { "--zone=*", "hyprof.zone/1" },         { "--threads", "hyprof.threads/1" },
+        { "--modules", "hyprof.modules/1" },
+};
+#define N_VIEWS ((int)(sizeof(views) / sizeof(views[0])))
+
+/* loop test: views by traces */
+START_TEST(test_every_view_of_every_trace)
+{
+        const char *view = views[_i % N_VIEWS][0];
+        int trace = _i / N_VIEWS;
+        bool is_refused = strcmp(view, "--zone=*") == 0 && !traces[trace].has_zones;
+        int wanted = is_refused ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+        struct trace_builder b;
+        struct output output;
+        json_t *root;
+
+        start(&b, trace);
+        output = RUN(b.path, view);
+        ck_assert_int_eq(output.status, wanted);
+        check_text(output.out);
+        ck_assert(is_refused == (output.out[0] == '\0'));
+        free(output.out);
+        output = RUN(b.path, view, "--format", "md", "--limit", "3");
+        ck_assert_int_eq(output.status, wanted);
+        free(output.out);
+        output = RUN(b.path, view, "--csv");
+        ck_assert_int_eq(output.status, wanted);
+        ck_assert(is_refused || strchr(output.out, ',') != NULL);
+        free(output.out);
+        output = RUN(b.path, view, "--json");
+        ck_assert_int_eq(output.status, wanted);
+        if (!is_refused) {
+                root = json_loads(output.out, JSON_REJECT_DUPLICATES, NULL);
+                ck_assert_ptr_nonnull(root);
+                ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), views[_i % N_VIEWS][1]);
+                json_decref(root);
+        }
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+static json_t *load(const char *path, const char *const *words)
+{
+        struct output output = run(path, words);
+        json_t *root = json_loads(output.out, 0, NULL);
+
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(root);
+        free(output.out);
+        return root;
+}
+
+#define LOAD(path, ...) load(path, (const char *const[]){ __VA_ARGS__, "--json", NULL })
+
+static json_t *row_of(json_t *root, const char *table, size_t row)
+{
+        json_t *found = json_array_get(json_object_get(json_object_get(root, table), "rows"), row);
+
+        ck_assert_ptr_nonnull(found);
+        return found;
+}
+
+static long long number(json_t *object, const char *key)
+{
+        json_t *found = json_object_get(object, key);
+
+        ck_assert_msg(json_is_integer(found), "%s is no number", key);
+        return json_integer_value(found);
+}
+
+/* Within 1 %: that is what the histogram promises. */
+static void check_near(json_t *object, const char *key, long long wanted)
+{
+        ck_assert_msg(llabs(number(object, key) - wanted) * 100 <= wanted, "%s is %lld", key,
+                      number(object, key));
+}
+
+START_TEST(test_one_zone)
+{
+        struct trace_builder b;
+        json_t *root;
+        long long n = 0;
+
+        start(&b, 4);
+        root = LOAD(b.path, "--zone", "inside");
+        ck_assert_int_eq(number(root, "count"), 100);
+        ck_assert_int_eq(number(root, "total_ns"), 5050 * 1000);
+        ck_assert_int_eq(number(root, "self_ns"), 5050 * 1000);
+        ck_assert_int_eq(number(root, "min_ns"), 1000);
+        ck_assert_int_eq(number(root, "max_ns"), 100000);
+        ck_assert_int_eq(number(root, "mean_ns"), 50500);
+        check_near(root, "p50_ns", 50000);
+        check_near(root, "p90_ns", 90000);
+        check_near(root, "p99_ns", 99000);
+        ck_assert(json_is_null(json_object_get(root, "on_cpu_ns")));
+        for (size_t i = 0; i < json_array_size(json_object_get(json_object_get(root, "histogram"), "rows"));
+             i++)
+                n += number(row_of(root, "histogram", i), "count");
+        ck_assert_int_eq(n, 100);
+        for (size_t i = 0; i < 10; i++)
+                ck_assert_int_eq(number(row_of(root, "slowest", i), "duration_ns"),
+                                 (100 - (long long)i) * 1000);
+        ck_assert_int_eq(number(json_object_get(root, "slowest"), "left_out"), 90);
+        ck_assert_int_eq(number(row_of(root, "threads", 0), "count"), 100);
+        json_decref(root);
+        root = LOAD(b.path, "--zone", "around", "--limit", "3");
+        ck_assert_int_eq(number(root, "count"), 100);
+        ck_assert_int_eq(number(root, "total_ns"), 5050 * 1000 + 100 * 20);
+        ck_assert_int_eq(number(root, "self_ns"), 100 * 20);
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "slowest"), "rows")), 3);
+        json_decref(root);
+        /* Two at once: the time of the inner ones is in that of the outer ones. */
+        root = LOAD(b.path, "--zone", "around,inside");
+        ck_assert_int_eq(number(root, "count"), 200);
+        ck_assert_int_eq(number(root, "total_ns"), 5050 * 1000 + 100 * 20);
+        json_decref(root);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_filters)
+{
+        struct trace_builder b;
+        json_t *root;
+
+        start(&b, 4);
+        root = LOAD(b.path, "--zones", "--zone", "around/**");
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "zones"), "rows")), 1);
+        ck_assert_str_eq(json_string_value(json_object_get(row_of(root, "zones", 0), "name")), "inside");
+        ck_assert_str_eq(json_string_value(json_object_get(root, "filter")), "zone around/**");
+        json_decref(root);
+        root = LOAD(b.path, "--zones", "--thread", "t1");
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "zones"), "rows")), 2);
+        json_decref(root);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* loop test */
+START_TEST(test_usage)
+{
+        static const char *const wrong[][3] = {
+                { "--zones", "--functions" }, { "--zones", "--off-cpu" },    { "--csv", NULL },
+                { "--min-share", "lots" },    { "--depth", "-1" },           { "--from", "soon" },
+                { "--format", "pdf" },        { "--zones", "--section=no" },
+        };
+        const char *words[4] = { wrong[_i][0], wrong[_i][1], NULL };
+        struct trace_builder b;
+        struct output output;
+
+        start(&b, 4);
+        if (wrong[_i][1] && strcmp(wrong[_i][1], "--section=no") == 0)
+                words[2] = "--csv";
+        output = run(b.path, words);
+        ck_assert_int_eq(output.status, EXIT_STATUS_USAGE);
+        ck_assert_str_eq(output.out, "");
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("report_views");
+        TCase *tc = tcase_create("core");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_every_view_of_every_trace, 0, N_VIEWS * N_TRACES);
+        tcase_add_test(tc, test_one_zone);
+        tcase_add_test(tc, test_filters);
+        tcase_add_loop_test(tc, test_usage, 0, 8);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/why.c and its parts: a known cause is named with its share, holder and waker; what is no cause is not named */
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "analyze/why.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/trace_event.h"
+#include "tests/unit/trace_builder.h"
+#include "view/view_document.h"
+#include "view/why_view.h"
+#include "view/why_words.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_INSTANCES 400
+#define SLOW_EVERY  40 /* of which one is slow */
+#define USUAL_NS    UINT64_C(100000)
+#define EXTRA_NS    UINT64_C(1000000)
+#define SAMPLE_NS   UINT64_C(50000)
+#define GAP_NS      UINT64_C(1000)
+
+enum plant {
+        PLANT_PATH,
+        PLANT_LOCK,
+        PLANT_WAIT,
+        PLANT_FAULTS,
+        PLANT_MOVE,
+        PLANT_PREEMPTED,
+        PLANT_LONGER,
+        PLANT_ZONE,
+        PLANT_UNSAMPLED,
+};
+
+struct program {
+        struct trace_builder b;
+        uint32_t worker, loader;
+        uint32_t request, inner, lock;
+        uint32_t event, path;
+        uint32_t usual, slow, fault, waiting, holding; /* stacks */
+        bool has_samples;
+        uint32_t n_functions;
+};
+
+static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op };
+
+        memcpy(event.operand, operands, trace_op_schema_find(op)->n_operands * sizeof(*operands));
+        event_encoder_add(&b->encoder, &event);
+}
+
+/* The rest of the operands are 0. */
+#define ADD(b, time_ns, op, ...) \
+        add((b), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
+
+static uint32_t called(struct program *p, uint32_t parent, uint32_t module, const char *name)
+{
+        uint32_t frame = trace_builder_frame(&p->b, module, 0x1000 + 16 * (uint64_t)p->n_functions++);
+
+        trace_builder_symbol(&p->b, frame, name, 0);
+        return trace_builder_stack(&p->b, parent, frame);
+}
+
+static void add_code(struct program *p)
+{
+        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
+        uint32_t module = trace_builder_module(&p->b, "/bin/program"), in_kernel, handle, loading;
+
+        kernel.path = trace_builder_string(&p->b, "[kernel]");
+        in_kernel = trace_builder_row(&p->b, TRACE_TABLE_MODULES, &kernel);
+        handle = called(p, called(p, 0, module, "main"), module, "handle");
+        loading = called(p, 0, module, "load");
+        p->usual = called(p, handle, module, "usual_work");
+        p->slow = called(p, called(p, handle, module, "slow_path"), module, "deeper");
+        p->fault = called(p, called(p, handle, module, "touch"), in_kernel, "asm_exc_page_fault");
+        p->waiting = called(p, called(p, handle, module, "take_queue"), in_kernel, "futex_wait");
+        p->holding = called(p, loading, module, "flush");
+}
+
+static void program_init(struct program *p, bool has_samples)
+{
+        struct trace_lock lock = { .number = 1 };
+        const struct trace_thread *thread;
+
+        *p = (struct program){ .has_samples = has_samples };
+        trace_builder_init(&p->b);
+        p->worker = trace_builder_thread(&p->b, 10, 11);
+        p->loader = trace_builder_thread(&p->b, 10, 12);
+        p->request = trace_builder_location(&p->b, "request");
+        p->inner = trace_builder_location(&p->b, "inner");
+        thread = trace_dictionary_row(&p->b.dictionary, TRACE_TABLE_THREADS, p->worker);
+        lock.process = thread->process;
+        lock.location = trace_builder_location(&p->b, "queue");
+        p->lock = trace_builder_row(&p->b, TRACE_TABLE_LOCKS, &lock);
+        p->path = trace_builder_path(&p->b, 0, p->request);
+        p->event = trace_builder_sample_event(&p->b, "cpu-clock");
+        add_code(p);
+}
+
+/* Runs from @time_ns on, with a sample at each end of SAMPLE_NS; returns when it is over. */
+static uint64_t run_in(struct program *p, uint64_t time_ns, uint64_t for_ns, uint32_t stack)
+{
+        for (uint64_t at_ns = SAMPLE_NS; at_ns <= for_ns && p->has_samples; at_ns += SAMPLE_NS)
+                ADD(&p->b, time_ns + at_ns, SAMPLE, p->event, 0, stack, p->path, SAMPLE_NS);
+        return time_ns + for_ns;
+}
+
+/* Off the CPU; @waker_name: string. */
+static uint64_t wait_at(struct program *p, uint64_t time_ns, uint32_t waker, uint32_t waker_name,
+                        uint64_t cpu)
+{
+        uint64_t from_cpu = waker != 0 ? cpu : !cpu;
+
+        ADD(&p->b, time_ns, SWITCH_OUT, from_cpu, 0, TRACE_WAIT_SLEEPING, p->waiting);
+        ADD(&p->b, time_ns + EXTRA_NS - 100, WAKEUP, 1, waker, waker_name, p->holding);
+        ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, cpu);
+        return time_ns + EXTRA_NS;
+}
+
+static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, uint32_t mover)
+{
+        switch (plant) {
+        case PLANT_PATH:
+                return run_in(p, time_ns, EXTRA_NS, p->slow);
+        case PLANT_LOCK:
+                ADD(&p->b, time_ns, LOCK_WAIT, p->lock);
+                time_ns = wait_at(p, time_ns, p->loader, 0, 0);
+                ADD(&p->b, time_ns, LOCK_OBTAIN, p->lock);
+                ADD(&p->b, time_ns, LOCK_RELEASE, p->lock);
+                return time_ns;
+        case PLANT_WAIT:
+                return wait_at(p, time_ns, p->loader, 0, 0);
+        case PLANT_FAULTS:
+                return run_in(p, time_ns, EXTRA_NS, p->fault);
+        case PLANT_MOVE:
+                time_ns = wait_at(p, time_ns, 0, mover, 1);
+                return wait_at(p, time_ns, 0, mover, 0);
+        case PLANT_PREEMPTED:
+                ADD(&p->b, time_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
+                ADD(&p->b, time_ns + EXTRA_NS, SWITCH_IN, 0);
+                return time_ns + EXTRA_NS;
+        case PLANT_LONGER:
+                return run_in(p, time_ns, EXTRA_NS, p->usual);
+        case PLANT_ZONE:
+                trace_builder_begin_zone(&p->b, time_ns, p->inner);
+                trace_builder_event(&p->b, time_ns + EXTRA_NS, TRACE_OP_ZONE_END);
+                return time_ns + EXTRA_NS;
+        case PLANT_UNSAMPLED:
+                break;
+        }
+        return time_ns + EXTRA_NS;
+}
+
+/* The loader holds the lock from a little before each slow instance waits until it is woken, in flush(). */
+static void load(struct program *p, const uint64_t *slow_ns, uint32_t n_slow)
+{
+        trace_builder_begin_run(&p->b, p->loader);
+        ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "loader"));
+        ADD(&p->b, 10, SWITCH_IN, 1);
+        for (uint32_t i = 0; i < n_slow; i++) {
+                ADD(&p->b, slow_ns[i] - 50, LOCK_OBTAIN, p->lock);
+                for (uint64_t at_ns = SAMPLE_NS; at_ns < EXTRA_NS; at_ns += SAMPLE_NS)
+                        ADD(&p->b, slow_ns[i] + at_ns, SAMPLE, p->event, 1, p->holding, 0, SAMPLE_NS);
+                ADD(&p->b, slow_ns[i] + EXTRA_NS - 100, LOCK_RELEASE, p->lock);
+        }
+        trace_builder_end_run(&p->b);
+}
+
+/* Instances take 100 to 139 us, one of 40 a millisecond more. */
+static void build(struct program *p, enum plant plant)
+{
+        uint64_t slow_ns[N_INSTANCES / SLOW_EVERY];
+        uint32_t mover = trace_builder_string(&p->b, "migration/0");
+        uint32_t n_slow = 0;
+        uint64_t now_ns = 1000;
+
+        trace_builder_begin_run(&p->b, p->worker);
+        ADD(&p->b, 10, THREAD_NAME, trace_builder_string(&p->b, "worker"));
+        ADD(&p->b, 10, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < N_INSTANCES; i++) {
+                trace_builder_begin_zone(&p->b, now_ns, p->request);
+                now_ns = run_in(p, now_ns, USUAL_NS + i % 40 * 1000, p->usual);
+                if (i % SLOW_EVERY == 19) {
+                        slow_ns[n_slow++] = now_ns;
+                        now_ns = be_slow(p, plant, now_ns, mover) + n_slow;
+                }
+                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
+                now_ns += GAP_NS;
+        }
+        trace_builder_end_run(&p->b);
+        if (plant == PLANT_LOCK || plant == PLANT_WAIT)
+                load(p, slow_ns, n_slow);
+        trace_builder_finish(&p->b);
+}
+
+static bool equals(struct report_string s, const char *text)
+{
+        return s.n_bytes == strlen(text) && (s.n_bytes == 0 || memcmp(s.bytes, text, s.n_bytes) == 0);
+}
+
+struct asked {
+        struct loaded_trace trace;
+        struct why why;
+        char answer[512];
+};
+
+static void ask(struct asked *a, const struct program *p, const struct why_request *request)
+{
+        struct byte_buffer words = { .data = NULL };
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(loaded_trace_open(&a->trace, p->b.path, &err) == 0, "%s", err.text);
+        ck_assert_int_eq(loaded_trace_read_names(&a->trace, &err), 0);
+        ck_assert_msg(why_init(&a->why, &a->trace, NULL, request, &err) == 0, "%s", err.text);
+        why_words_answer(&a->why, &a->trace, &words);
+        ck_assert_uint_lt(words.used_bytes, sizeof(a->answer));
+        memcpy(a->answer, words.data, words.used_bytes);
+        a->answer[words.used_bytes] = '\0';
+        byte_buffer_deinit(&words);
+}
+
+static void asked_deinit(struct asked *a)
+{
+        why_deinit(&a->why);
+        loaded_trace_close(&a->trace);
+}
+
+static const struct why_request slowest = { .zone = "request", .slowest = 0.025 };
+
+static const struct {
+        enum plant plant;
+        bool has_samples;
+        enum why_cause_kind kind; /* of the answer, if it has one */
+        bool is_named;
+        const char *words; /* part of the answer */
+} cases[] = {
+        { PLANT_PATH, true, WHY_CAUSE_FUNCTION, true, "running slow_path(), mostly in deeper()" },
+        { PLANT_LOCK, true, WHY_CAUSE_LOCK, true, "the lock 'queue' held by thread t2 'loader' in flush()" },
+        { PLANT_WAIT, true, WHY_CAUSE_WAIT, true,
+          "in take_queue() (futex_wait), ended by thread t2 'loader' in flush()" },
+        { PLANT_FAULTS, true, WHY_CAUSE_FAULTS, true, "page faults in touch()" },
+        { PLANT_MOVE, true, WHY_CAUSE_MOVED, true, "moving to another CPU (2.0 moves an instance" },
+        { PLANT_ZONE, false, WHY_CAUSE_ZONE, true, "the zone 'inner'" },
+        { PLANT_PREEMPTED, true, WHY_CAUSE_PREEMPTED, false, "no cause in the program" },
+        { PLANT_LONGER, true, WHY_CAUSE_SAME, false,
+          "same functions as in typical instances, mostly in usual_work()" },
+        { PLANT_UNSAMPLED, false, WHY_CAUSE_UNEXPLAINED, false, "no sample and no wait explains" },
+};
+
+START_TEST(test_cause_is_named)
+{
+        const struct why_cause *answer, *largest;
+        struct program p;
+        struct asked a;
+
+        program_init(&p, cases[_i].has_samples);
+        build(&p, cases[_i].plant);
+        ask(&a, &p, &slowest);
+        ck_assert_uint_eq(a.why.groups[WHY_SLOW].n, N_INSTANCES / SLOW_EVERY);
+        ck_assert_uint_ge(a.why.groups[WHY_TYPICAL].n, N_INSTANCES * 2 / 5);
+        answer = why_find_answer(&a.why);
+        largest = why_find_largest(&a.why);
+        ck_assert_ptr_nonnull(largest);
+        ck_assert_int_eq(largest->kind, cases[_i].kind);
+        ck_assert_double_gt(largest->share.value, 0.9);
+        ck_assert_msg((answer != NULL) == cases[_i].is_named, "%s", a.answer);
+        if (answer) {
+                ck_assert_ptr_eq(answer, largest);
+                ck_assert_int_eq(answer->confidence, WHY_CONFIDENCE_HIGH);
+        }
+        ck_assert_msg(strstr(a.answer, cases[_i].words) != NULL, "%s", a.answer);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+START_TEST(test_shares_add_up)
+{
+        struct program p;
+        struct asked a;
+        double sum = 0;
+
+        program_init(&p, true);
+        build(&p, (enum plant)_i);
+        ask(&a, &p, &slowest);
+        for (size_t i = 0; i < a.why.n_causes; i++)
+                sum += a.why.causes[i].share.value;
+        ck_assert_double_eq_tol(sum, 1, 1e-9);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+START_TEST(test_holder_is_known)
+{
+        const struct why_holder *holder;
+        struct program p;
+        struct asked a;
+
+        program_init(&p, true);
+        build(&p, PLANT_LOCK);
+        ask(&a, &p, &slowest);
+        holder = why_find_holder(&a.why, p.lock);
+        ck_assert_ptr_nonnull(holder);
+        ck_assert_uint_eq(holder->thread, p.loader);
+        ck_assert_uint_eq(holder->held_ns, (EXTRA_NS - 100) * N_INSTANCES / SLOW_EVERY);
+        ck_assert(equals(why_words_function(&a.why, holder->label), "flush"));
+        ck_assert(!holder->is_waiting);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+START_TEST(test_few_instances_are_no_finding)
+{
+        static const struct why_request few = { .zone = "request", .slowest = 0.01 };
+        struct program p;
+        struct asked a;
+
+        program_init(&p, true);
+        build(&p, PLANT_PATH);
+        ask(&a, &p, &few);
+        ck_assert_ptr_null(why_find_answer(&a.why));
+        ck_assert_msg(strncmp(a.answer, "not enough instances: 4 slow", 28) == 0, "%s", a.answer);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+START_TEST(test_few_samples_are_no_finding)
+{
+        struct program p;
+        struct asked a;
+        uint64_t now_ns = 1000;
+
+        program_init(&p, true);
+        trace_builder_begin_run(&p.b, p.worker);
+        ADD(&p.b, 10, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < N_INSTANCES; i++) {
+                trace_builder_begin_zone(&p.b, now_ns, p.request);
+                now_ns += USUAL_NS + i;
+                if (i % 10 == 5)
+                        ADD(&p.b, now_ns, SAMPLE, p.event, 0, p.usual, p.path, 10 * USUAL_NS);
+                if (i % SLOW_EVERY == 19) {
+                        ADD(&p.b, now_ns + 10, SAMPLE, p.event, 0, p.slow, p.path, 10 * USUAL_NS);
+                        now_ns += EXTRA_NS;
+                }
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
+        }
+        trace_builder_end_run(&p.b);
+        trace_builder_finish(&p.b);
+        ask(&a, &p, &slowest);
+        ck_assert_ptr_null(why_find_answer(&a.why));
+        ck_assert_msg(strstr(a.answer, "not enough samples: 10 in 10 slow instances") != NULL, "%s",
+                      a.answer);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+START_TEST(test_slower_than_is_a_limit)
+{
+        static const struct why_request request = { .zone = "z1", .slower_than_ns = EXTRA_NS };
+        struct program p;
+        struct asked a;
+
+        program_init(&p, true);
+        build(&p, PLANT_PATH);
+        ask(&a, &p, &request);
+        ck_assert_uint_eq(a.why.collector.n_slow, N_INSTANCES / SLOW_EVERY);
+        ck_assert_uint_eq(a.why.collector.bounds.slow_ns, EXTRA_NS);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+/* An empty trace, one event, one instance, instances without an end: an answer, and a document, and no failure. */
+START_TEST(test_odd_traces)
+{
+        struct why_view_options options = { .path = "odd.hyp" };
+        struct view_document document;
+        struct program p;
+        struct asked a;
+
+        program_init(&p, true);
+        if (_i > 0) {
+                trace_builder_begin_run(&p.b, p.worker);
+                if (_i != 2)
+                        trace_builder_begin_zone(&p.b, 100, p.request);
+                if (_i == 2)
+                        ADD(&p.b, 100, SAMPLE, p.event, 0, p.usual, 0, 1);
+                if (_i == 3)
+                        trace_builder_event(&p.b, 100, TRACE_OP_ZONE_END);
+                trace_builder_end_run(&p.b);
+        }
+        trace_builder_finish(&p.b);
+        ask(&a, &p, &slowest);
+        ck_assert_ptr_null(why_find_answer(&a.why));
+        ck_assert(a.answer[0] != '\0');
+        view_document_init(&document, WHY_VIEW_SCHEMA);
+        why_view_fill(&document, &a.why, &a.trace, &options);
+        ck_assert(!document.failed);
+        view_document_deinit(&document);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+START_TEST(test_a_bad_pattern_is_refused)
+{
+        static const struct why_request request = { .zone = "", .slowest = 0.01 };
+        struct error err = ERROR_NONE;
+        struct loaded_trace trace;
+        struct program p;
+        struct why why;
+
+        program_init(&p, true);
+        build(&p, PLANT_PATH);
+        ck_assert_int_eq(loaded_trace_open(&trace, p.b.path, &err), 0);
+        ck_assert_int_eq(why_init(&why, &trace, NULL, &request, &err), -EINVAL);
+        why_deinit(&why);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+/* A draft that grows without end is cut and says so; equal rows are one. */
+START_TEST(test_a_draft_is_bounded)
+{
+        struct why_instances instances = { .n_items = 0 };
+        struct why_draft draft = { .n_rows = 0 };
+        struct why_instance instance = { .duration_ns = 1, .is_slow = true };
+        int r = 0;
+
+        for (uint32_t i = 0; i < 4 * WHY_DRAFT_ROWS_MAX; i++)
+                r |= why_draft_add(&draft, WHY_SAMPLE, i % 3, 2);
+        ck_assert_uint_eq(draft.n_left_out, 0);
+        ck_assert_int_eq(why_instances_add(&instances, &instance, &draft), 0);
+        ck_assert_uint_eq(instances.items[0].n_rows, 3);
+        ck_assert_uint_eq(instances.rows[0].amount + instances.rows[1].amount + instances.rows[2].amount,
+                          8 * WHY_DRAFT_ROWS_MAX);
+        for (uint32_t i = 0; i < 4 * WHY_DRAFT_ROWS_MAX; i++)
+                r |= why_draft_add(&draft, WHY_SAMPLE, i, 2);
+        ck_assert_uint_eq(draft.n_rows, WHY_DRAFT_ROWS_MAX);
+        ck_assert_uint_eq(draft.n_left_out, 3 * WHY_DRAFT_ROWS_MAX);
+        ck_assert_int_eq(why_instances_add(&instances, &instance, &draft), 0);
+        ck_assert_uint_eq(instances.n_rows_left_out, 3 * WHY_DRAFT_ROWS_MAX);
+        for (uint32_t i = 0; i < WHY_INSTANCES_MAX; i++)
+                r |= why_instances_add(&instances, &instance, &draft);
+        ck_assert_int_eq(r, 0);
+        ck_assert_uint_eq(instances.n_slow, WHY_INSTANCES_MAX);
+        ck_assert_uint_eq(instances.n_left_out, 2);
+        why_draft_deinit(&draft);
+        why_instances_deinit(&instances);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/why");
+        TCase *tests = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        tcase_add_loop_test(tests, test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]));
+        tcase_add_loop_test(tests, test_shares_add_up, 0, PLANT_UNSAMPLED + 1);
+        tcase_add_test(tests, test_holder_is_known);
+        tcase_add_test(tests, test_few_instances_are_no_finding);
+        tcase_add_test(tests, test_few_samples_are_no_finding);
+        tcase_add_test(tests, test_slower_than_is_a_limit);
+        tcase_add_loop_test(tests, test_odd_traces, 0, 4);
+        tcase_add_test(tests, test_a_bad_pattern_is_refused);
+        tcase_add_test(tests, test_a_draft_is_bounded);
+        suite_add_tcase(suite, tests);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
