@@ -7,6 +7,7 @@
 #ifndef VIEW_EVENT_NAMES_H
 #define VIEW_EVENT_NAMES_H
 
+#include "analyze/report_string.h"
 #include "base/byte_buffer.h"
 
 #include <stdbool.h>
@@ -22,8 +23,9 @@ struct wait_places;
 struct zone_paths;
 
 struct event_view_options {
-        const char *path; /* of the trace, for the hints; NULL = the usual one */
-        uint32_t limit;   /* rows of each table; 0 = all */
+        const char *path;            /* of the trace, for the hints; NULL = the usual one */
+        uint32_t limit;              /* rows of each table; 0 = all */
+        struct report_string filter; /* what was asked for, in words */
         bool is_filtered;
 };
 

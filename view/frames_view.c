@@ -128,7 +128,7 @@ void frames_view_fill(struct view_document *d, const struct frame_stats *s, stru
         add_sets(&n, s, n_shown, t);
         if (n_shown != 0) {
                 add_slowest(&n, s, n_shown);
-                t = histogram_rows_begin(d, "How long they took");
+                t = histogram_rows_begin(d, "How long they took", true);
                 for (uint32_t i = 1; i <= n_shown; i++)
                         histogram_rows_add(d, t, 0, name_of(&n, s, i), &s->sets[i - 1].durations_ns);
                 add_hint(&n, s);
