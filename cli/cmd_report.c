@@ -7,6 +7,7 @@
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/cpus_text.h"
+#include "cli/event_views.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "cli/report_json.h"
@@ -14,6 +15,8 @@
 #include "cli/report_views.h"
 #include "cli/standard_output.h"
 #include "cli/waits_text.h"
+#include "view/off_cpu_view.h"
+#include "view/view_document.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -33,11 +36,13 @@ enum { LETTER_OFF_CPU = OPTION_LONG_ONLY, LETTER_CPUS };
 struct arguments {
         const char *path;
         struct report_views views; /* or one of these; with filters, and how to print */
+        struct event_views events; /* or one of these */
         bool off_cpu, cpus;        /* views instead of the usual one, or both */
 };
 
 static const struct option_row option_rows[] = {
         REPORT_VIEW_ROWS,
+        EVENT_VIEW_ROWS,
         COMMON_ROW_INPUT,
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and who woke them" },
         { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with whom" },
@@ -74,8 +79,10 @@ static int take_option(void *context, int letter, const char *value)
                 args->cpus = true;
                 return 0;
         default: {
-                int r = report_views_take(&args->views, letter, value);
+                int r = event_views_take(&args->events, letter, value);
 
+                if (r == 0)
+                        r = report_views_take(&args->views, letter, value);
                 return r < 0 ? r : 0;
         }
         }
@@ -145,10 +152,37 @@ static bool is_json(const struct arguments *args)
         return args->views.output.document.format == DOCUMENT_JSON;
 }
 
+/* Tables of what threads waited for, and of the CPUs, where they are neither text nor JSON. */
+static int print_document(const struct report *report, const struct arguments *args, uint32_t limit)
+{
+        struct output_options output = args->views.output;
+        struct byte_buffer words = { .data = NULL };
+        struct view_document document;
+        struct report_string filter;
+        int r;
+
+        filter_options_describe(&args->views.filter, &words);
+        filter = (struct report_string){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
+        output_options_complete(&output);
+        view_document_init(&document, args->off_cpu ? OFF_CPU_VIEW_SCHEMA : CPUS_VIEW_SCHEMA);
+        if (args->cpus)
+                cpus_view_fill(&document, report, filter, limit);
+        if (args->off_cpu)
+                off_cpu_view_fill(&document, report, filter, limit);
+        r = output_options_print(&output, &document);
+        view_document_deinit(&document);
+        byte_buffer_deinit(&words);
+        return r;
+}
+
 static int write_report(const struct report *report, const struct arguments *args)
 {
         uint32_t limit = output_options_limit(&args->views.output, TEXT_ROWS);
-        int r = is_json(args) ? print_json(report, args, limit) : print_text(report, args, limit);
+        int r;
+
+        if (!is_json(args) && args->views.output.document.format != DOCUMENT_TEXT)
+                return print_document(report, args, limit);
+        r = is_json(args) ? print_json(report, args, limit) : print_text(report, args, limit);
         if (r < 0) {
                 complain("error: writing the report: out of memory");
                 return EXIT_STATUS_FAILED;
@@ -190,6 +224,12 @@ static int print_overview(const struct arguments *args, struct error *err)
         return r;
 }
 
+/* Which are not among args->views; of these two at once there is only --off-cpu with --cpus. */
+static bool has_other_view(const struct arguments *args)
+{
+        return args->off_cpu || args->cpus || args->events.view != EVENT_VIEW_NONE;
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -198,9 +238,12 @@ static int run(void *context, struct common_options *common)
 
         args->path = common->trace;
         output_options_adopt(&args->views.output, common);
-        if (report_views_complete(&args->views, args->off_cpu || args->cpus) < 0)
+        if (report_views_complete(&args->views, has_other_view(args)) < 0)
                 return EXIT_STATUS_USAGE;
-        if (args->views.view == REPORT_VIEW_NONE)
+        if (args->events.view != EVENT_VIEW_NONE)
+                r = event_views_print(&args->events, &args->views.filter, &args->views.output, args->path,
+                                      &err);
+        else if (args->views.view == REPORT_VIEW_NONE)
                 r = print_overview(args, &err);
         else
                 r = report_views_print(&args->views, args->path, &err);
