@@ -26,8 +26,8 @@ START_TEST(all_kinds_of_values)
         json_out_number(&j, UINT64_C(9223372036854775807));
         json_out_signed(&j, INT64_MIN);
         json_out_real(&j, 0.1);
-        json_out_real(&j, INFINITY);
-        json_out_real(&j, NAN);
+        json_out_real(&j, (double)INFINITY);
+        json_out_real(&j, (double)NAN);
         json_out_bool(&j, true);
         json_out_null(&j);
         json_out_open(&j, '[');
