@@ -175,6 +175,7 @@ int main(int argc, char **argv)
         int n_failed;
 
         must(argc == 2 ? setenv("EDGE_FOLDER", argv[1], 1) : -1, "FOLDER");
+        must(unsetenv("CK_TAP_LOG_FILE_NAME"), "the environment"); /* which is for the test that calls */
         suite_add_tcase(suite, tests);
         tcase_add_loop_test(tests, build_all, 0, (int)(sizeof(edge_traces) / sizeof(edge_traces[0])));
         srunner_set_fork_status(runner, CK_NOFORK);
