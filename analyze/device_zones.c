@@ -220,7 +220,8 @@ static int give_time(struct device_zones *z, const struct ordered_event *event, 
         struct open_device_zone *open;
 
         if (slot == 0) {
-                z->n_alone++;
+                /* The other half of a zone that never happened says so as well. */
+                z->n_alone += event->value[1] != 0;
                 return 0;
         }
         open = &z->open[slot - 1];
