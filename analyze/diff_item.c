@@ -30,13 +30,13 @@ double diff_item_count_variance(const struct diff_item *item, const struct diff_
         double n = (double)sum.n, mean, squares, variance;
 
         if (sum.n == 0)
-                return INFINITY;
+                return HUGE_VAL;
         if (item->kind == DIFF_FUNCTION || sum.n < 2)
                 return 1 / n;
         mean = (basis->wall ? sum.wall_ns : sum.cpu) / n;
         squares = (basis->wall ? sum.wall_squares : sum.cpu_squares) / n;
         if (mean <= 0)
-                return INFINITY;
+                return HUGE_VAL;
         variance = (squares - mean * mean) / (mean * mean) / (n - 1);
         return variance > 0 ? variance : 0;
 }

@@ -123,7 +123,6 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
 /* The first pass, if nobody says which event: how many samples each has. */
 struct event_counts {
         uint64_t *n_samples; /* heap; by event */
-        const struct trace_dictionary *dictionary;
 };
 
 static bool is_read_with_leader(const struct trace_dictionary *d, uint32_t event)
@@ -161,7 +160,7 @@ static int find_busiest_event(struct loaded_trace *trace, const struct trace_fil
                               uint32_t *ret_event, struct error *err)
 {
         uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
-        struct event_counts counts = { .dictionary = trace->dictionary };
+        struct event_counts counts = { .n_samples = NULL };
         uint32_t best = 0, n_candidates = 0;
         int r = 0;
 
@@ -235,8 +234,8 @@ static void choose_slices(struct loading *l, const struct loaded_trace *trace,
         l->slice_ns = l->run->duration_ns / DIFF_SLICES + 1;
 }
 
-static int walk(struct loading *l, struct loaded_trace *trace, const struct trace_filter *filter,
-                struct error *err)
+static int walk_events(struct loading *l, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err)
 {
         struct trace_sink sink = { .context = l, .sample = take_sample, .zone = take_zone };
         uint32_t n_locations = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCATIONS);
@@ -273,7 +272,7 @@ int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_
         if (r < 0)
                 return r;
         choose_slices(&l, trace, request->filter);
-        r = walk(&l, trace, request->filter, err);
+        r = walk_events(&l, trace, request->filter, err);
         free(l.function_keys);
         free(l.zone_keys);
         free(l.is_unit);

@@ -34,6 +34,7 @@ struct holder_pass {
         struct holder_thread *
                 *threads; /* heap, each on the heap, NULL until it holds one; by thread id - 1 */
         uint32_t n_threads;
+        uint64_t n_steps;
 };
 
 static int no_memory(struct error *err)
@@ -86,17 +87,19 @@ static size_t find_first(const struct holder_pass *p, const struct lock_range *r
 }
 
 /* How much of a time lies in waits of other threads, all of them added up. */
-static uint64_t overlap_ns(const struct holder_pass *p, const struct why_holder_key *key, uint64_t begin_ns,
+static uint64_t overlap_ns(struct holder_pass *p, const struct why_holder_key *key, uint64_t begin_ns,
                            uint64_t end_ns)
 {
         const struct lock_range *range = &p->ranges[key->lock - 1];
         uint64_t sum_ns = 0;
 
-        for (size_t i = find_first(p, range, begin_ns); i < range->first + range->n; i++) {
+        for (size_t i = find_first(p, range, begin_ns);
+             i < range->first + range->n && p->n_steps < WHY_HOLDER_STEPS_MAX; i++) {
                 const struct why_lock_wait *wait = &p->waits->items[i];
                 uint64_t from_ns = wait->begin_ns > begin_ns ? wait->begin_ns : begin_ns;
                 uint64_t to_ns = wait->end_ns < end_ns ? wait->end_ns : end_ns;
 
+                p->n_steps++;
                 if (wait->begin_ns >= end_ns)
                         break;
                 if (wait->thread != key->thread && to_ns > from_ns)

@@ -14,6 +14,8 @@
 #include "analyze/why_collector.h"
 
 #define WHY_HOLDER_ROWS_MAX (UINT32_C(1) << 20)
+/* Waits that are looked at, all together: a trace in which all wait for one lock all the time takes no longer. */
+#define WHY_HOLDER_STEPS_MAX (UINT64_C(1) << 28)
 /* Locks that a thread holds at once; further ones are not followed. */
 #define WHY_HELD_MAX 32
 

@@ -65,8 +65,9 @@ struct loading {
 };
 
 static const struct option_row option_rows[] = {
-        { LETTER_BEFORE, "before", "GLOB", "recordings before; may be given again, hyprof expands '*'" },
-        { LETTER_AFTER, "after", "GLOB", "recordings after" },
+        { LETTER_BEFORE, "before", "TRACE",
+          "a recording before; may be given again, and hyprof expands '*'" },
+        { LETTER_AFTER, "after", "TRACE", "a recording after; the same" },
         { LETTER_PER, "per", "ZONE",
           "compare what each ZONE costs: for runs that do different amounts of work" },
         { LETTER_WALL, "wall", NULL, "zones from begin to end, waiting included; default: time on a CPU" },
@@ -247,17 +248,20 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
 
 static int load_run(struct loading *l, const char *path, struct error *err)
 {
-        struct diff_run *run = &l->runs[l->n_runs];
+        struct diff_run *loaded = &l->runs[l->n_runs];
         struct loaded_trace trace;
         int r = loaded_trace_open(&trace, path, err);
 
-        l->list[l->n_runs++] = run;
-        if (r == 0)
-                r = load_events(l, run, &trace, path, err);
+        l->list[l->n_runs++] = loaded;
+        if (r == 0) {
+                r = load_events(l, loaded, &trace, path, err);
+                if (r < 0)
+                        r = error_prefix(err, r, "%s", path);
+        }
         loaded_trace_close(&trace);
         if (l->args->before.n + l->args->after.n > 2)
-                diff_run_drop_slices(run);
-        return r < 0 ? error_prefix(err, r, "%s: ", path) : 0;
+                diff_run_drop_slices(loaded);
+        return r;
 }
 
 static int load_runs(struct loading *l, struct error *err)
@@ -266,7 +270,7 @@ static int load_runs(struct loading *l, struct error *err)
         int r = 0;
 
         l->runs = calloc(before->n + after->n, sizeof(*l->runs));
-        l->list = calloc(before->n + after->n, sizeof(*l->list));
+        l->list = calloc(before->n + after->n, sizeof(void *));
         if (!l->runs || !l->list)
                 return error_set(err, -ENOMEM, "no memory for the recordings");
         if (l->args->filter.event) {
@@ -310,7 +314,7 @@ static int print(struct arguments *args, const struct diff_comparison *c, struct
                                                                                           : EXIT_STATUS_OK;
 }
 
-static int run(struct arguments *args, struct loading *l, struct error *err)
+static int load_and_compare(struct arguments *args, struct loading *l, struct error *err)
 {
         struct diff_comparison c;
         int r = load_runs(l, err);
@@ -336,7 +340,7 @@ static int compare(struct arguments *args)
 
         diff_names_init(&l.names);
         view_document_init(&document, DIFF_VIEW_SCHEMA);
-        r = run(args, &l, &err);
+        r = load_and_compare(args, &l, &err);
         if (r < 0) {
                 complain("error: %s", err.text);
                 r = STATUS_TROUBLE;

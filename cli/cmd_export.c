@@ -5,7 +5,6 @@
 #include "analyze/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "base/name_guess.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
@@ -65,6 +64,8 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof export",
         .operands = "FORMAT [TRACE]",
+        .choices =
+                "perfetto|firefox|speedscope|pprof|folded|chrome|perf-data|callgrind", /* export_formats() */
         .n_operands_max = 2,
         .about =
                 "Writes a trace as a file of another tool, and says what has no place in it.  --list shows the\n"
@@ -129,19 +130,13 @@ static int list_formats(void)
         return standard_output_finish(EXIT_STATUS_OK, "the list");
 }
 
-/* NULL after a complaint. */
+/* One of the choices of the table: others are refused before.  NULL after a complaint. */
 static const struct export_format *find_format(const char *name)
 {
-        struct name_guess guess;
-
-        name_guess_init(&guess, name, strlen(name));
-        for (const struct export_format *f = export_formats(); f->name; f++) {
+        for (const struct export_format *f = export_formats(); f->name; f++)
                 if (strcmp(f->name, name) == 0)
                         return f;
-                name_guess_offer(&guess, f->name);
-        }
-        complain("error: no format is called '%s'%s%s%s", name, guess.best[0] ? "; did you mean '" : "",
-                 guess.best, guess.best[0] ? "'?" : "");
+        complain("error: no format is called '%s'", name);
         complain_try("hyprof export --list");
         return NULL;
 }
@@ -243,8 +238,11 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
         if (r == 0)
                 r = format->write(trace, options, d.stream.out, &totals, err);
         /* A write that failed says more than who noticed it. */
-        if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0))
+        if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0)) {
                 r = gzip_file_finish(&d.stream, &n_bytes, err);
+                if (r < 0)
+                        r = error_prefix(err, r, "%s", d.path);
+        }
         if (r == 0)
                 r = replaced_file_commit(&d.file, err);
         if (r == 0) {

@@ -95,12 +95,26 @@ static void warn_of_ending(const struct report *report, const char *path)
                 complain("warning: %s: %s; showing what stands before", path, report->ending_words);
 }
 
+/* Where names of what was asked for are listed; of several, that which is looked up last. */
+static const char *find_list(const struct report_views *views)
+{
+        if (views->function)
+                return "--functions";
+        if (views->filter.module)
+                return "--modules";
+        if (views->filter.zone)
+                return "--zones";
+        return views->filter.thread || views->filter.process ? "--threads" : NULL;
+}
+
 /* Returns the exit status. */
 static int explain_failure(int code, const struct arguments *args, const struct error *err)
 {
         complain("error: %s", err->text);
         if (code == -ENOENT && access(args->path, F_OK) < 0 && strcmp(args->path, "-") != 0)
                 complain_try("hyprof record COMMAND");
+        else if (code == -ENOENT && find_list(&args->views))
+                complain_try("hyprof report %s %s", find_list(&args->views), args->path);
         else if (code == -EBADMSG)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)
@@ -188,6 +202,7 @@ static int print_overview(const struct arguments *args, struct error *err)
                 .wants_cpus = args->cpus,
         };
         struct trace_filter_request filter = args->views.filter;
+        struct byte_buffer words = { .data = NULL };
         struct report *report;
         int r;
 
@@ -196,12 +211,16 @@ static int print_overview(const struct arguments *args, struct error *err)
         options.filter = &filter;
         if (limit != OUTPUT_LIMIT_UNSET)
                 options.n_zones_inside = options.n_functions_inside = limit;
-        r = report_load(args->path, &options, &report, err);
-        if (r < 0)
-                return r;
-        warn_of_ending(report, args->path);
-        r = write_report(report, args);
-        report_free(report);
+        filter_options_describe(&filter, &words);
+        options.filter_words = (struct report_string){ (const char *)words.data, words.used_bytes };
+        r = words.failed ? error_set(err, -ENOMEM, "out of memory")
+                         : report_load(args->path, &options, &report, err);
+        if (r == 0) {
+                warn_of_ending(report, args->path);
+                r = write_report(report, args);
+                report_free(report);
+        }
+        byte_buffer_deinit(&words);
         return r;
 }
 

@@ -8,9 +8,11 @@
 #include "cli/standard_output.h"
 #include "cli/trace_names.h"
 #include "sampler/event_catalog.h"
+#include "view/utf8.h"
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,13 +35,18 @@ struct completion {
         size_t n_candidates;
 };
 
+/* Names of a trace are hostile, and stand on a command line soon. */
 static bool can_be_shown(const char *text, size_t n_bytes)
 {
         if (n_bytes == 0 || text[0] == ':')
                 return false;
-        for (size_t i = 0; i < n_bytes; i++)
-                if (iscntrl((unsigned char)text[i]))
+        for (size_t i = 0, n; i < n_bytes; i += n) {
+                uint32_t character;
+
+                n = utf8_decode(text + i, n_bytes - i, &character);
+                if (n == 0 || !utf8_is_safe(character))
                         return false;
+        }
         return true;
 }
 

@@ -151,6 +151,11 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
                 complain("error: %s is one operand too many", argv[optind + table->n_operands_max]);
                 r = -EINVAL;
         }
+        if (r == 0 && table->choices && optind < argc &&
+            argument_words_find(table->choices, argv[optind]) < 0) {
+                argument_words_complain(table->command, table->choices, argv[optind]);
+                r = -EINVAL;
+        }
         if (r < 0)
                 complain_try("%s --help", table->command);
         *ret_operand = optind;

@@ -44,8 +44,8 @@ struct option_table {
         const char *closing;  /* lines below the options */
         int n_operands_max;   /* more are refused, unless they are another program's */
         bool ends_at_operand; /* what follows the first operand is another program's */
-        const char
-                *choices; /* "folded|chrome": the words that the first operand can be; NULL = see @operands */
+        const char *
+                choices; /* "folded|chrome": the words that the first operand can be, others are refused; NULL = any */
 };
 
 /* Takes one option; @value is NULL for one without argument, or whose argument was left out.  Returns 0, or -EINVAL after a complaint. */

@@ -31,6 +31,7 @@ enum perf_data_record {
         PERF_DATA_SAMPLE = 9,
         PERF_DATA_MMAP2 = 10,
         PERF_DATA_SWITCH = 14,
+        PERF_DATA_FINISHED_ROUND = 68, /* perf may sort what came before the last one */
 };
 
 /* The second member of a record's header. */

@@ -130,3 +130,8 @@ void perf_data_records_put_switch(struct byte_buffer *b, const struct perf_data_
         put_who(b, who);
         end_record(b, begin);
 }
+
+void perf_data_records_put_round(struct byte_buffer *b)
+{
+        end_record(b, begin_record(b, PERF_DATA_FINISHED_ROUND, 0));
+}

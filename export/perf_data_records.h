@@ -47,4 +47,7 @@ void perf_data_records_put_task(struct byte_buffer *b, uint32_t type, const stru
 /* @misc: PERF_DATA_MISC_SWITCH_OUT and _PREEMPTED; 0 = in */
 void perf_data_records_put_switch(struct byte_buffer *b, const struct perf_data_who *who, uint16_t misc);
 
+/* The last one: perf takes a file without any record for one that was not written to its end. */
+void perf_data_records_put_round(struct byte_buffer *b);
+
 #endif /* EXPORT_PERF_DATA_RECORDS_H */

@@ -12,6 +12,7 @@
 #include "format/trace_event.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct filling {
@@ -162,28 +163,61 @@ static void put_loss(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, since_start(f, row->time_ns));
 }
 
-/* Rows of a frame follow each other, the innermost function first.  A frame that comes again keeps its first names. */
-static void fill_symbols(struct filling *f)
+/* The first row of each frame's last group of rows, which replaces the groups before; by frame, heap. */
+static uint32_t *find_symbols(const struct filling *f)
 {
         uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
-        struct sqlite_insert insert;
-        uint32_t frame = 0;
-        uint64_t level = 0;
+        uint32_t *first = calloc((size_t)trace_dictionary_count(f->d, TRACE_TABLE_FRAMES) + 1,
+                                 sizeof(*first));
+        uint32_t open_frame = 0; /* whose group the next row may continue */
 
-        sqlite_insert_open(&insert, &f->db, "symbols", 5);
-        for (uint32_t id = 1; id <= n && f->db.why.code == 0; id++) {
+        for (uint32_t id = 1; first && id <= n; id++) {
                 const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, id);
 
-                level = row->frame == frame ? level + 1 : 0;
-                frame = row->frame;
-                sqlite_insert_number(&insert, frame);
-                sqlite_insert_number(&insert, level);
-                sqlite_insert_string(&insert, string_of(f, row->function));
-                sqlite_insert_string(&insert, string_of(f, row->file));
-                sqlite_insert_id(&insert, row->line);
-                sqlite_insert_end_row(&insert);
+                if (row->frame != open_frame)
+                        first[row->frame] = id;
+                open_frame = (row->flags & TRACE_SYMBOL_INLINED) != 0 ? row->frame : 0;
         }
+        return first;
+}
+
+/* The innermost function of a frame has level 0, the one that it was inlined into level 1, and so on. */
+static void put_symbols(struct filling *f, struct sqlite_insert *insert, uint32_t first)
+{
+        uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
+        const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, first);
+        uint32_t frame = row->frame;
+        bool goes_on = true;
+
+        for (uint32_t id = first; goes_on; id++) {
+                sqlite_insert_number(insert, frame);
+                sqlite_insert_number(insert, id - first);
+                sqlite_insert_string(insert, string_of(f, row->function));
+                sqlite_insert_string(insert, string_of(f, row->file));
+                sqlite_insert_id(insert, row->line);
+                sqlite_insert_end_row(insert);
+                goes_on = (row->flags & TRACE_SYMBOL_INLINED) != 0 && id < n;
+                if (goes_on)
+                        row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, id + 1);
+                goes_on = goes_on && row->frame == frame;
+        }
+}
+
+static int fill_symbols(struct filling *f, struct error *err)
+{
+        uint32_t n_frames = trace_dictionary_count(f->d, TRACE_TABLE_FRAMES);
+        uint32_t *first = find_symbols(f);
+        struct sqlite_insert insert;
+
+        if (!first)
+                return error_set(err, -ENOMEM, "the database: out of memory");
+        sqlite_insert_open(&insert, &f->db, "symbols", 5);
+        for (uint32_t frame = 1; frame <= n_frames && f->db.why.code == 0; frame++)
+                if (first[frame] != 0)
+                        put_symbols(f, &insert, first[frame]);
         sqlite_insert_close(&insert);
+        free(first);
+        return 0;
 }
 
 /* After the walk, which adds paths. */
@@ -201,7 +235,7 @@ static void fill_paths(struct filling *f)
         sqlite_insert_close(&insert);
 }
 
-static void fill_tables(struct filling *f)
+static int fill_tables(struct filling *f, struct error *err)
 {
         fill_table(f, TRACE_TABLE_META, "meta", 2, put_meta);
         fill_table(f, TRACE_TABLE_PROCESSES, "processes", 4, put_process);
@@ -213,7 +247,7 @@ static void fill_tables(struct filling *f)
         fill_table(f, TRACE_TABLE_SAMPLE_EVENTS, "events", 6, put_event_row);
         fill_table(f, TRACE_TABLE_COUNTERS, "counters", 4, put_counter);
         fill_table(f, TRACE_TABLE_LOSSES, "losses", 4, put_loss);
-        fill_symbols(f);
+        return fill_symbols(f, err);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -498,8 +532,9 @@ int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter 
                 return r;
         r = sqlite_writer_open(&f.db, path, sqlite_schema_tables(), err);
         if (r == 0) {
-                fill_tables(&f);
-                r = walk(&f, filter, err);
+                r = fill_tables(&f, err);
+                if (r == 0)
+                        r = walk(&f, filter, err);
         }
         /* What an empty cell says of a time that nobody knows, a number would not. */
         if (r == 0 && f.walk.n_switches == 0)

@@ -56,22 +56,24 @@ static const char *const whole_words[DIFF_KIND_COUNT] = {
         [DIFF_ZONE] = "all zones",
 };
 
-static bool is_shown(const struct diff_item *item, const struct diff_options *options, double threshold)
+/* What is small is left out of a list that is limited anyway. */
+static bool is_shown(const struct diff_item *item, const struct diff_options *options,
+                     const struct diff_view_options *view)
 {
         bool is_small = fmax(item->share_before, item->share_after) < options->share_min;
 
-        if (!item->is_asked)
-                return false;
         if (item->doubt == DIFF_JUDGED)
-                return item->is_significant || fabs(expm1(item->change)) >= threshold;
-        return !is_small || (options->only && item->doubt != DIFF_ONE_SIDED);
+                return item->is_significant || fabs(expm1(item->change)) >= view->threshold;
+        return !is_small || view->limit == 0 || (options->only && item->doubt != DIFF_ONE_SIDED);
 }
 
 static int rank(const struct diff_item *item)
 {
         if (item->is_significant)
                 return 0;
-        return item->doubt == DIFF_ONE_SIDED || item->key_before != item->key_after ? 1 : 2;
+        if (item->doubt == DIFF_ONE_SIDED)
+                return 1;
+        return item->key_before != 0 && item->key_after != 0 && item->key_before != item->key_after ? 1 : 2;
 }
 
 /* The part of the whole that the change is. */
@@ -187,23 +189,24 @@ static void put_item(struct view_document *d, struct view_table *t, const struct
 }
 
 /* Items of a kind that are shown, in order; heap, NULL without memory. */
-static const struct diff_item **choose(const struct diff_comparison *c, enum diff_kind kind, double threshold,
-                                       size_t *ret_n, uint64_t *ret_n_left_out)
+static const struct diff_item **choose(const struct diff_comparison *c, enum diff_kind kind,
+                                       const struct diff_view_options *view, size_t *ret_n,
+                                       uint64_t *ret_n_left_out)
 {
-        const struct diff_item **chosen = calloc(c->n_items + 1, sizeof(*chosen));
+        const struct diff_item **chosen = calloc(c->n_items + 1, sizeof(void *));
 
         *ret_n = 0;
         *ret_n_left_out = 0;
         for (size_t i = 0; chosen && i < c->n_items; i++) {
                 if (c->items[i].kind != kind || !c->items[i].is_asked)
                         continue;
-                if (is_shown(&c->items[i], &c->options, threshold))
+                if (is_shown(&c->items[i], &c->options, view))
                         chosen[(*ret_n)++] = &c->items[i];
                 else
                         ++*ret_n_left_out;
         }
         if (*ret_n > 1)
-                qsort((void *)chosen, *ret_n, sizeof(*chosen), compare);
+                qsort((void *)chosen, *ret_n, sizeof(void *), compare);
         return chosen;
 }
 
@@ -223,7 +226,7 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
         uint64_t n_left_out;
         size_t n;
 
-        chosen = choose(c, kind, options->threshold, &n, &n_left_out);
+        chosen = choose(c, kind, options, &n, &n_left_out);
         if (!chosen) {
                 d->failed = true;
                 return;
@@ -297,7 +300,19 @@ static void say_change(struct answer *a, double change, double se, double df)
         say(a, " %+.1f%% (%+.1f to %+.1f)", 100 * expm1(change), 100 * low, 100 * high);
 }
 
-/* What became slower, or what became faster. */
+static void say_item(struct answer *a, const struct diff_comparison *c, const struct diff_item *item,
+                     const char *between)
+{
+        struct report_string name = name_of(c, item->key_after);
+        bool is_cut = name.n_bytes > NAME_BYTES_MAX;
+
+        say(a, "%s%s%.*s%s", between, item->kind == DIFF_ZONE ? "zone " : "",
+            is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
+            is_cut ? "…" : "");
+        say_change(a, item->change, item->se, item->df);
+}
+
+/* What became slower, or what became faster, of those that significantly did. */
 static void say_direction(struct answer *a, const struct diff_comparison *c,
                           const struct diff_item *const *items, size_t n_items, bool is_up)
 {
@@ -313,17 +328,10 @@ static void say_direction(struct answer *a, const struct diff_comparison *c,
                 say_change(a, whole->change, whole->se, whole->df);
         }
         for (size_t i = 0; i < n_items; i++) {
-                struct report_string name = name_of(c, items[i]->key_after);
-                bool is_cut = name.n_bytes > NAME_BYTES_MAX;
-
-                if (!items[i]->is_significant || (items[i]->change > 0) != is_up)
+                if ((items[i]->change > 0) != is_up)
                         continue;
-                if (n++ >= N_NAMED_MAX)
-                        continue;
-                say(a, "%s%s%.*s%s", n > 1 ? ", " : between, items[i]->kind == DIFF_ZONE ? "zone " : "",
-                    is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
-                    is_cut ? "…" : "");
-                say_change(a, items[i]->change, items[i]->se, items[i]->df);
+                if (n++ < N_NAMED_MAX)
+                        say_item(a, c, items[i], n > 1 ? ", " : between);
         }
         if (n > N_NAMED_MAX)
                 say(a, ", and %u more", n - N_NAMED_MAX);
@@ -350,17 +358,21 @@ static void say_nothing(struct answer *a, const struct diff_comparison *c)
         for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
                 uint32_t n = count_judged(c, (enum diff_kind)kind);
 
-                if (n > 0)
-                        say(a, "%s %u %s%s, where a change of %.1f%% would have been found",
-                            kind == DIFF_FUNCTION || count_judged(c, DIFF_FUNCTION) == 0 ? " in" : "; in", n,
-                            words[kind], n == 1 ? "" : "s",
-                            100 * diff_comparison_resolution(c, (enum diff_kind)kind));
+                double found = 100 * diff_comparison_resolution(c, (enum diff_kind)kind);
+
+                if (n == 0)
+                        continue;
+                say(a, "%s %u %s%s",
+                    kind == DIFF_FUNCTION || count_judged(c, DIFF_FUNCTION) == 0 ? " in" : "; in", n,
+                    words[kind], n == 1 ? "" : "s");
+                if (found > 0)
+                        say(a, ", where a change of %.1f%% would have been found", found);
         }
 }
 
 static void set_title(struct view_document *d, const struct diff_comparison *c)
 {
-        const struct diff_item **significant = calloc(c->n_items + 1, sizeof(*significant));
+        const struct diff_item **significant = calloc(c->n_items + 1, sizeof(void *));
         struct answer a = { .used_bytes = 0 };
         size_t n = 0;
 
@@ -372,7 +384,7 @@ static void set_title(struct view_document *d, const struct diff_comparison *c)
                 if (c->items[i].is_significant)
                         significant[n++] = &c->items[i];
         if (n > 1)
-                qsort((void *)significant, n, sizeof(*significant), compare);
+                qsort((void *)significant, n, sizeof(void *), compare);
         say_direction(&a, c, significant, n, true);
         say_direction(&a, c, significant, n, false);
         if (a.used_bytes == 0)

@@ -186,10 +186,11 @@ static void add_causes(const struct filling *f)
         const struct why *w = f->why;
         struct view_table *t;
 
-        if (w->n_causes == 0 || w->groups[WHY_SLOW].n == 0)
-                return;
+        /* Without rows as well: who asks for CSV gets the columns. */
         t = view_document_add_table(f->document, "causes", "Where the extra time goes", columns,
                                     sizeof(columns) / sizeof(columns[0]));
+        if (w->n_causes == 0 || w->groups[WHY_SLOW].n == 0)
+                return;
         view_table_set_about(f->document, t,
                              "shares of the extra time of a slow instance, with 95%% intervals; "
                              "times are means of an instance; parts do not overlap");

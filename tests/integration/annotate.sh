@@ -129,6 +129,18 @@ screen 60 'TERM=xterm NO_COLOR='
 holds "a terminal has colours" has "$TMPDIR/screen" "$(printf '\033')\\[31m"
 screen 60 'NO_COLOR=1'
 holds "not with NO_COLOR" same 0 "$(grep -c "$(printf '\033')" "$TMPDIR/screen")"
+screen 60 'TERM=dumb NO_COLOR='
+holds "nor with TERM=dumb" same 0 "$(grep -c "$(printf '\033')" "$TMPDIR/screen")"
+apart() { # redirection
+        script -qec "env -u NO_COLOR TERM=xterm '$HYPROF' annotate '$trace' hot_loop $1" /dev/null </dev/null >"$TMPDIR/screen"
+}
+apart ">'$TMPDIR/apart'"
+holds "standard error is a terminal, standard output is none: no colours" same 0 "$(grep -c "$(printf '\033')" "$TMPDIR/apart")"
+apart "2>'$TMPDIR/apart'"
+holds "the other way round there are" has "$TMPDIR/screen" "$(printf '\033')\\[31m"
+holds "--json --color=always" annotate json_always --json --color=always "$trace" hot_loop
+holds "JSON has none" same 0 "$(grep -c "$(printf '\033')" "$TMPDIR/json_always.out")"
+screen 60 'NO_COLOR=1'
 holds "its lines of code are no longer than it is wide" same 0 "$(grep -E ' [0-9a-f]+: ' "$TMPDIR/screen" | awk 'length > 60' | wc -l)"
 holds "--color=always wins" annotate always --color=always "$trace" hot_loop
 holds "in a file, too" has "$TMPDIR/always.out" "$(printf '\033')\\[31m"

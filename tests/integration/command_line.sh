@@ -99,6 +99,9 @@ holds "files" same ":file" "$(offered record -o '')"
 holds "folders" same ":folder" "$(offered modules --debug-dir '')"
 holds "traces" same ":trace" "$(offered report '')"
 holds "another program's words" same ":rest 3" "$(offered record -q ./prog --x | cat)"
+holds "formats, and then a trace" same "folded :trace" "$(offered export fold) $(offered export folded '')"
+holds "all that export has" same "$("$HYPROF" export --list | cut -d ' ' -f 1 | sort)" "$(offered export '' | tr ' ' '\n' | sort)"
+holds "a format that is nearly right" says "did you mean 'firefox'?" "$HYPROF" export firefx
 holds "help's topics" same "guide" "$(offered help gu)"
 holds "nothing for what is no command" same "" "$(offered nothing --)"
 cd - >/dev/null
@@ -109,6 +112,7 @@ if "$HYPROF" record -q -o "$TMPDIR/hyprof.hyp" -- "$WORKLOADS/w_two_zones" 1 2>/
         holds "or stands before" grep -qw main <<<"$(offered annotate "$TMPDIR/hyprof.hyp" main)"
         holds "or is the default" grep -qw main <<<"$(cd "$TMPDIR" && offered annotate main)"
         holds "modules, by the file's name" same w_two_zones "$(offered annotate -i "$TMPDIR/hyprof.hyp" --module w_two)"
+        holds "zones" same "a b" "$(offered report -i "$TMPDIR/hyprof.hyp" --zone '' | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')"
         holds "its events" compare "$(offered report -i "$TMPDIR/hyprof.hyp" -e '' | wc -w)" ">=" 1
         printf 'no trace' >"$TMPDIR/none"
         holds "of no trace there are none" same "" "$(offered annotate -i "$TMPDIR/none" main)"

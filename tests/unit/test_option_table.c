@@ -185,6 +185,24 @@ START_TEST(test_bad)
 }
 END_TEST
 
+START_TEST(test_choices)
+{
+        struct option_table table = table_of(false);
+        struct taken taken = { .used = 0 };
+        struct command_line line;
+        int operand;
+
+        table.choices = "folded|chrome";
+        split(&line, "-q chrome trace");
+        ck_assert_int_eq(option_table_parse(&table, line.argc, line.argv, take, &taken, &operand), 0);
+        ck_assert_int_eq(operand, 2);
+        split(&line, "-q");
+        ck_assert_int_eq(option_table_parse(&table, line.argc, line.argv, take, &taken, &operand), 0);
+        split(&line, "chrom trace");
+        ck_assert_int_eq(option_table_parse(&table, line.argc, line.argv, take, &taken, &operand), -EINVAL);
+}
+END_TEST
+
 START_TEST(test_refused_value)
 {
         struct option_table table = table_of(false);
@@ -311,6 +329,7 @@ int main(void)
 
         tcase_add_loop_test(tc, test_good, 0, (int)(sizeof(good) / sizeof(good[0])));
         tcase_add_loop_test(tc, test_bad, 0, (int)(sizeof(bad) / sizeof(bad[0])));
+        tcase_add_test(tc, test_choices);
         tcase_add_test(tc, test_refused_value);
         tcase_add_test(tc, test_help);
         tcase_add_test(tc, test_number);

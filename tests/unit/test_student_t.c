@@ -29,8 +29,8 @@ END_TEST
 START_TEST(test_extremes)
 {
         ck_assert_double_eq(student_t_two_sided(0, 5), 1);
-        ck_assert_double_eq(student_t_two_sided(NAN, 5), 1);
-        ck_assert_double_eq(student_t_two_sided(INFINITY, 5), 0);
+        ck_assert_double_eq(student_t_two_sided((double)NAN, 5), 1);
+        ck_assert_double_eq(student_t_two_sided(HUGE_VAL, 5), 0);
         ck_assert_double_gt(student_t_two_sided(1e4, 3), 0);
         ck_assert_double_lt(student_t_two_sided(1e4, 3), 1e-10);
 }

@@ -11,7 +11,7 @@
  *   lock     wait for the lock "queue", which the thread "loader" holds for that time while it runs flush()
  *   mutex    the same without telling hyprof of the lock
  *   faults   map fresh memory and touch it in touch_pages(), 1 MiB for each 0.5 ms
- *   move     move themselves to the other CPU and back, EXTRA_MS / 4 times, where the threads "rival" are busy
+ *   move     move themselves to the other CPU and back, EXTRA_MS / 2 times, where the threads "rival" are busy
  *
  * The slow ones are at places that a fixed sequence of numbers chooses.  Where a machine has one CPU, `move` ends with
  * status 77.
@@ -269,7 +269,7 @@ int main(int argc, char **argv)
                           .usual_rounds = burn_rounds_of(USUAL_NS),
                           .extra_rounds = burn_rounds_of((int64_t)(extra_ms * NS_PER_MS)),
                           .n_fault_bytes = ((size_t)(extra_ms * 2) + 1) << 20,
-                          .n_moves = (int)(extra_ms / 4) + 1,
+                          .n_moves = (int)(extra_ms / 2) + 1,
                           .mutex = PTHREAD_MUTEX_INITIALIZER,
                           .turn = PTHREAD_MUTEX_INITIALIZER,
                           .changed = PTHREAD_COND_INITIALIZER };
