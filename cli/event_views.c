@@ -133,8 +133,7 @@ static int fill_messages(struct printing *p, struct error *err)
         struct trace_walk walk;
         int r;
 
-        message_list_init(&list, p->views->severity_min,
-                          p->options.limit < MESSAGE_LIST_MAX ? p->options.limit : 0);
+        message_list_init(&list, p->views->severity_min, 0);
         r = message_list_take(&list, &p->trace, &p->filter, &walk, err);
         if (r == 0)
                 messages_view_fill(&p->document, &list, &walk.paths, &p->trace, &p->options);
