@@ -165,12 +165,12 @@ demo: ## install what is missing, build, record real programs and print their re
 	$(Q)examples/demo.sh $(B)
 
 test: ## install what is missing, build and run all tests
-	$(Q)tests/install_packages.sh build test
+	$(Q)tests/install_packages.sh build test consumers
 	$(SUBMAKE) all test-programs
 	$(Q)tests/run_tests.sh $(B)
 
 check-asan: ## the tests that find errors of memory, with AddressSanitizer and UndefinedBehaviorSanitizer
-	$(Q)tests/install_packages.sh build test
+	$(Q)tests/install_packages.sh build test consumers
 	$(SUBMAKE) VARIANT=asan all test-programs
 	$(Q)tests/run_tests.sh build/asan
 
@@ -199,7 +199,7 @@ bench: ## measure: what a zone costs, how fast records are merged and read
 	$(Q)tests/bench/run_bench.sh $(B)
 
 packages: ## install every Debian package that any target needs
-	$(Q)tests/install_packages.sh build test lint fuzz bench
+	$(Q)tests/install_packages.sh build test consumers lint fuzz bench
 
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
@@ -444,7 +444,11 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIE
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 
 # What scripts of tests and benchmarks need of the inside: unwinding, above all.
-$(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $(INTERNAL)
+# One builds its traces as unit tests do.
+TOOL_AID = $(if $(filter edge_traces,$(1)),$(B)/obj/tests/unit/trace_builder.o)
+$(B)/tools/edge_traces: private LIBS += $(CHECK_LIBS)
+
+$(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $$(call TOOL_AID,$$*) $(INTERNAL)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@

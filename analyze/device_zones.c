@@ -220,7 +220,8 @@ static int give_time(struct device_zones *z, const struct ordered_event *event, 
         struct open_device_zone *open;
 
         if (slot == 0) {
-                z->n_alone++;
+                /* The other half of a zone that never happened says so as well. */
+                z->n_alone += event->value[1] != 0;
                 return 0;
         }
         open = &z->open[slot - 1];
@@ -305,6 +306,7 @@ int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const 
         struct event_walk walk;
         int r = event_walk_take(&walk, trace, filter, &request, err);
 
+        z->n_late = walk.order.n_late;
         event_walk_deinit(&walk);
         device_zones_finish(z);
         return r;

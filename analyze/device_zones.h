@@ -74,6 +74,7 @@ struct device_zones {
         uint64_t n_backwards; /* that ended before they began, left out */
         uint64_t n_alone;     /* ends without a beginning, times without a zone */
         uint64_t n_lost;      /* zones beyond a limit */
+        uint64_t n_late;      /* see event_order */
 };
 
 /* Returns 0 or -ENOMEM; to be deinitialised in any case. */

@@ -183,7 +183,9 @@ static enum diff_doubt find_doubt(const struct diff_comparison *c, const struct 
         bool is_named = item->is_asked && c->options.only && !is_kind_only(c->options.only, &kind);
 
         if (item->key_before == 0 || item->key_after == 0)
-                return DIFF_ONE_SIDED;
+                return item->kind == DIFF_FUNCTION && item->n_before + item->n_after < DIFF_NEW_MIN
+                               ? DIFF_TOO_FEW
+                               : DIFF_ONE_SIDED;
         if (!is_named && fmax(item->share_before, item->share_after) < c->options.share_min)
                 return DIFF_TOO_SMALL;
         if (!is_enough(c, item, runs))

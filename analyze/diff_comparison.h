@@ -19,6 +19,7 @@
 /* What is known of fewer is no reason to say anything. */
 #define DIFF_SAMPLES_MIN 30 /* of a function, in each of a pair */
 #define DIFF_ZONES_MIN   10 /* of a zone */
+#define DIFF_NEW_MIN     15 /* samples on one side alone: fewer may be missing on the other by chance */
 #define DIFF_RUNS_MAX    256
 
 #define DIFF_ALPHA        0.05

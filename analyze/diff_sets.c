@@ -14,6 +14,7 @@ struct comparing {
         uint32_t n_runs;
         double *means;             /* heap; by item: of the logarithms of all runs */
         struct diff_shift *shifts; /* heap; by run */
+        struct diff_shift between; /* of all items' changes between the sets: how far they agree */
         double *numbers;           /* heap; by run, of the item in question */
 };
 
@@ -74,7 +75,8 @@ static void set_reference(const struct comparing *c, struct diff_shift *s, uint3
         for (uint32_t run = 0; run < c->n_runs; run++)
                 variance += diff_item_count_variance(item, c->sets->runs[run], &c->sets->basis,
                                                      run < c->sets->n_before);
-        diff_shift_set(s, index, variance / c->n_runs, allowance * allowance);
+        /* What differs between runs is seen in them: nothing is allowed for. */
+        diff_shift_set(s, index, variance / c->n_runs + allowance * allowance, 0);
 }
 
 /* How much faster or slower each run was than the mean of all. */
@@ -95,6 +97,22 @@ static void find_shifts(struct comparing *c, const struct diff_item *items, size
         }
 }
 
+static void find_agreement(struct comparing *c, const struct diff_item *items, size_t n_items)
+{
+        double changes[DIFF_REFERENCES_MAX];
+
+        diff_shift_init(&c->between, items, n_items, c->sets->kind, c->sets->allowance.whole);
+        for (uint32_t i = 0; i < c->between.n; i++) {
+                const struct diff_item *item = &items[c->between.owners[i]];
+
+                set_reference(c, &c->between, i, item);
+                for (uint32_t run = 0; run < c->n_runs; run++)
+                        c->numbers[run] = log_value(c, item, run);
+                changes[i] = compare_sets(c).change;
+        }
+        diff_shift_ask(&c->between, changes);
+}
+
 static void judge_item(const struct comparing *c, struct diff_item *item, uint32_t index)
 {
         struct verdict v;
@@ -106,9 +124,9 @@ static void judge_item(const struct comparing *c, struct diff_item *item, uint32
                 c->numbers[run] -= diff_shift_find(&c->shifts[run], index);
         v = compare_sets(c);
         item->change = v.change;
-        item->se = v.se;
+        item->se = sqrt(v.se * v.se + diff_shift_variance(&c->between, index));
         item->df = v.df;
-        item->p = student_t_two_sided(v.change / v.se, v.df);
+        item->p = student_t_two_sided(item->change / item->se, v.df);
 }
 
 static struct diff_whole judge_whole(const struct comparing *c)
@@ -150,6 +168,7 @@ int diff_sets_judge(const struct diff_sets *sets, struct diff_item *items, size_
                 goto fail;
         find_means(&c, items, n_items);
         find_shifts(&c, items, n_items);
+        find_agreement(&c, items, n_items);
         if (c.shifts[0].n > 0)
                 whole = judge_whole(&c);
         for (size_t i = 0; i < n_items; i++)

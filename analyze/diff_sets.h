@@ -6,7 +6,8 @@
  *
  * How sure a change is comes from how much the runs of a set differ, in which everything is: samples, frequencies,
  * where things lie in memory.  Each run is one number for each item, beside the change of the whole run; Welch's test
- * compares the two sets of numbers.  A set of a single run is taken to vary as the other one does.
+ * compares the two sets of numbers; how far the items agree on the change of the whole is added to its variance.  A set
+ * of a single run is taken to vary as the other one does.
  */
 #ifndef ANALYZE_DIFF_SETS_H
 #define ANALYZE_DIFF_SETS_H

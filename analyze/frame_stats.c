@@ -135,6 +135,7 @@ int frame_stats_take(struct frame_stats *s, struct loaded_trace *trace, const st
         frame_stats_init(s);
         r = event_walk_take(&walk, trace, filter, &request, err);
         frame_stats_finish(s);
+        s->n_late = walk.order.n_late;
         event_walk_deinit(&walk);
         return r;
 }

@@ -54,6 +54,7 @@ struct frame_stats {
         uint32_t n_sets;
         size_t capacity;
         uint64_t n_lost; /* events of sets beyond the limit */
+        uint64_t n_late; /* see event_order */
 };
 
 void frame_stats_init(struct frame_stats *s);

@@ -40,6 +40,7 @@ struct plot_stats {
         size_t capacity;
         uint64_t from_ns, to_ns; /* of the course */
         uint64_t n_lost;         /* values of plots beyond the limit */
+        uint64_t n_late;         /* see event_order */
 };
 
 void plot_stats_init(struct plot_stats *s, uint64_t from_ns, uint64_t to_ns);

@@ -261,6 +261,7 @@ static int fill(struct report *report, const struct report_options *options, str
         report->callstacks = report_callstacks_of(totals->n_stacks);
         report->on_cpu_known = totals->walk.n_switches != 0;
         fill_recording(report, d, totals);
+        report->recording.filter = options->filter_words;
         r = fill_events(report, d, totals);
         if (r < 0)
                 goto fail;

@@ -43,11 +43,12 @@ struct report_recording {
         struct report_string fallback;    /* why another sample event was taken than the usual one */
         struct report_string unwind;      /* how callstacks were made: "auto", "dwarf", "fp" */
         struct report_string scope;       /* whose events: "cgroup", "cpus", "threads" */
-        uint64_t stack_copy_bytes;        /* of each sample; 0 = none, or not said */
-        uint64_t n_descriptors;           /* events that were open; 0 = not said */
-        uint64_t recorder_cpu_ns;         /* the recorder's own processor time; 0 = not said */
-        uint64_t start_realtime_ns;       /* since 1970; 0 = unknown */
-        uint64_t duration_ns;             /* of the recording, or from the first to the last event */
+        struct report_string filter; /* what is looked at of it, in words; the caller's of report_load() */
+        uint64_t stack_copy_bytes;   /* of each sample; 0 = none, or not said */
+        uint64_t n_descriptors;      /* events that were open; 0 = not said */
+        uint64_t recorder_cpu_ns;    /* the recorder's own processor time; 0 = not said */
+        uint64_t start_realtime_ns;  /* since 1970; 0 = unknown */
+        uint64_t duration_ns;        /* of the recording, or from the first to the last event */
 };
 
 struct report_event {
@@ -142,6 +143,7 @@ struct report_options {
         bool wants_waits, wants_cpus;
         uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
         const struct trace_filter_request *filter; /* what is looked at; NULL = everything */
+        struct report_string filter_words;         /* the same for people; outlives the report */
 };
 
 /*

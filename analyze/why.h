@@ -115,7 +115,7 @@ struct why {
         uint64_t n_samples[2];
         double on_cpu_ns[2], n_moves[2]; /* means */
         double extra_ns;
-        double own_share; /* of the extra time: what is not the machine's, but at least 0.3 */
+        struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
         uint64_t median_ns;
         uint32_t *place_ids; /* heap; by id in collector.waits - 1 */
         struct why_cause

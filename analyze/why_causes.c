@@ -14,8 +14,7 @@
         0.1 /* instances: times are measured, not tossed; it only keeps a variance from being none */
 #define SHARE_LISTED     0.05 /* less stands among the others, however certain it is */
 #define P_MEDIUM         0.05
-#define SHARE_HIGH       0.2 /* of what is not the machine's of the extra time, at the lower end of the interval */
-#define OWN_SHARE_MIN    0.3 /* less than this of the extra time does not count as what is not the machine's */
+#define SHARE_HIGH       0.2 /* of the extra time that is not the machine's, at the lower end of the interval */
 #define SAMPLES_MIN      10  /* of one cause, in slow instances */
 #define WITH_MIN         4   /* slow instances that have it */
 #define MOVED_OF_ALL_MIN 0.5 /* slow instances that were moved, at least */
@@ -73,6 +72,22 @@ static void add_row(struct why *w, struct tallies *t, enum why_group group, cons
         }
 }
 
+/* When others had the CPU. */
+static double machine_ns(const struct tallies *t, const struct why_instances *s,
+                         const struct why_instance *instance)
+{
+        double ns = 0;
+
+        for (size_t k = 0; k < instance->n_rows; k++) {
+                const struct why_row *row = &s->rows[instance->first_row + k];
+
+                if (row->kind == WHY_PREEMPTED || row->kind == WHY_DELAY ||
+                    (row->kind == WHY_DISPLACED && !t->are_gaps_moves))
+                        ns += (double)row->amount;
+        }
+        return ns;
+}
+
 static void add_up(struct why *w, struct tallies *t)
 {
         const struct why_instances *s = &w->collector.instances;
@@ -81,14 +96,18 @@ static void add_up(struct why *w, struct tallies *t)
                 const struct why_instance *instance = &s->items[i];
                 enum why_group group = group_of(instance);
                 double duration = (double)instance->duration_ns;
+                double own = duration - machine_ns(t, s, instance);
 
+                w->own_groups[group].n++;
+                w->own_groups[group].duration += own;
+                w->own_groups[group].duration2 += own * own;
                 for (size_t k = 0; k < instance->n_rows; k++)
                         add_row(w, t, group, &s->rows[instance->first_row + k]);
                 why_tally_add(&t->times, group, t->n_locks + t->n_places + THING_ON_CPU,
                               (double)instance->on_cpu_ns, 1);
-                why_tally_close(&t->times, group, duration, duration);
+                why_tally_close(&t->times, group, duration, duration, own);
                 why_tally_close(&t->runs, group, (double)instance->weight * w->profile.ns_per_weight,
-                                duration);
+                                duration, own);
         }
         why_tally_finish(&t->times);
         why_tally_finish(&t->runs);
@@ -123,7 +142,8 @@ static bool judge_gaps(const struct why *w)
 
 /* ------------------------------------------------------------------ judging */
 
-static void judge(struct why *w, struct why_cause *cause)
+/* @own: its share of the extra time without the machine's part, in which what other programs do is no noise. */
+static void judge(const struct why *w, struct why_cause *cause, struct why_share own)
 {
         cause->p = fmin(cause->p * (double)w->n_tests, 1);
         cause->confidence = WHY_CONFIDENCE_NONE;
@@ -134,9 +154,9 @@ static void judge(struct why *w, struct why_cause *cause)
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN ||
             cause->n_slow < WITH_MIN || (cause->is_sampled && cause->n_times < SAMPLES_MIN))
                 cause->confidence = WHY_CONFIDENCE_TOO_FEW;
-        else if (cause->p < P_HIGH && cause->share.low >= SHARE_HIGH * w->own_share)
+        else if (cause->p < P_HIGH && own.low >= SHARE_HIGH)
                 cause->confidence = WHY_CONFIDENCE_HIGH;
-        else if (cause->p < P_MEDIUM && cause->share.low > 0)
+        else if (cause->p < P_MEDIUM && own.low > 0)
                 cause->confidence = WHY_CONFIDENCE_MEDIUM;
         else
                 cause->confidence = WHY_CONFIDENCE_LOW;
@@ -158,30 +178,24 @@ static int put_measure(struct why *w, struct why_cause cause, const struct why_m
         cause.n_slow = m->ratio[WHY_SLOW].n_with;
         cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
         cause.n_times = m->n_times[WHY_SLOW];
-        judge(w, &cause);
+        judge(w, &cause, why_share_of_own(m, w->own_groups));
         return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
 }
 
 /* By the part of each instance's duration, so that a single one that lasts for long does not decide. */
 static double compare_times(const struct why_measure *m)
 {
-        return why_ratio_compare(&m->fraction[WHY_SLOW], &m->fraction[WHY_TYPICAL], TIMES_UNIT);
+        const struct why_ratio *slow = &m->fraction[WHY_SLOW], *typical = &m->fraction[WHY_TYPICAL];
+
+        /* The better of two tests, hence twice its probability. */
+        return fmin(2 * fmin(why_ratio_compare(slow, typical, TIMES_UNIT),
+                             why_ratio_compare_presence(slow, typical)),
+                    1);
 }
 
 static double compare_runs(const struct why *w, const struct why_measure *m)
 {
         return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit_ns);
-}
-
-/* What the machine's part leaves of the extra time: what other programs do must not hide a cause. */
-static void find_own_share(struct why *w, const struct tallies *t)
-{
-        const struct why_measure *first = &t->times.measures[t->n_locks + t->n_places];
-        double machine = why_share_of(&first[THING_DISPLACED], w->groups).value +
-                         why_share_of(&first[THING_PREEMPTED], w->groups).value +
-                         why_share_of(&first[THING_DELAY], w->groups).value;
-
-        w->own_share = fmin(fmax(1 - machine, OWN_SHARE_MIN), 1);
 }
 
 static int put_waits(struct why *w, const struct tallies *t)
@@ -266,7 +280,7 @@ static int put_zone(struct why *w)
         cause.n_slow = best->n_slow;
         cause.n_typical = best->n_typical;
         cause.n_times = best->n_slow;
-        judge(w, &cause);
+        judge(w, &cause, best->share);
         return put(w, &cause);
 }
 
@@ -326,7 +340,6 @@ int why_causes_find(struct why *w)
                 add_up(w, &t);
                 /* Moves and page faults are two more. */
                 w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2;
-                find_own_share(w, &t);
                 r = put_waits(w, &t);
         }
         if (r == 0)
@@ -384,7 +397,7 @@ static int find_parts(struct why *w, enum why_kind kind, uint32_t n, struct why_
                                 why_tally_add(&tally, group_of(instance), row->id, (double)row->amount,
                                               row->n);
                 }
-                why_tally_close(&tally, group_of(instance), duration, duration);
+                why_tally_close(&tally, group_of(instance), duration, duration, duration);
         }
         why_tally_finish(&tally);
         *ret_parts = calloc((size_t)n + 1, sizeof(**ret_parts));

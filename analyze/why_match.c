@@ -5,12 +5,14 @@
 #include "analyze/zone_pattern.h"
 #include "base/array.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 void why_match_deinit(struct why_match *m)
 {
         free(m->fits);
+        free(m->locations);
         *m = (struct why_match){ .fits = NULL };
 }
 
@@ -18,12 +20,11 @@ void why_match_deinit(struct why_match *m)
 static bool ask(const struct why_match *m, uint32_t path)
 {
         const struct zone_paths *paths = &m->walk->paths;
-        uint32_t locations[THREAD_TIMELINE_DEPTH_MAX];
         uint32_t at = THREAD_TIMELINE_DEPTH_MAX;
 
         for (; path != 0 && at > 0; path = zone_paths_parent(paths, path))
-                locations[--at] = zone_paths_location(paths, path);
-        return zone_pattern_fits(m->pattern, m->walk->dictionary, locations + at,
+                m->locations[--at] = zone_paths_location(paths, path);
+        return zone_pattern_fits(m->pattern, m->walk->dictionary, m->locations + at,
                                  THREAD_TIMELINE_DEPTH_MAX - at);
 }
 
@@ -34,6 +35,10 @@ int why_match_test(struct why_match *m, struct walked_thread *thread, bool *ret_
 
         if (r < 0)
                 return r;
+        if (!m->locations)
+                m->locations = calloc(THREAD_TIMELINE_DEPTH_MAX, sizeof(*m->locations));
+        if (!m->locations)
+                return -ENOMEM;
         *ret_fits = false;
         if (path == 0)
                 return 0;

@@ -23,6 +23,7 @@ struct why_match {
         struct trace_walk *walk;            /* borrowed; with wants_paths; set before the walk begins */
         uint8_t *fits;                      /* heap; by path id - 1: 0 = not asked yet, 1 = no, 2 = yes */
         size_t n_fits, capacity;
+        uint32_t *locations; /* heap; THREAD_TIMELINE_DEPTH_MAX, of the path that is asked about */
 };
 
 void why_match_deinit(struct why_match *m);

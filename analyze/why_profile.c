@@ -174,7 +174,7 @@ static void measure(struct why_profile *p, struct why_tally *t)
                         base += (double)row->amount * p->ns_per_weight;
                         add_stack(p, t, row, group);
                 }
-                why_tally_close(t, group, base, (double)instance->duration_ns);
+                why_tally_close(t, group, base, (double)instance->duration_ns, (double)instance->duration_ns);
         }
         why_tally_finish(t);
 }

@@ -60,6 +60,29 @@ double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *t
         return why_student_tail((slow_value - typical_value) / sqrt(variance), fmax(df, 1));
 }
 
+/* The logarithm of the number of ways to choose @k of @n. */
+static double log_choose(double n, double k)
+{
+        int sign; /* of lgamma_r(), where lgamma() would write a global */
+
+        return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
+}
+
+double why_ratio_compare_presence(const struct why_ratio *slow, const struct why_ratio *typical)
+{
+        double n = (double)slow->n, n_with = (double)(slow->n_with + typical->n_with);
+        double n_all = n + (double)typical->n, p = 0;
+
+        if (slow->n == 0 || typical->n == 0 || slow->n_with == 0)
+                return 1;
+        for (uint64_t i = slow->n_with; i <= slow->n && i <= slow->n_with + typical->n_with; i++) {
+                double k = (double)i;
+
+                p += exp(log_choose(n_with, k) + log_choose(n_all - n_with, n - k) - log_choose(n_all, n));
+        }
+        return fmin(p, 1);
+}
+
 /* The continued fraction of the incomplete beta function, by Lentz's method. */
 static double beta_fraction(double a, double b, double x)
 {

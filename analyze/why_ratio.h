@@ -34,6 +34,12 @@ double why_ratio_value(const struct why_ratio *r);
  */
 double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *typical, double unit);
 
+/*
+ * why_ratio_compare_presence() - the probability that so many of the slow ones have it, or more, by chance (Fisher's exact test)
+ * Looks at `n` and `n_with` alone.
+ */
+double why_ratio_compare_presence(const struct why_ratio *slow, const struct why_ratio *typical);
+
 /* P(T > t) of Student's distribution with @df degrees of freedom, at least 1. */
 double why_student_tail(double t, double df);
 

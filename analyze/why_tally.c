@@ -35,7 +35,7 @@ void why_tally_add(struct why_tally *t, enum why_group group, uint32_t thing, do
         t->amounts[thing] += amount;
 }
 
-void why_tally_close(struct why_tally *t, enum why_group group, double base, double duration)
+void why_tally_close(struct why_tally *t, enum why_group group, double base, double duration, double own)
 {
         for (uint32_t i = 0; i < t->n_touched; i++) {
                 struct why_measure *m = &t->measures[t->touched[i]];
@@ -45,6 +45,7 @@ void why_tally_close(struct why_tally *t, enum why_group group, double base, dou
                 if (duration > 0)
                         why_ratio_add(&m->fraction[group], amount / duration, 1);
                 m->by_duration[group] += amount * duration;
+                m->by_own[group] += amount * own;
                 t->amounts[t->touched[i]] = 0;
         }
         t->n_touched = 0;
@@ -69,19 +70,18 @@ void why_tally_finish(struct why_tally *t)
 }
 
 /* Of the mean of amount - share * duration over the instances of a group. */
-static double variance_of(const struct why_measure *m, const struct why_group_sum groups[2], int group,
+static double variance_of(const struct why_ratio *r, const struct why_group_sum *g, double product,
                           double share)
 {
-        const struct why_ratio *r = &m->ratio[group];
-        const struct why_group_sum *g = &groups[group];
         double n = (double)g->n;
         double mean = (r->x - share * g->duration) / n;
-        double squares = r->xx - 2 * share * m->by_duration[group] + share * share * g->duration2;
+        double squares = r->xx - 2 * share * product + share * share * g->duration2;
 
         return g->n < 2 ? 0 : fmax(squares - n * mean * mean, 0) / (n - 1) / n;
 }
 
-struct why_share why_share_of(const struct why_measure *m, const struct why_group_sum groups[2])
+static struct why_share share_of(const struct why_measure *m, const double products[2],
+                                 const struct why_group_sum groups[2])
 {
         struct why_share s = { .slow_ns = 0 };
         double extra, deviation;
@@ -95,10 +95,21 @@ struct why_share why_share_of(const struct why_measure *m, const struct why_grou
         if (!(extra > 0))
                 return s;
         s.value = (s.slow_ns - s.typical_ns) / extra;
-        deviation = sqrt(variance_of(m, groups, WHY_SLOW, s.value) +
-                         variance_of(m, groups, WHY_TYPICAL, s.value)) /
+        deviation = sqrt(variance_of(&m->ratio[WHY_SLOW], &groups[WHY_SLOW], products[WHY_SLOW], s.value) +
+                         variance_of(&m->ratio[WHY_TYPICAL], &groups[WHY_TYPICAL], products[WHY_TYPICAL],
+                                     s.value)) /
                     extra;
         s.low = s.value - 1.96 * deviation;
         s.high = s.value + 1.96 * deviation;
         return s;
+}
+
+struct why_share why_share_of(const struct why_measure *m, const struct why_group_sum groups[2])
+{
+        return share_of(m, m->by_duration, groups);
+}
+
+struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2])
+{
+        return share_of(m, m->by_own, own_groups);
 }

@@ -29,6 +29,7 @@ struct why_measure {
                 ratio[2]; /* by enum why_group; of the base: w, ww and n are those of all instances */
         struct why_ratio fraction[2]; /* of the duration: each instance counts the same */
         double by_duration[2];        /* sum of amount times duration */
+        double by_own[2];             /* the same, times what is not the machine\'s of the duration */
         uint64_t n_times[2];          /* how often, or how many samples */
 };
 
@@ -47,8 +48,8 @@ void why_tally_deinit(struct why_tally *t);
 
 void why_tally_add(struct why_tally *t, enum why_group group, uint32_t thing, double amount,
                    uint64_t n_times);
-/* @base: what the amounts of this instance are a part of. */
-void why_tally_close(struct why_tally *t, enum why_group group, double base, double duration);
+/* @base: what the amounts of this instance are a part of.  @own: of its duration, without what is the machine's. */
+void why_tally_close(struct why_tally *t, enum why_group group, double base, double duration, double own);
 /* Nothing more comes: fills in what all instances have in common. */
 void why_tally_finish(struct why_tally *t);
 
@@ -59,5 +60,8 @@ struct why_share {
 };
 
 struct why_share why_share_of(const struct why_measure *m, const struct why_group_sum groups[2]);
+
+/* The same of the extra of what is not the machine's, whose sums are @own_groups. */
+struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2]);
 
 #endif /* ANALYZE_WHY_TALLY_H */

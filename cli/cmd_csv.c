@@ -29,6 +29,7 @@ static const struct option_row option_rows[] = {
         { 'e', "self", NULL, "times without the zones inside" },
         { 'u', "unwrap", NULL, "every zone, a line each, instead of statistics" },
         { 'm', "messages", NULL, "messages instead of zones" },
+        { 'g', "gpu", NULL, "zones of accelerators instead, a line each" },
         { 'p', "plot", NULL, "with -u: the values of plots as well" },
         { FILTER_OPTION_FROM, "from", "TIME", "only from this time on, since the start: 1.5s, 200ms" },
         { FILTER_OPTION_TO, "to", "TIME", "only before this time" },
@@ -96,6 +97,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case 'm':
                 args->csv.messages = true;
+                return 0;
+        case 'g':
+                args->csv.devices = true;
                 return 0;
         case 'p':
                 args->csv.plots = true;

@@ -253,12 +253,15 @@ static int load_run(struct loading *l, const char *path, struct error *err)
         int r = loaded_trace_open(&trace, path, err);
 
         l->list[l->n_runs++] = loaded;
-        if (r == 0)
+        if (r == 0) {
                 r = load_events(l, loaded, &trace, path, err);
+                if (r < 0)
+                        r = error_prefix(err, r, "%s", path);
+        }
         loaded_trace_close(&trace);
         if (l->args->before.n + l->args->after.n > 2)
                 diff_run_drop_slices(loaded);
-        return r < 0 ? error_prefix(err, r, "%s: ", path) : 0;
+        return r;
 }
 
 static int load_runs(struct loading *l, struct error *err)

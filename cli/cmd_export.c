@@ -238,8 +238,11 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
         if (r == 0)
                 r = format->write(trace, options, d.stream.out, &totals, err);
         /* A write that failed says more than who noticed it. */
-        if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0))
+        if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0)) {
                 r = gzip_file_finish(&d.stream, &n_bytes, err);
+                if (r < 0)
+                        r = error_prefix(err, r, "%s", d.path);
+        }
         if (r == 0)
                 r = replaced_file_commit(&d.file, err);
         if (r == 0) {

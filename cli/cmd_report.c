@@ -2,10 +2,12 @@
 #include "cli/cmd_report.h"
 
 #include "analyze/report.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/cpus_text.h"
+#include "cli/event_views.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "cli/report_json.h"
@@ -13,6 +15,8 @@
 #include "cli/report_views.h"
 #include "cli/standard_output.h"
 #include "cli/waits_text.h"
+#include "view/off_cpu_view.h"
+#include "view/view_document.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -32,11 +36,13 @@ enum { LETTER_OFF_CPU = OPTION_LONG_ONLY, LETTER_CPUS };
 struct arguments {
         const char *path;
         struct report_views views; /* or one of these; with filters, and how to print */
+        struct event_views events; /* or one of these */
         bool off_cpu, cpus;        /* views instead of the usual one, or both */
 };
 
 static const struct option_row option_rows[] = {
         REPORT_VIEW_ROWS,
+        EVENT_VIEW_ROWS,
         COMMON_ROW_INPUT,
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and who woke them" },
         { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with whom" },
@@ -73,8 +79,10 @@ static int take_option(void *context, int letter, const char *value)
                 args->cpus = true;
                 return 0;
         default: {
-                int r = report_views_take(&args->views, letter, value);
+                int r = event_views_take(&args->events, letter, value);
 
+                if (r == 0)
+                        r = report_views_take(&args->views, letter, value);
                 return r < 0 ? r : 0;
         }
         }
@@ -87,12 +95,26 @@ static void warn_of_ending(const struct report *report, const char *path)
                 complain("warning: %s: %s; showing what stands before", path, report->ending_words);
 }
 
+/* Where names of what was asked for are listed; of several, that which is looked up last. */
+static const char *find_list(const struct report_views *views)
+{
+        if (views->function)
+                return "--functions";
+        if (views->filter.module)
+                return "--modules";
+        if (views->filter.zone)
+                return "--zones";
+        return views->filter.thread || views->filter.process ? "--threads" : NULL;
+}
+
 /* Returns the exit status. */
 static int explain_failure(int code, const struct arguments *args, const struct error *err)
 {
         complain("error: %s", err->text);
         if (code == -ENOENT && access(args->path, F_OK) < 0 && strcmp(args->path, "-") != 0)
                 complain_try("hyprof record COMMAND");
+        else if (code == -ENOENT && find_list(&args->views))
+                complain_try("hyprof report %s %s", find_list(&args->views), args->path);
         else if (code == -EBADMSG)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)
@@ -130,10 +152,37 @@ static bool is_json(const struct arguments *args)
         return args->views.output.document.format == DOCUMENT_JSON;
 }
 
+/* Tables of what threads waited for, and of the CPUs, where they are neither text nor JSON. */
+static int print_document(const struct report *report, const struct arguments *args, uint32_t limit)
+{
+        struct output_options output = args->views.output;
+        struct byte_buffer words = { .data = NULL };
+        struct view_document document;
+        struct report_string filter;
+        int r;
+
+        filter_options_describe(&args->views.filter, &words);
+        filter = (struct report_string){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
+        output_options_complete(&output);
+        view_document_init(&document, args->off_cpu ? OFF_CPU_VIEW_SCHEMA : CPUS_VIEW_SCHEMA);
+        if (args->cpus)
+                cpus_view_fill(&document, report, filter, limit);
+        if (args->off_cpu)
+                off_cpu_view_fill(&document, report, filter, limit);
+        r = output_options_print(&output, &document);
+        view_document_deinit(&document);
+        byte_buffer_deinit(&words);
+        return r;
+}
+
 static int write_report(const struct report *report, const struct arguments *args)
 {
         uint32_t limit = output_options_limit(&args->views.output, TEXT_ROWS);
-        int r = is_json(args) ? print_json(report, args, limit) : print_text(report, args, limit);
+        int r;
+
+        if (!is_json(args) && args->views.output.document.format != DOCUMENT_TEXT)
+                return print_document(report, args, limit);
+        r = is_json(args) ? print_json(report, args, limit) : print_text(report, args, limit);
         if (r < 0) {
                 complain("error: writing the report: out of memory");
                 return EXIT_STATUS_FAILED;
@@ -153,6 +202,7 @@ static int print_overview(const struct arguments *args, struct error *err)
                 .wants_cpus = args->cpus,
         };
         struct trace_filter_request filter = args->views.filter;
+        struct byte_buffer words = { .data = NULL };
         struct report *report;
         int r;
 
@@ -161,13 +211,23 @@ static int print_overview(const struct arguments *args, struct error *err)
         options.filter = &filter;
         if (limit != OUTPUT_LIMIT_UNSET)
                 options.n_zones_inside = options.n_functions_inside = limit;
-        r = report_load(args->path, &options, &report, err);
-        if (r < 0)
-                return r;
-        warn_of_ending(report, args->path);
-        r = write_report(report, args);
-        report_free(report);
+        filter_options_describe(&filter, &words);
+        options.filter_words = (struct report_string){ (const char *)words.data, words.used_bytes };
+        r = words.failed ? error_set(err, -ENOMEM, "out of memory")
+                         : report_load(args->path, &options, &report, err);
+        if (r == 0) {
+                warn_of_ending(report, args->path);
+                r = write_report(report, args);
+                report_free(report);
+        }
+        byte_buffer_deinit(&words);
         return r;
+}
+
+/* Which are not among args->views; of these two at once there is only --off-cpu with --cpus. */
+static bool has_other_view(const struct arguments *args)
+{
+        return args->off_cpu || args->cpus || args->events.view != EVENT_VIEW_NONE;
 }
 
 static int run(void *context, struct common_options *common)
@@ -178,9 +238,12 @@ static int run(void *context, struct common_options *common)
 
         args->path = common->trace;
         output_options_adopt(&args->views.output, common);
-        if (report_views_complete(&args->views, args->off_cpu || args->cpus) < 0)
+        if (report_views_complete(&args->views, has_other_view(args)) < 0)
                 return EXIT_STATUS_USAGE;
-        if (args->views.view == REPORT_VIEW_NONE)
+        if (args->events.view != EVENT_VIEW_NONE)
+                r = event_views_print(&args->events, &args->views.filter, &args->views.output, args->path,
+                                      &err);
+        else if (args->views.view == REPORT_VIEW_NONE)
                 r = print_overview(args, &err);
         else
                 r = report_views_print(&args->views, args->path, &err);

@@ -45,6 +45,7 @@ static json_t *pack_recording(const struct report *report)
         struct report_object object = report_object_begin();
 
         report_object_put(&object, "command", report_object_string_or_null(recording->command));
+        report_object_put(&object, "filter", report_object_string_or_null(recording->filter));
         report_object_put(&object, "hostname", report_object_string_or_null(recording->hostname));
         report_object_put(&object, "kernel", report_object_string_or_null(recording->kernel));
         report_object_put(&object, "machine", report_object_string_or_null(recording->machine));

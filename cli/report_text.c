@@ -199,6 +199,10 @@ static int print_header(const struct report *report, struct byte_buffer *line, F
         r = text_line_print("command", line, out);
         if (r < 0)
                 return r;
+        text_line_add_string(line, report->recording.filter);
+        r = text_line_print("only", line, out);
+        if (r < 0)
+                return r;
         describe_place(&report->recording, line);
         r = text_line_print("recorded", line, out);
         if (r < 0)

@@ -115,12 +115,14 @@ int report_views_complete(struct report_views *v, bool has_other)
         enum document_format format = v->output.document.format;
 
         if (has_other && v->view != REPORT_VIEW_NONE) {
-                complain("error: one view at a time: --off-cpu and --cpus are views as well");
+                complain("error: one view at a time: what is beside --functions, --zones, --threads "
+                         "and --modules is a view as well");
                 return -EINVAL;
         }
         if (v->view == REPORT_VIEW_NONE && !has_other && v->filter.zone)
                 v->view = REPORT_VIEW_ZONE;
-        if (v->view == REPORT_VIEW_NONE && (format == DOCUMENT_CSV || format == DOCUMENT_MARKDOWN)) {
+        if (v->view == REPORT_VIEW_NONE && !has_other &&
+            (format == DOCUMENT_CSV || format == DOCUMENT_MARKDOWN)) {
                 complain("error: the overview is text or JSON only");
                 complain_try("hyprof report --functions --csv, or --zones, --zone, --threads, --modules");
                 return -EINVAL;

@@ -207,8 +207,7 @@ void firefox_meta_write(struct firefox_profile *p, const struct firefox_threads 
         write_schemas(j);
         json_out_key(j, "initialSelectedThreads");
         json_out_open(j, '[');
-        if (threads->n > 0)
-                json_out_number(j, firefox_threads_busiest(threads, p));
+        json_out_number(j, firefox_threads_busiest(threads, p));
         json_out_close(j, ']');
         json_out_close(j, '}');
         json_out_line(j);

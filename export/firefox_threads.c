@@ -435,6 +435,41 @@ static int write_thread(struct firefox_profile *p, uint32_t thread, struct marke
         return r;
 }
 
+/* Readers stumble over a profile without any thread. */
+static void write_no_thread(struct json_out *j)
+{
+        static const char *const columns[][7] = {
+                { "samples", "stack", "time", "weight", NULL },
+                { "markers", "data", "name", "startTime", "endTime", "phase", "category" },
+        };
+
+        json_out_open(j, '{');
+        json_out_pair_words(j, "name", "nothing was recorded");
+        json_out_pair_words(j, "processType", "default");
+        json_out_key(j, "isMainThread");
+        json_out_bool(j, true);
+        json_out_pair_words(j, "pid", "0");
+        json_out_pair_number(j, "tid", 0);
+        json_out_pair_number(j, "processStartupTime", 0);
+        json_out_pair_number(j, "registerTime", 0);
+        json_out_key(j, "pausedRanges");
+        json_out_open(j, '[');
+        json_out_close(j, ']');
+        for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+                json_out_key(j, columns[i][0]);
+                json_out_open(j, '{');
+                json_out_pair_number(j, "length", 0);
+                json_out_pair_words(j, "weightType", "samples");
+                for (size_t k = 1; k < 7 && columns[i][k]; k++) {
+                        json_out_key(j, columns[i][k]);
+                        json_out_open(j, '[');
+                        json_out_close(j, ']');
+                }
+                json_out_close(j, '}');
+        }
+        json_out_close(j, '}');
+}
+
 int firefox_threads_write(const struct firefox_threads *t, struct firefox_profile *p, struct error *err)
 {
         struct marker_quota quota = {
@@ -447,6 +482,8 @@ int firefox_threads_write(const struct firefox_threads *t, struct firefox_profil
         json_out_open(&p->json, '[');
         for (uint32_t i = 0; r == 0 && i < t->n; i++)
                 r = write_thread(p, t->order[i], &quota, err);
+        if (t->n == 0)
+                write_no_thread(&p->json);
         json_out_close(&p->json, ']');
         return r;
 }

@@ -84,7 +84,7 @@ static int put_module(struct perfetto_callstacks *c, struct byte_buffer *b, uint
         if (n_bytes != 0)
                 protobuf_writer_put_number(b, PERFETTO_MAPPING_BUILD_ID, module);
         protobuf_writer_put_number(b, PERFETTO_MAPPING_START, 0);
-        protobuf_writer_put_number(b, PERFETTO_MAPPING_END, UINT64_MAX);
+        protobuf_writer_put_number(b, PERFETTO_MAPPING_END, INT64_MAX);
         protobuf_writer_put_number(b, PERFETTO_MAPPING_PATH, module);
         protobuf_writer_end(b, begin);
         return 0;
@@ -103,7 +103,7 @@ static int put_mapping_without_module(struct perfetto_callstacks *c, struct byte
         put_text(b, PERFETTO_INTERNED_MAPPING_PATH, iid, words, strlen(words));
         begin = protobuf_writer_begin(b, PERFETTO_INTERNED_MAPPING);
         protobuf_writer_put_number(b, PERFETTO_IID, iid);
-        protobuf_writer_put_number(b, PERFETTO_MAPPING_END, UINT64_MAX);
+        protobuf_writer_put_number(b, PERFETTO_MAPPING_END, INT64_MAX);
         protobuf_writer_put_number(b, PERFETTO_MAPPING_PATH, iid);
         protobuf_writer_end(b, begin);
         return 0;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int pprof_places_init(struct pprof_places *p, struct export_frames *code)
 {
@@ -316,14 +317,41 @@ static int write_strings(struct pprof_places *p, struct export_stream *out)
         return r;
 }
 
-int pprof_places_write(struct pprof_places *p, struct export_stream *out)
+/* The first file that is no library, as far as its name tells; 0 = there is none. */
+static uint32_t find_program(const struct pprof_places *p, uint32_t n_modules)
+{
+        const struct trace_dictionary *d = p->code->dictionary;
+
+        for (uint32_t i = 1; i <= n_modules; i++) {
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
+                size_t n_bytes;
+                const char *path = trace_dictionary_string(d, row->path, &n_bytes);
+
+                if (p->modules[i] && row->kind == TRACE_MODULE_FILE && n_bytes != 0 &&
+                    !memmem(path, n_bytes, ".so", 3))
+                        return i;
+        }
+        return 0;
+}
+
+/* pprof takes the first one for the program, and shows its name. */
+static int write_mappings(struct pprof_places *p, struct export_stream *out)
 {
         uint32_t n_modules = trace_dictionary_count(p->code->dictionary, TRACE_TABLE_MODULES);
+        uint32_t program = find_program(p, n_modules);
+        int r = program != 0 ? write_mapping(p, out, program) : 0;
+
+        for (uint32_t i = 1; i <= n_modules && r == 0; i++)
+                if (p->modules[i] && i != program)
+                        r = write_mapping(p, out, i);
+        return r;
+}
+
+int pprof_places_write(struct pprof_places *p, struct export_stream *out)
+{
         int r = write_locations(p, out);
 
-        /* pprof takes the first one for the program: it was mapped first, so it has the lowest id. */
-        for (uint32_t i = 1; i <= n_modules && r == 0; i++)
-                if (p->modules[i])
-                        r = write_mapping(p, out, i);
+        if (r == 0)
+                r = write_mappings(p, out);
         return r < 0 ? r : write_strings(p, out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tracy_csv.h"
 
+#include "analyze/device_zones.h"
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_walk.h"
 #include "analyze/zone_stats.h"
@@ -212,6 +213,37 @@ static int put_event(void *context, struct walked_thread *thread, const struct t
                                : 0;
 }
 
+/* ------------------------------------------------------------------ devices */
+
+static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct writing *w = context;
+
+        if (!w->wanted[zone->location - 1])
+                return 0;
+        put_string(w, name_of(w, zone->location));
+        put_string(w, report_string_of(w->trace->dictionary, location_of(w, zone->location)->file));
+        csv_writer_put_number(&w->out, since_start(w, zone->begin_ns));
+        csv_writer_put_number(&w->out, zone->end_ns - zone->begin_ns);
+        csv_writer_end_row(&w->out);
+        return w->out.code < 0 ? error_set(err, w->out.code, "writing the table: %s", strerror(-w->out.code))
+                               : 0;
+}
+
+static int write_devices(struct writing *w, struct error *err)
+{
+        static const char *const names[] = { "name", "src_file", "Time from start of program",
+                                             "GPU execution time", NULL };
+        struct device_zones zones;
+        int r = device_zones_init(&zones, w->trace->dictionary, put_device_zone, w);
+
+        put_header(w, names);
+        r = r < 0 ? error_set(err, r, "writing the table: out of memory")
+                  : device_zones_take(&zones, w->trace, w->options->filter, err);
+        device_zones_deinit(&zones);
+        return r;
+}
+
 /* ------------------------------------------------------------------ all of it */
 
 static bool has_part(struct report_string name, const char *part, bool case_sensitive)
@@ -262,6 +294,8 @@ static int write_table(struct writing *w, struct error *err)
                                                 "thread_name", "severity", NULL };
         struct trace_sink sink = { .context = w };
 
+        if (w->options->devices)
+                return write_devices(w, err);
         if (w->options->messages) {
                 sink.event = put_event;
                 put_header(w, messages);

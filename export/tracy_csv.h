@@ -26,7 +26,7 @@ struct tracy_csv_options {
         bool case_sensitive;               /* about `name` */
         bool self;                         /* times without the zones inside */
         bool unwrap;                       /* every zone instead of statistics; with `plots` every value */
-        bool messages, plots;              /* tables of their own */
+        bool messages, plots, devices;     /* tables of their own */
         char separator;
 };
 
@@ -34,6 +34,7 @@ struct tracy_csv_options {
  *      statistics  name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns
  *      unwrap      name,src_file,src_line,ns_since_start,exec_time_ns,thread,value,tid,thread_name,zone_name
  *      messages    MessageName,total_ns,tid,thread_name,severity
+ *      devices     name,src_file,Time from start of program,GPU execution time: zones of devices, as they became known
  *      plots       name,src_file,src_line,ns_since_start,exec_time_ns,thread,value: values below the zones
  *
  * Times are ns, ns_since_start since the start of the recording; total_perc is of its whole length; value is the

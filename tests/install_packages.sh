@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 for: build, test, lint, fuzz, bench.  Usage: install_packages.sh GROUP...
+# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench.  Usage: install_packages.sh GROUP...
 #
 # The one list of the packages; docs/dependencies.md says what each is for.  Quick when nothing is missing.
 # HYPROF_NO_PACKAGES=1 leaves the machine alone: for other distributions once their packages are there.
@@ -13,11 +13,31 @@ packages_of() {
         test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
                     debuginfod libdebuginfod1 curl jq gdb python3 git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish \
                     golang-go protobuf-compiler valgrind ;;
+        # What opens hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
+        consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
         lint)  echo clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang nodejs ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac
+}
+
+# Of npm, with the versions and checksums of tests/consumers/package-lock.json, into build/consumers: nothing of them
+# runs while they are installed.  Where that fails, tests that need them are skipped and say so.
+install_consumers() {
+        case " $* " in *" consumers "*) ;; *) return 0 ;; esac
+        folder=$(dirname "$0")/consumers
+        place=$(dirname "$0")/../build/consumers
+        cmp -s "$folder/package-lock.json" "$place/installed-lock.json" && return 0
+        command -v npm >/dev/null || return 0
+        mkdir -p "$place"
+        cp "$folder/package.json" "$folder/package-lock.json" "$place"
+        echo "Installing what opens exports: npm ci in build/consumers"
+        if npm ci --prefix "$place" --ignore-scripts --no-audit --no-fund --loglevel=error; then
+                cp "$folder/package-lock.json" "$place/installed-lock.json"
+        else
+                echo "npm ci failed: tests of exports will be skipped" >&2
+        fi
 }
 
 [ "${HYPROF_NO_PACKAGES:-0}" = 1 ] && exit 0
@@ -45,7 +65,10 @@ for package in $wanted; do
         *) missing="$missing $package" ;;
         esac
 done
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+        install_consumers "$@"
+        exit 0
+fi
 
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
@@ -60,3 +83,4 @@ export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -q
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+install_consumers "$@"

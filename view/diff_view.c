@@ -56,22 +56,24 @@ static const char *const whole_words[DIFF_KIND_COUNT] = {
         [DIFF_ZONE] = "all zones",
 };
 
-static bool is_shown(const struct diff_item *item, const struct diff_options *options, double threshold)
+/* What is small is left out of a list that is limited anyway. */
+static bool is_shown(const struct diff_item *item, const struct diff_options *options,
+                     const struct diff_view_options *view)
 {
         bool is_small = fmax(item->share_before, item->share_after) < options->share_min;
 
-        if (!item->is_asked)
-                return false;
         if (item->doubt == DIFF_JUDGED)
-                return item->is_significant || fabs(expm1(item->change)) >= threshold;
-        return !is_small || (options->only && item->doubt != DIFF_ONE_SIDED);
+                return item->is_significant || fabs(expm1(item->change)) >= view->threshold;
+        return !is_small || view->limit == 0 || (options->only && item->doubt != DIFF_ONE_SIDED);
 }
 
 static int rank(const struct diff_item *item)
 {
         if (item->is_significant)
                 return 0;
-        return item->doubt == DIFF_ONE_SIDED || item->key_before != item->key_after ? 1 : 2;
+        if (item->doubt == DIFF_ONE_SIDED)
+                return 1;
+        return item->key_before != 0 && item->key_after != 0 && item->key_before != item->key_after ? 1 : 2;
 }
 
 /* The part of the whole that the change is. */
@@ -187,8 +189,9 @@ static void put_item(struct view_document *d, struct view_table *t, const struct
 }
 
 /* Items of a kind that are shown, in order; heap, NULL without memory. */
-static const struct diff_item **choose(const struct diff_comparison *c, enum diff_kind kind, double threshold,
-                                       size_t *ret_n, uint64_t *ret_n_left_out)
+static const struct diff_item **choose(const struct diff_comparison *c, enum diff_kind kind,
+                                       const struct diff_view_options *view, size_t *ret_n,
+                                       uint64_t *ret_n_left_out)
 {
         const struct diff_item **chosen = calloc(c->n_items + 1, sizeof(void *));
 
@@ -197,7 +200,7 @@ static const struct diff_item **choose(const struct diff_comparison *c, enum dif
         for (size_t i = 0; chosen && i < c->n_items; i++) {
                 if (c->items[i].kind != kind || !c->items[i].is_asked)
                         continue;
-                if (is_shown(&c->items[i], &c->options, threshold))
+                if (is_shown(&c->items[i], &c->options, view))
                         chosen[(*ret_n)++] = &c->items[i];
                 else
                         ++*ret_n_left_out;
@@ -223,7 +226,7 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
         uint64_t n_left_out;
         size_t n;
 
-        chosen = choose(c, kind, options->threshold, &n, &n_left_out);
+        chosen = choose(c, kind, options, &n, &n_left_out);
         if (!chosen) {
                 d->failed = true;
                 return;
@@ -355,11 +358,15 @@ static void say_nothing(struct answer *a, const struct diff_comparison *c)
         for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
                 uint32_t n = count_judged(c, (enum diff_kind)kind);
 
-                if (n > 0)
-                        say(a, "%s %u %s%s, where a change of %.1f%% would have been found",
-                            kind == DIFF_FUNCTION || count_judged(c, DIFF_FUNCTION) == 0 ? " in" : "; in", n,
-                            words[kind], n == 1 ? "" : "s",
-                            100 * diff_comparison_resolution(c, (enum diff_kind)kind));
+                double found = 100 * diff_comparison_resolution(c, (enum diff_kind)kind);
+
+                if (n == 0)
+                        continue;
+                say(a, "%s %u %s%s",
+                    kind == DIFF_FUNCTION || count_judged(c, DIFF_FUNCTION) == 0 ? " in" : "; in", n,
+                    words[kind], n == 1 ? "" : "s");
+                if (found > 0)
+                        say(a, ", where a change of %.1f%% would have been found", found);
         }
 }
 

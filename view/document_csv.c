@@ -31,12 +31,14 @@ static int complain_of_section(const struct view_document *d, const char *sectio
         return r;
 }
 
-static const struct view_table *find_section(const struct view_document *d, const char *section)
+/* Its place among the tables; their number if there is none. */
+static size_t find_section(const struct view_document *d, const char *section)
 {
-        for (size_t i = 0; i < d->n_tables; i++)
-                if (!section || strcmp(d->tables[i]->key, section) == 0)
-                        return d->tables[i];
-        return NULL;
+        size_t i = 0;
+
+        while (i < d->n_tables && section && strcmp(d->tables[i]->key, section) != 0)
+                i++;
+        return i;
 }
 
 static void put_titles(struct csv_writer *w, const struct view_table *t)
@@ -91,15 +93,19 @@ static void put_cell(struct csv_writer *w, const struct view_document *d, enum v
 int document_print_csv(const struct view_document *d, const struct document_options *options, FILE *out,
                        struct error *err)
 {
-        const struct view_table *t = find_section(d, options->section);
+        size_t place = find_section(d, options->section);
+        const struct view_table *t;
         struct csv_writer w;
         int r;
 
         if (d->failed)
                 return error_set(err, -ENOMEM, "out of memory");
-        if (!t)
+        if (place == d->n_tables)
                 return complain_of_section(d, options->section, err);
-        csv_writer_init(&w, out, options->separator != '\0' ? options->separator : ',');
+        t = d->tables[place];
+        csv_writer_init(&w, out, options->separator);
+        if (w.separator == '\0')
+                w.separator = ',';
         put_titles(&w, t);
         for (size_t i = 0; i < t->n_cells; i++) {
                 size_t c = i % t->n_columns;

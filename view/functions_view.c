@@ -124,7 +124,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
                     bool has_ratios)
 {
         const struct report_function *function = &report->functions.rows[row];
-        uint64_t whole = report->event->sum.weight;
+        uint64_t whole = report->event ? report->event->sum.weight : 0;
 
         view_table_put_handle(d, t, 'f', function->label);
         report_heading_put_share(d, t, function->self.weight, whole, function->kind != FUNCTION_MARK);
@@ -185,6 +185,26 @@ static void add_list(struct view_document *d, const struct report *report, const
                 t->n_left_out = n_fitting - n_shown;
 }
 
+/* ------------------------------------------------------------------ the trees */
+
+static void add_calls(struct view_document *d, const struct report *report,
+                      const struct report_view_options *options, const bool *chosen)
+{
+        struct tree_rows rows = { .key = "top_down", .wanted = chosen };
+
+        rows.title = chosen ? "What they call" : "Calls, from the thread's first function on";
+        tree_rows_add(d, report, options, &rows);
+}
+
+static void add_callers(struct view_document *d, const struct report *report,
+                        const struct report_view_options *options, const bool *chosen)
+{
+        struct tree_rows rows = { .key = "bottom_up", .from_bottom = true, .wanted = chosen };
+
+        rows.title = chosen ? "Who calls them" : "Functions by the time in themselves, and who calls them";
+        tree_rows_add(d, report, options, &rows);
+}
+
 static void add_hints(struct view_document *d, const struct report *report,
                       const struct report_view_options *options)
 {
@@ -229,14 +249,9 @@ int functions_view_fill(struct view_document *d, const struct report *report,
         if (options->function || (!options->top_down && !options->bottom_up))
                 add_list(d, report, chosen, options->limit);
         if (options->top_down || both)
-                tree_rows_add(d, report, options, "top_down",
-                              chosen ? "What they call" : "Calls, from the thread's first function on", false,
-                              chosen);
+                add_calls(d, report, options, chosen);
         if (options->bottom_up || both)
-                tree_rows_add(d, report, options, "bottom_up",
-                              chosen ? "Who calls them"
-                                     : "Functions by the time in themselves, and who calls them",
-                              true, chosen);
+                add_callers(d, report, options, chosen);
         add_hints(d, report, options);
         free(chosen);
         return 0;

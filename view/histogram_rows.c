@@ -37,7 +37,10 @@ void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t 
                 const struct histogram_bin *bin = &bins.bins[i];
 
                 if (t && t->n_columns == N_COLUMNS) {
-                        view_table_put_handle(d, t, 'z', location);
+                        if (location != 0)
+                                view_table_put_handle(d, t, 'z', location);
+                        else
+                                view_table_put_unknown(d, t);
                         view_table_put_string(d, t, name);
                 }
                 view_table_put_number(d, t, bin->from);

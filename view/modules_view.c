@@ -149,7 +149,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
 
         if (sum->module != 0)
                 module = trace_dictionary_row(dictionary, TRACE_TABLE_MODULES, sum->module);
-        report_heading_put_share(d, t, sum->self.weight, report->event->sum.weight, true);
+        report_heading_put_share(d, t, sum->self.weight, report->event ? report->event->sum.weight : 0, true);
         report_heading_put_share(d, t, sum->named.weight, sum->self.weight, true);
         if (sum->path != 0)
                 view_table_put_place(d, t, report_string_of(dictionary, sum->path), 0);

@@ -75,12 +75,12 @@ void report_heading_hint(struct view_document *d, const char *trace_path, const 
         }
         /* What ends a quotation is put behind a backslash, and the next one begun. */
         for (const char *at = trace_path; *at != '\0' && n + 8 < sizeof(quoted); at++) {
-                if (*at == '\'') {
-                        memcpy(quoted + n, "'\\''", 4);
-                        n += 4;
-                } else {
-                        quoted[n++] = *at;
-                }
+                quoted[n++] = *at;
+                if (*at != '\'')
+                        continue;
+                quoted[n++] = '\\';
+                quoted[n++] = '\'';
+                quoted[n++] = '\'';
         }
         view_document_hint(d, "hyprof %s %s'%.*s'", words, trace_path[0] == '-' && n > 1 ? "-- " : "", (int)n,
                            quoted);

@@ -40,8 +40,9 @@ struct text_table {
         struct byte_buffer text;
         struct text_cell *cells; /* heap; row by row */
         size_t n_cells, cells_capacity;
-        uint32_t line_columns; /* of the longest line; 0, as at first = text_width_of() what it is printed to */
-        bool bold_titles;      /* with the codes of a terminal */
+        uint32_t
+                line_columns; /* of the longest line; 0, as at first = text_width_of() what it is printed to */
+        bool bold_titles;     /* with the codes of a terminal */
         bool failed;
 };
 

@@ -211,24 +211,23 @@ static void fill_table(struct tree_printing *p, const struct report_view_options
 }
 
 void tree_rows_add(struct view_document *d, const struct report *report,
-                   const struct report_view_options *options, const char *key, const char *title,
-                   bool from_bottom, const bool *wanted)
+                   const struct report_view_options *options, const struct tree_rows *rows)
 {
         struct call_tree tree = { .nodes = NULL };
         struct tree_printing p = {
-                .document = d, .report = report, .tree = &tree, .from_bottom = from_bottom
+                .document = d, .report = report, .tree = &tree, .from_bottom = rows->from_bottom
         };
-        struct call_tree_options choice = { .from_bottom = from_bottom,
+        struct call_tree_options choice = { .from_bottom = rows->from_bottom,
                                             .depth_max = options->depth_max,
-                                            .wanted = wanted };
-        const struct view_column *columns = from_bottom ? columns_up : columns_down;
-        size_t n_columns = from_bottom ? sizeof(columns_up) / sizeof(columns_up[0])
-                                       : sizeof(columns_down) / sizeof(columns_down[0]);
+                                            .wanted = rows->wanted };
+        const struct view_column *columns = rows->from_bottom ? columns_up : columns_down;
+        size_t n_columns = rows->from_bottom ? sizeof(columns_up) / sizeof(columns_up[0])
+                                             : sizeof(columns_down) / sizeof(columns_down[0]);
 
-        if (from_bottom && options->up_depth_max != 0)
+        if (rows->from_bottom && options->up_depth_max != 0)
                 choice.depth_max = options->up_depth_max;
         p.depth_max = choice.depth_max;
-        p.table = view_document_add_tree(d, key, title, columns, (uint32_t)n_columns);
+        p.table = view_document_add_tree(d, rows->key, rows->title, columns, (uint32_t)n_columns);
         if (!report->event || report->event->sum.n_samples == 0)
                 return;
         p.whole = report->event->sum.weight;

@@ -15,14 +15,17 @@ struct report;
 struct report_view_options;
 struct view_document;
 
+struct tree_rows {
+        const char *key, *title; /* of the table; static */
+        bool from_bottom;
+        const bool *wanted; /* by label of the functions; NULL = all */
+};
+
 /*
  * tree_rows_add() - a table of the samples of the report's event as a tree
- * @key, @title:  of the table; static
- * @wanted:       by label of the functions; NULL = all
  * What does not fit options->tree_limit is the lightest; what is left out is said in the table's `about`.
  */
 void tree_rows_add(struct view_document *d, const struct report *report,
-                   const struct report_view_options *options, const char *key, const char *title,
-                   bool from_bottom, const bool *wanted);
+                   const struct report_view_options *options, const struct tree_rows *rows);
 
 #endif /* VIEW_TREE_ROWS_H */

@@ -196,7 +196,7 @@ struct view_table *view_document_add_table(struct view_document *d, const char *
         struct view_table *t;
 
         assert(n_columns > 0);
-        if (array_reserve(&d->tables, &d->tables_capacity, d->n_tables + 1, sizeof(*d->tables)) < 0)
+        if (array_reserve(&d->tables, &d->tables_capacity, d->n_tables + 1, sizeof(struct view_table *)) < 0)
                 goto fail;
         t = malloc(sizeof(*t));
         if (!t)

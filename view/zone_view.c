@@ -373,7 +373,7 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         add_ratios(d, report);
         t = histogram_rows_begin(d, "How long they took", false);
         histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns);
-        tree_rows_add(d, report, options, "calls", "Calls inside", false, NULL);
+        tree_rows_add(d, report, options, &(struct tree_rows){ .key = "calls", .title = "Calls inside" });
         add_waits(d, report, options->limit);
         add_wakers(d, report, options->limit);
         add_counters(d, report);

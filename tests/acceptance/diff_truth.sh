@@ -9,9 +9,6 @@ need_sampling
 # Promised for 20; fewer in a usual run, where a recording takes about five seconds on an idle machine.
 n_pairs=${HYPROF_DIFF_PAIRS:-4}
 units=${HYPROF_DIFF_UNITS:-1200}
-case ${VARIANT:-} in
-asan | tsan) n_pairs=${HYPROF_DIFF_PAIRS:-2} ;;
-esac
 
 diff_pair() { # name, before, after
         "$HYPROF" diff --json "$TMPDIR/$2.hyp" "$TMPDIR/$3.hyp" >"$TMPDIR/$1.json"

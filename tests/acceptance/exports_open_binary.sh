@@ -47,7 +47,7 @@ check_pprof() { # name
                 "$(sum_of <"$TMPDIR/$1.top")"
         holds "$1: pprof adds up their weight" same "$(reported "$1" '[.sample_events[] | select(.shown)][0].weight')" \
                 "$(pprof -raw "$TMPDIR/$1.pprof" | awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 }
-                        on && / : *[0-9]|[0-9]: / && $1 ~ /^[0-9]+$/ { sum += $2 } END { printf "%d", sum }')"
+                        on && $1 ~ /^[0-9]+$/ { sum += $2 } END { printf "%.0f", sum }')"
         awk -F '\t' '$1 > 0 { print $3 "\t" $1 }' "$TMPDIR/$1.top" | named_only >"$TMPDIR/found"
         own_of "$1" >"$TMPDIR/wanted"
         holds "$1: pprof has the same functions" same_lines "$TMPDIR/wanted" "$TMPDIR/found"
@@ -104,7 +104,7 @@ check_perf() { # name
         perf script -i "$TMPDIR/$1.perf-data" -F tid,time,period,event -G 2>"$TMPDIR/perf.err" >"$TMPDIR/$1.script" || true
         holds "$1: perf script counts the samples and adds up their weight" \
                 same "$(reported "$1" '[.sample_events[] | select(.shown)][0] | "\(.samples) \(.weight)"')" \
-                "$(awk 'NF { n++; sum += $3 } END { printf "%d %d", n, sum }' "$TMPDIR/$1.script")"
+                "$(awk 'NF { n++; sum += $3 } END { printf "%d %.0f", n, sum }' "$TMPDIR/$1.script")"
         perf report -i "$TMPDIR/$1.perf-data" --stdio --no-children -g none -F sample,sym -t '|' 2>"$TMPDIR/perf.err" |
                 sed -nE 's/^ *([0-9]+) *\|\[\.\] *([^ ]+) *$/\2\t\1/p' | LC_ALL=C sort >"$TMPDIR/$1.syms"
         for function in busy_a busy_b; do
@@ -134,6 +134,12 @@ if command -v protoc >/dev/null; then
         check_perfetto every
         holds "two_zones: Perfetto has the context switches" compare \
                 "$(awk '$1 == "switches" { print $2 }' "$TMPDIR/two_zones.totals")" ">=" "$(reported two_zones .counts.context_switches)"
+        export_as two_zones perfetto --zone a
+        holds "two_zones: a filter leaves whole zones, and their samples" same \
+                "$(reported two_zones '.zones.rows[] | select(.name == "a") |
+                        "samples \(.samples)", "unbalanced 0", "zone a \(.count) \(.total_ns)"')" \
+                "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/two_zones.perfetto" |
+                        python3 tests/consumers/perfetto_totals.py | grep -E '^(samples|unbalanced|zone) ')"
 else
         skips "perfetto" "protoc is not installed"
 fi
@@ -146,6 +152,26 @@ if command -v perf >/dev/null; then
         check_perf two_zones
 else
         skips "perf-data" "perf is not installed"
+fi
+
+# ---- waits --------------------------------------------------------------------------------------------------
+
+# Together, in pprof's third number.
+off_cpu_of() { # name
+        pprof -raw "$TMPDIR/$1.pprof" | awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 }
+                on && $1 ~ /^[0-9]+$/ { sum += $3 } END { printf "%.0f", sum }'
+}
+
+record waits --off-cpu -- "$WORKLOADS/w_waits" || record waits -- "$WORKLOADS/w_waits"
+"$HYPROF" report --json --off-cpu "$TMPDIR/waits.hyp" >"$TMPDIR/waits.json"
+if command -v go >/dev/null; then
+        export_as waits pprof
+        holds "waits: pprof adds up the time off a CPU" same "$(reported waits .waits.total_ns)" "$(off_cpu_of waits)"
+fi
+if command -v protoc >/dev/null; then
+        check_perfetto waits
+        holds "waits: Perfetto adds up the time off a CPU" same "$(reported waits .waits.total_ns)" \
+                "$(awk '$1 == "stack_samples" && $2 == "off-cpu" { print $4 }' "$TMPDIR/waits.totals")"
 fi
 
 # ---- zones as frames ----------------------------------------------------------------------------------------

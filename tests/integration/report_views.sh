@@ -110,6 +110,8 @@ holds "modules: the filter keeps the one that is named" json plain '.modules.row
 
 holds "two views: 2" ends_with 2 "$HYPROF" report --zones --threads "$TMPDIR/split.hyp"
 holds "no such section: 2" ends_with 2 "$HYPROF" report --zones --csv --section nonsense "$TMPDIR/split.hyp"
+holds "the overview says what it is of" grep -q '^  only  *to 0.100000000 s, thread waiter$' \
+        <("$HYPROF" report --thread waiter --to 100ms "$TMPDIR/waits.hyp")
 holds "filters hold for the overview" same 1 \
         "$("$HYPROF" report --json --thread waiter "$TMPDIR/waits.hyp" | jq '.threads.rows | length')"
 

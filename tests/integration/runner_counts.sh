@@ -35,6 +35,9 @@ HYPROF_REQUIRE=1 expect "a skip that should not be" 1 "1 passed, 0 failed, 1 ski
 CI=true expect "the same in CI" 1 "1 passed, 0 failed, 1 skipped"
 script skips 'echo "hardware: no counters"; exit 77'
 CI=true expect "a skip for the hardware" 0 "1 passed, 0 failed, 1 skipped"
+script skips 'echo "network: no registry"; exit 77'
+CI=true expect "a skip for the network" 0 "1 passed, 0 failed, 1 skipped"
+script skips 'echo "hardware: no counters"; exit 77'
 script tap 'echo "ok 1 - a"; echo "ok 2 - b # SKIP hardware: none"; echo "ok 3 - c"'
 expect "TAP lines" 0 "3 passed, 0 failed, 2 skipped"
 script tap 'echo "ok 1 - a"; echo "not ok 2 - b"; echo "not ok 3 - c"; exit 1'

@@ -45,7 +45,7 @@ static void must(const struct made *m, int r)
         if (r >= 0)
                 return;
         (void)fprintf(stderr, "made_trace: %s\n", m->err.text);
-        exit(1);
+        abort();
 }
 
 static uint32_t row(struct made *m, enum trace_table table, const void *bytes)

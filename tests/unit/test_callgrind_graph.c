@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#define WEIGHT 10
+#define WEIGHT UINT64_C(10)
 
 static struct trace_builder builder;
 static struct export_frames frames;

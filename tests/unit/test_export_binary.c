@@ -162,7 +162,7 @@ START_TEST(test_sections_of_perf_data)
         ck_assert_uint_eq(n_samples, 7); /* of all events */
         in = byte_reader_of(bytes + data_offset + data_bytes, 8);
         features_offset = bytes_u64(&in);
-        ck_assert_uint_eq(features_offset, data_offset + data_bytes + 7 * 16);
+        ck_assert_uint_eq(features_offset, data_offset + data_bytes + UINT64_C(7) * 16);
         close_trace();
         free(bytes);
         bytes = NULL;

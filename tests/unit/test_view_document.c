@@ -40,8 +40,8 @@ static const char *const names[] = {
         "31m",
         "caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\x9d",
         "\" } ], \\ %s %n {o} \x01\x7f | \\| ` `` <b> @me #1",
-        "std::vector<std::pair<std::basic_string<char>, std::map<int, std::unordered_map<long, double> > > >::"
-        "emplace_back<std::pair<std::basic_string<char>, std::map<int, std::unordered_map<long, double> > > >",
+        ("std::vector<std::pair<std::basic_string<char>, std::map<int, std::unordered_map<long, double> > > >::"
+         "emplace_back<std::pair<std::basic_string<char>, std::map<int, std::unordered_map<long, double> > > >"),
         "/path//",
 };
 #define N_NAMES ((int)(sizeof(names) / sizeof(names[0])))
@@ -324,7 +324,7 @@ START_TEST(test_numbers_without_sense)
                 { .key = "share", .title = "share", .type = VIEW_SHARE },
                 { .key = "bar", .title = "bar", .type = VIEW_BAR },
         };
-        static const double values[] = { NAN, INFINITY, -INFINITY, 1e300, -1, 0, 2 };
+        static const double values[] = { (double)NAN, HUGE_VAL, -HUGE_VAL, 1e300, -1, 0, 2 };
         struct view_document d;
 
         view_document_init(&d, "hyprof.test/1");

@@ -47,6 +47,19 @@ START_TEST(test_a_clear_difference_is_one_and_none_is_none)
 }
 END_TEST
 
+/* 4 of 8 and 1 of 6: 0.2378 by Fisher's test. */
+START_TEST(test_presence_is_counted_exactly)
+{
+        struct why_ratio slow = { .n = 8, .n_with = 4 }, typical = { .n = 6, .n_with = 1 };
+        struct why_ratio many = { .n = 500 };
+
+        ck_assert_double_eq_tol(why_ratio_compare_presence(&slow, &typical), 0.2378, 0.001);
+        ck_assert_double_lt(why_ratio_compare_presence(&slow, &many), 1e-6);
+        slow.n_with = 0;
+        ck_assert_double_eq(why_ratio_compare_presence(&slow, &many), 1);
+}
+END_TEST
+
 /* One instance that has it all is no pattern: samples within an instance do not count one by one. */
 START_TEST(test_one_instance_with_many_samples_is_no_pattern)
 {
@@ -84,6 +97,7 @@ START_TEST(test_shares_add_up_and_lie_in_their_interval)
 {
         struct why_group_sum groups[2] = { { .n = 0 }, { .n = 0 } };
         struct why_tally t;
+        struct why_group_sum own[2];
         struct why_share a, b;
 
         ck_assert_int_eq(why_tally_init(&t, 2), 0);
@@ -94,7 +108,7 @@ START_TEST(test_shares_add_up_and_lie_in_their_interval)
                 why_tally_add(&t, group, 0, first / 2, 1);
                 why_tally_add(&t, group, 0, first / 2, 1);
                 why_tally_add(&t, group, 1, second, 1);
-                why_tally_close(&t, group, first + second, first + second);
+                why_tally_close(&t, group, first + second, first + second, first);
                 groups[group].n++;
                 groups[group].duration += first + second;
                 groups[group].duration2 += (first + second) * (first + second);
@@ -108,6 +122,11 @@ START_TEST(test_shares_add_up_and_lie_in_their_interval)
         ck_assert_double_lt(a.low, a.value);
         ck_assert_double_gt(a.high, a.value);
         ck_assert_double_gt(a.low, 0.85);
+        own[WHY_SLOW] = (struct why_group_sum){ .n = 10, .duration = 945, .duration2 = 89385 };
+        own[WHY_TYPICAL] = (struct why_group_sum){ .n = 100, .duration = 500, .duration2 = 2500 };
+        a = why_share_of_own(&t.measures[0], own);
+        ck_assert_double_eq_tol(a.value, 1, 1e-9);
+        ck_assert_double_eq_tol(a.low, 1, 1e-6);
         ck_assert_uint_eq(t.measures[0].ratio[WHY_SLOW].n_with, 10);
         ck_assert_uint_eq(t.measures[0].n_times[WHY_SLOW], 20);
         why_tally_deinit(&t);
@@ -153,6 +172,7 @@ int main(void)
 
         tcase_add_test(tests, test_student_tail_is_that_of_tables);
         tcase_add_test(tests, test_a_clear_difference_is_one_and_none_is_none);
+        tcase_add_test(tests, test_presence_is_counted_exactly);
         tcase_add_test(tests, test_one_instance_with_many_samples_is_no_pattern);
         tcase_add_test(tests, test_equal_groups_differ_as_rarely_as_said);
         tcase_add_test(tests, test_shares_add_up_and_lie_in_their_interval);

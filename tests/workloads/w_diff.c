@@ -7,8 +7,8 @@
  * functions.  With SLOWER_PERCENT transform() does that much more in each unit, and nothing else changes.
  * No two units are equally long, but the n-th is in every run: equal ones would fall into step with the samples.
  *
- * Each function is another chain in which every step needs the one before: what else runs on the processor's core
- * slows such chains little, so that two runs on a busy machine are comparable.
+ * Each function is another chain in which every step needs the one before, at least four cycles each: what else runs
+ * on the processor's core slows such chains little, so that two runs on a busy machine are comparable.
  */
 #include "tests/workloads/burn.h"
 
@@ -28,7 +28,7 @@ static volatile uint16_t stored[N_PLACES];
 static __attribute__((noinline)) uint64_t read_input(uint64_t n_steps, uint64_t x)
 {
         for (uint64_t i = 0; i < n_steps; i++) {
-                x = (x << 5 | x >> 59) + i;
+                x = (x << 5 | x >> 59) * UINT64_C(0xd6e8feb86659fd93) + i;
                 KEEP(x);
         }
         return x;
@@ -76,7 +76,7 @@ static __attribute__((noinline)) uint64_t encode(uint64_t n_steps, uint64_t x)
 static __attribute__((noinline)) uint64_t store(uint64_t n_steps, uint64_t x)
 {
         for (uint64_t i = 0; i < n_steps; i++) {
-                x = (x ^ i) * 3;
+                x = ((x ^ i) << 7 | (x ^ i) >> 57) * UINT64_C(0xff51afd7ed558ccd);
                 stored[i % N_PLACES] = (uint16_t)x;
                 KEEP(x);
         }
@@ -95,7 +95,7 @@ static uint64_t do_unit(uint64_t n, double slower, uint64_t x)
         HYPROF_ZONE("unit");
         {
                 HYPROF_ZONE("input");
-                x = read_input(3 * n / 2, x);
+                x = read_input(3 * n / 5, x);
                 x = checksum(n, x);
         }
         {
@@ -106,7 +106,7 @@ static uint64_t do_unit(uint64_t n, double slower, uint64_t x)
         {
                 HYPROF_ZONE("output");
                 x = encode(2 * n / 3, x | 1);
-                x = store(n, x);
+                x = store(3 * n / 5, x);
         }
         return x;
 }

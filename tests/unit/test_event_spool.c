@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes into a chain of a spool comes out in order, whatever went to a file meanwhile, with what was patched. */
+#include "export/event_spool.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define N_CHAINS 7
+#define N_ITEMS  8000
+
+/* Three words an item: chain, number, patch. */
+static void add_items(struct event_spool *s)
+{
+        for (uint64_t i = 0; i < N_ITEMS; i++) {
+                uint32_t chain = (uint32_t)(i * i % N_CHAINS);
+                uint64_t item[3] = { chain, i, 0 };
+
+                ck_assert_int_eq(event_spool_add(s, chain, item, sizeof(item), NULL), 0);
+        }
+}
+
+static void check_chain(const struct event_spool *s, uint32_t chain, uint64_t patch, uint64_t patched_item)
+{
+        struct spool_cursor cursor;
+        uint64_t n = 0, last = 0;
+        const void *at;
+
+        spool_cursor_init(&cursor, s, chain);
+        while (spool_cursor_next(&cursor, 24, &at, NULL) == 1) {
+                const uint64_t *item = at;
+
+                ck_assert_uint_eq(item[0], chain);
+                ck_assert_uint_eq(item[1] * item[1] % N_CHAINS, chain);
+                ck_assert(n == 0 || item[1] > last);
+                ck_assert_uint_eq(item[2], n == patched_item ? patch : 0);
+                last = item[1];
+                n++;
+        }
+        spool_cursor_deinit(&cursor);
+        ck_assert_uint_eq(n * 24, event_spool_bytes(s, chain));
+}
+
+/* Loop: buffers that hold everything, that spill now and then, that spill all the time. */
+START_TEST(chains_keep_their_order)
+{
+        static const size_t buffers[] = { EVENT_SPOOL_BUFFERS_BYTES, 65536, 4096 };
+        struct event_spool s;
+
+        event_spool_init(&s);
+        s.buffers_max = buffers[_i];
+        add_items(&s);
+        ck_assert_int_eq(s.fd >= 0, _i > 0);
+        ck_assert_uint_le(s.buffers_bytes, buffers[_i]);
+        for (uint32_t chain = 0; chain < N_CHAINS; chain++)
+                check_chain(&s, chain, 0, UINT64_MAX);
+        event_spool_deinit(&s);
+}
+END_TEST
+
+START_TEST(patches_reach_file_and_buffer)
+{
+        struct event_spool s;
+        uint64_t patch = 99, n;
+
+        event_spool_init(&s);
+        s.buffers_max = 16384;
+        add_items(&s);
+        n = event_spool_bytes(&s, 1) / 24;
+        for (uint64_t i = 0; i < n; i += n / 5) {
+                const uint64_t zero = 0;
+
+                ck_assert_int_eq(event_spool_patch(&s, 1, i * 24 + 16, &patch, 8, NULL), 0);
+                check_chain(&s, 1, patch, i);
+                ck_assert_int_eq(event_spool_patch(&s, 1, i * 24 + 16, &zero, 8, NULL), 0);
+        }
+        ck_assert_int_eq(event_spool_patch(&s, 1, (n - 1) * 24 + 16, &patch, 8, NULL), 0);
+        check_chain(&s, 1, patch, n - 1);
+        event_spool_deinit(&s);
+}
+END_TEST
+
+START_TEST(a_cursor_goes_where_it_is_put)
+{
+        struct event_spool s;
+        struct spool_cursor cursor;
+        const void *at;
+
+        event_spool_init(&s);
+        add_items(&s);
+        spool_cursor_init(&cursor, &s, 0);
+        cursor.offset = 24 * 1000;
+        ck_assert_int_eq(spool_cursor_next(&cursor, 24, &at, NULL), 1);
+        ck_assert_uint_eq(((const uint64_t *)at)[1], 7000);
+        cursor.offset = 0;
+        ck_assert_int_eq(spool_cursor_next(&cursor, 24, &at, NULL), 1);
+        ck_assert_uint_eq(((const uint64_t *)at)[1], 0);
+        cursor.offset = event_spool_bytes(&s, 0) - 8;
+        ck_assert_int_eq(spool_cursor_next(&cursor, 24, &at, NULL), 0);
+        spool_cursor_deinit(&cursor);
+        spool_cursor_init(&cursor, &s, 1000); /* a chain that nothing was added to */
+        ck_assert_int_eq(spool_cursor_next(&cursor, 24, &at, NULL), 0);
+        spool_cursor_deinit(&cursor);
+        event_spool_deinit(&s);
+}
+END_TEST
+
+START_TEST(no_folder_is_an_error)
+{
+        struct event_spool s;
+        uint64_t item = 0;
+        int r = 0;
+
+        ck_assert_int_eq(setenv("TMPDIR", "/nowhere/at/all", 1), 0);
+        event_spool_init(&s);
+        s.buffers_max = 1024;
+        for (int i = 0; i < 1000 && r == 0; i++)
+                r = event_spool_add(&s, 0, &item, sizeof(item), NULL);
+        ck_assert_int_lt(r, 0);
+        event_spool_deinit(&s);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("event_spool");
+        TCase *tests = tcase_create("event_spool");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_loop_test(tests, chains_keep_their_order, 0, 3);
+        tcase_add_test(tests, patches_reach_file_and_buffer);
+        tcase_add_test(tests, a_cursor_goes_where_it_is_put);
+        tcase_add_test(tests, no_folder_is_an_error);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed > 0;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Views of events say what a trace holds, and make sense of one that is empty, has samples or zones alone, or one event */
+
+#include "analyze/device_stats.h"
+#include "analyze/event_walk.h"
+#include "analyze/frame_stats.h"
+#include "analyze/loaded_trace.h"
+#include "analyze/lock_stats.h"
+#include "analyze/memory_stats.h"
+#include "analyze/message_list.h"
+#include "analyze/plot_stats.h"
+#include "format/trace_event.h"
+#include "tests/unit/trace_builder.h"
+#include "view/document_format.h"
+#include "view/event_names.h"
+#include "view/event_view.h"
+#include "view/view_document.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void viewer(struct view_document *d, struct loaded_trace *trace,
+                    const struct event_view_options *options);
+
+static void view_locks(struct view_document *d, struct loaded_trace *trace,
+                       const struct event_view_options *options)
+{
+        struct event_walk walk;
+        struct lock_stats stats;
+
+        ck_assert_int_eq(lock_stats_take(&stats, trace, NULL, &walk, NULL), 0);
+        locks_view_fill(d, &stats, &walk, trace, options);
+        lock_stats_deinit(&stats);
+        event_walk_deinit(&walk);
+}
+
+static void view_memory(struct view_document *d, struct loaded_trace *trace,
+                        const struct event_view_options *options)
+{
+        struct event_walk walk;
+        struct memory_stats stats;
+
+        ck_assert_int_eq(memory_stats_take(&stats, trace, NULL, &walk, NULL), 0);
+        memory_view_fill(d, &stats, &walk, trace, options);
+        memory_stats_deinit(&stats);
+        event_walk_deinit(&walk);
+}
+
+static void view_frames(struct view_document *d, struct loaded_trace *trace,
+                        const struct event_view_options *options)
+{
+        struct frame_stats stats;
+
+        ck_assert_int_eq(frame_stats_take(&stats, trace, NULL, NULL), 0);
+        frames_view_fill(d, &stats, trace, options);
+        frame_stats_deinit(&stats);
+}
+
+static void view_plots(struct view_document *d, struct loaded_trace *trace,
+                       const struct event_view_options *options)
+{
+        struct plot_stats stats;
+
+        ck_assert_int_eq(plot_stats_take(&stats, trace, NULL, NULL), 0);
+        plots_view_fill(d, &stats, trace, options);
+        plot_stats_deinit(&stats);
+}
+
+static void view_messages(struct view_document *d, struct loaded_trace *trace,
+                          const struct event_view_options *options)
+{
+        struct message_list list;
+        struct trace_walk walk;
+
+        message_list_init(&list, 0, 0);
+        ck_assert_int_eq(message_list_take(&list, trace, NULL, &walk, NULL), 0);
+        messages_view_fill(d, &list, &walk.paths, trace, options);
+        message_list_deinit(&list);
+        trace_walk_deinit(&walk);
+}
+
+static void view_devices(struct view_document *d, struct loaded_trace *trace,
+                         const struct event_view_options *options)
+{
+        struct device_stats stats;
+
+        ck_assert_int_eq(device_stats_take(&stats, trace, NULL, NULL), 0);
+        devices_view_fill(d, &stats, trace, options);
+        device_stats_deinit(&stats);
+}
+
+static viewer *const viewers[] = { view_locks, view_memory,   view_frames,
+                                   view_plots, view_messages, view_devices };
+
+#define N_VIEWERS (sizeof(viewers) / sizeof(viewers[0]))
+
+/* The document as it is printed; to be freed. */
+static char *show(struct trace_builder *b, viewer *view, enum document_format format, uint32_t limit)
+{
+        struct event_view_options options = { .limit = limit };
+        struct document_options how = { .format = format, .separator = ',' };
+        struct view_document d;
+        struct loaded_trace trace;
+        char *text = NULL;
+        size_t n_bytes;
+        FILE *out = open_memstream(&text, &n_bytes);
+
+        ck_assert_ptr_nonnull(out);
+        ck_assert_int_eq(loaded_trace_open(&trace, b->path, NULL), 0);
+        ck_assert_int_eq(loaded_trace_read_names(&trace, NULL), 0);
+        view_document_init(&d, "hyprof.test/1");
+        view(&d, &trace, &options);
+        ck_assert(!d.failed);
+        ck_assert_int_eq(document_print(&d, &how, out, NULL), 0);
+        ck_assert_int_eq(fclose(out), 0);
+        view_document_deinit(&d);
+        loaded_trace_close(&trace);
+        return text;
+}
+
+static void has(struct trace_builder *b, viewer *view, const char *words)
+{
+        char *text = show(b, view, DOCUMENT_JSON, 0);
+
+        ck_assert_msg(strstr(text, words) != NULL, "no %s in %s", words, text);
+        free(text);
+}
+
+static void say(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uint64_t first, uint64_t second,
+                uint64_t third)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op, .operand = { first, second, third } };
+
+        event_encoder_add(&b->encoder, &event);
+}
+
+static void show_all(struct trace_builder *b)
+{
+        for (size_t i = 0; i < N_VIEWERS; i++)
+                for (int format = DOCUMENT_TEXT; format <= DOCUMENT_CSV; format++) {
+                        char *text = show(b, viewers[i], (enum document_format)format, 25);
+
+                        ck_assert_uint_gt(strlen(text), 0);
+                        free(text);
+                }
+}
+
+static void all_say_none(struct trace_builder *b)
+{
+        has(b, view_locks, "the program told of no locks");
+        has(b, view_memory, "the program told of no allocations");
+        has(b, view_frames, "the program marked no frames");
+        has(b, view_plots, "the program plotted nothing");
+        has(b, view_messages, "the program wrote no messages");
+        has(b, view_devices, "the program told of no devices");
+        show_all(b);
+}
+
+START_TEST(test_an_empty_trace)
+{
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_finish(&b);
+        all_say_none(&b);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_samples_alone_and_zones_alone)
+{
+        for (int i = 0; i < 2; i++) {
+                struct trace_builder b;
+                uint32_t thread, location;
+
+                trace_builder_init(&b);
+                thread = trace_builder_thread(&b, 1, 1);
+                location = trace_builder_location(&b, "a");
+                (void)trace_builder_sample_event(&b, "cycles");
+                trace_builder_begin_run(&b, thread);
+                if (i == 0) {
+                        trace_builder_sample(&b, 100, 1, 0, 0);
+                } else {
+                        trace_builder_begin_zone(&b, 100, location);
+                        trace_builder_event(&b, 200, TRACE_OP_ZONE_END);
+                }
+                trace_builder_end_run(&b);
+                trace_builder_finish(&b);
+                all_say_none(&b);
+                trace_builder_deinit(&b);
+        }
+}
+END_TEST
+
+/* A trace of one event, each op in turn, with what it refers to. */
+START_TEST(test_one_event)
+{
+        for (int op = TRACE_OP_SWITCH_OUT; op < TRACE_OP_COUNT; op++) {
+                struct trace_device device = { .process = 1 };
+                struct trace_lock lock = { .process = 1 };
+                struct trace_builder b;
+                struct trace_event event = { .time_ns = 100, .op = (uint64_t)op, .operand = { 1, 1, 1 } };
+                uint32_t thread;
+
+                if (!trace_op_schema_find((uint64_t)op) || op == TRACE_OP_FIBER_ENTER)
+                        continue;
+                trace_builder_init(&b);
+                thread = trace_builder_thread(&b, 1, 1);
+                lock.location = trace_builder_location(&b, "a");
+                (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
+                (void)trace_builder_row(&b, TRACE_TABLE_DEVICES, &device);
+                (void)trace_builder_stack(&b, 0,
+                                          trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 1));
+                event.text = "x";
+                trace_builder_begin_run(&b, thread);
+                event_encoder_add(&b.encoder, &event);
+                trace_builder_end_run(&b);
+                trace_builder_finish(&b);
+                show_all(&b);
+                trace_builder_deinit(&b);
+        }
+}
+END_TEST
+
+/* Names, zones, threads and callstacks are there, and numbers with their units. */
+START_TEST(test_what_they_say)
+{
+        struct trace_lock lock = { .process = 1 };
+        struct trace_plot row = { .format = TRACE_PLOT_BYTES };
+        struct trace_event text = { .time_ns = 1900, .op = TRACE_OP_MESSAGE_TEXT, .text = "hello" };
+        struct trace_builder b;
+        uint32_t main_thread, worker, name, frame, stack;
+
+        trace_builder_init(&b);
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        trace_builder_meta(&b, "end_raw_ns", "1001000");
+        main_thread = trace_builder_thread(&b, 11, 11);
+        worker = trace_builder_thread(&b, 11, 12);
+        lock.location = trace_builder_location(&b, "the lock");
+        (void)trace_builder_location(&b, "work zone");
+        (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
+        name = trace_builder_string(&b, "queue length");
+        row.name = name;
+        (void)trace_builder_row(&b, TRACE_TABLE_PLOTS, &row);
+        frame = trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 1);
+        trace_builder_symbol(&b, frame, "leaky", 0);
+        stack = trace_builder_stack(&b, 0, frame);
+        /* The thread that is told of first comes later: its events are put in order. */
+        trace_builder_begin_run(&b, worker);
+        trace_builder_begin_zone(&b, 1500, 2);
+        say(&b, 1600, TRACE_OP_LOCK_WAIT, 1, 0, 0);
+        say(&b, 1800, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+        say(&b, 1850, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        say(&b, 1860, TRACE_OP_MEMORY_FREE, 0, 0x10, 0);
+        text.message_text.text_bytes = 5;
+        text.message_text.severity = 3;
+        event_encoder_add(&b.encoder, &text);
+        trace_builder_event(&b, 2000, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, main_thread);
+        say(&b, 1000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "the main one"), 0, 0);
+        say(&b, 1100, TRACE_OP_LOCK_OBTAIN, 1, 0, 0);
+        say(&b, 1200, TRACE_OP_MEMORY_ALLOC, 0, 0x10, 100);
+        say(&b, 1300, TRACE_OP_CALLSTACK, stack, 0, 0);
+        say(&b, 1300, TRACE_OP_MEMORY_ALLOC, 0, 0x20, 77);
+        say(&b, 1700, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
+        say(&b, 2000, TRACE_OP_FRAME_MARK, 0, 0, 0);
+        say(&b, 3000, TRACE_OP_FRAME_MARK, 0, 0, 0);
+        say(&b, 3000, TRACE_OP_PLOT_I64, name, UINT64_MAX, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        has(&b, view_locks,
+            "\"lock\": \"the lock\", \"n_obtains\": 2, \"n_waits\": 1, \"n_contended\": 1, \"wait_ns\": 200");
+        has(&b, view_locks, "\"thread_name\": \"the main one\", \"blocked_ns\": 100");
+        has(&b, view_locks, "\"zones\": \"work zone\"");
+        has(&b, view_memory, "\"live_bytes\": 77, \"n_live\": 1, \"peak_bytes\": 177, \"peak_at_ns\": 300");
+        has(&b, view_memory, "\"n_freed_unknown\": 0");
+        has(&b, view_memory, "\"callstack\": \"leaky\"");
+        has(&b, view_frames, "\"count\": 1, \"fps\": 1000000");
+        has(&b, view_frames, "\"duration_ns\": 1000, \"at_ns\": 1000");
+        has(&b, view_plots, "\"unit\": \"B\"");
+        has(&b, view_plots, "\"name\": \"queue length\"");
+        has(&b, view_messages,
+            "\"at_ns\": 900, \"thread\": \"t2\", \"severity\": \"warning\", \"text\": \"hello\"");
+        show_all(&b);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* The newest stay, in order, and how many there were is said. */
+START_TEST(test_the_newest_messages)
+{
+        struct trace_builder b;
+        char *text;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        for (uint32_t i = 0; i < 100; i++) {
+                char words[16];
+                struct trace_event event = { .time_ns = 100 + i, .op = TRACE_OP_MESSAGE_TEXT, .text = words };
+
+                event.message_text.text_bytes = (uint64_t)snprintf(words, sizeof(words), "number %u.", i);
+                event_encoder_add(&b.encoder, &event);
+        }
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        text = show(&b, view_messages, DOCUMENT_CSV, 7);
+        ck_assert_ptr_null(strstr(text, "number 92."));
+        ck_assert_ptr_nonnull(strstr(text, "number 93."));
+        ck_assert_ptr_nonnull(strstr(text, "number 99."));
+        ck_assert_ptr_null(strstr(text, "number 0."));
+        free(text);
+        text = show(&b, view_messages, DOCUMENT_TEXT, 7);
+        ck_assert_ptr_null(strstr(text, "no room")); /* it is the limit that they are beyond */
+        ck_assert_ptr_nonnull(strstr(text, "the newest 7 of 100"));
+        free(text);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("view/event_view");
+        TCase *tests = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        tcase_add_test(tests, test_an_empty_trace);
+        tcase_add_test(tests, test_samples_alone_and_zones_alone);
+        tcase_add_test(tests, test_one_event);
+        tcase_add_test(tests, test_what_they_say);
+        tcase_add_test(tests, test_the_newest_messages);
+        suite_add_tcase(suite, tests);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

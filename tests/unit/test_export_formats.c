@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Every format takes a trace that has everything, and one that has nothing; what is to be JSON is. */
+#include "export/export_format.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "base/error.h"
+#include "export/export_event.h"
+#include "tests/unit/small_trace.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a format makes of a trace; to be freed. */
+static char *export_to_memory(const struct export_format *format, const char *path, bool zones_as_frames,
+                              struct export_totals *ret_totals)
+{
+        struct export_options options = { .zones_as_frames = zones_as_frames };
+        struct trace_filter_request request = { .zone = NULL };
+        struct trace_filter filter;
+        struct loaded_trace trace;
+        struct error err = ERROR_NONE;
+        char *bytes = NULL;
+        size_t n_bytes = 0;
+        FILE *out = open_memstream(&bytes, &n_bytes);
+
+        ck_assert_int_eq(loaded_trace_open(&trace, path, &err), 0);
+        ck_assert_int_eq(trace_filter_init(&filter, &request, &trace, &err), 0);
+        options.filter = &filter;
+        ck_assert_int_eq(export_event_choose(&trace, &filter, &options.event, &err), 0);
+        ck_assert_msg(format->write(&trace, &options, out, ret_totals, &err) == 0, "%s: %s", format->name,
+                      err.text);
+        ck_assert_int_eq(fclose(out), 0);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return bytes;
+}
+
+static void check_json(const struct export_format *format, const char *text)
+{
+        json_error_t error;
+        json_t *root;
+
+        if (!strstr(format->extension, ".json"))
+                return;
+        root = json_loads(text, JSON_ALLOW_NUL, &error);
+        ck_assert_msg(root != NULL, "%s: %s at %d", format->name, error.text, error.position);
+        json_decref(root);
+}
+
+START_TEST(a_trace_with_everything)
+{
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        for (const struct export_format *f = export_formats(); f->name; f++) {
+                struct export_totals totals;
+                char *text = export_to_memory(f, b.path, _i != 0, &totals);
+
+                check_json(f, text);
+                free(text);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(a_trace_with_nothing)
+{
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_finish(&b);
+        for (const struct export_format *f = export_formats(); f->name; f++) {
+                struct export_totals totals;
+                char *text = export_to_memory(f, b.path, false, &totals);
+
+                check_json(f, text);
+                ck_assert_uint_eq(totals.n_samples, 0);
+                ck_assert_uint_eq(totals.n_zones, 0);
+                free(text);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Names of a program that mean something to the formats: each is in the file, and breaks nothing. */
+START_TEST(hostile_names)
+{
+        static const char name[] = "a;b\n\"\\\xff\x01 12";
+        struct export_totals totals;
+        struct trace_builder b;
+        uint32_t event, stack, zone, frame;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, name);
+        frame = trace_builder_frame(&b, trace_builder_module(&b, name), 16);
+        trace_builder_symbol(&b, frame, name, 0);
+        stack = trace_builder_stack(&b, 0, frame);
+        zone = trace_builder_location(&b, name);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_begin_zone(&b, 100, zone);
+        trace_builder_sample(&b, 200, event, trace_builder_path(&b, 0, zone), stack);
+        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        for (const struct export_format *f = export_formats(); f->name; f++) {
+                char *text = export_to_memory(f, b.path, true, &totals);
+
+                check_json(f, text);
+                if (strcmp(f->name, "folded") == 0)
+                        ck_assert_str_eq(text, "[unnamed];zone:a:b \"\\\xff  12;a:b \"\\\xff  12 1\n");
+                free(text);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_said)
+{
+        struct export_options options = { .event = 0 };
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        for (const struct export_format *f = export_formats(); f->name; f++) {
+                FILE *out = fopen("/dev/full", "w");
+                struct error err = ERROR_NONE;
+                struct export_totals totals;
+                struct loaded_trace trace;
+                int r;
+
+                ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
+                ck_assert_int_eq(export_event_choose(&trace, NULL, &options.event, &err), 0);
+                r = f->write(&trace, &options, out, &totals, &err);
+                ck_assert_msg(r < 0, "%s says that all is well", f->name);
+                loaded_trace_close(&trace);
+                (void)fclose(out);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("export_formats");
+        TCase *tests = tcase_create("export_formats");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_loop_test(tests, a_trace_with_everything, 0, 2);
+        tcase_add_test(tests, a_trace_with_nothing);
+        tcase_add_test(tests, hostile_names);
+        tcase_add_test(tests, a_full_disk_is_said);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed > 0;
+}
