@@ -41,8 +41,8 @@ exec 3>&1
 
 # The overview has no filter of zones: shares are of the three zones' samples together.
 overview() { # zone
-        reported truth '[.zones.rows[] | select(.name == "alpha" or .name == "beta" or .name == "recursion")] as $z |
-                ($z | map(.weight) | add) as $all | $z[] | select(.name == "'"$1"'") | .weight / $all'
+        reported truth '[.zones.rows[] | select(.name == "alpha" or .name == "beta" or .name == "recursion")] |
+                (.[] | select(.name == "'"$1"'") | .weight) / (map(.weight) | add)'
 }
 
 inside() { # zone, function
