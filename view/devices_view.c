@@ -150,7 +150,7 @@ static void add_zones(struct event_names *n, const struct device_stats *s)
         free(ids);
 }
 
-static void warn(struct event_names *n, const struct device_stats *s)
+static void add_warnings(struct event_names *n, const struct device_stats *s)
 {
         const struct device_zones *z = &s->zones;
         uint64_t n_readings = 0, n_unplaced = 0;
@@ -183,7 +183,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
 
         event_names_init(&n, d, trace, NULL, options);
         event_names_heading(&n, "Devices", TRACE_LOSS_DROPPED_DEVICES, s->zones.n_late);
-        warn(&n, s);
+        add_warnings(&n, s);
         t = view_document_add_table(d, "devices", "Devices", device_columns,
                                     sizeof(device_columns) / sizeof(device_columns[0]));
         view_table_set_about(

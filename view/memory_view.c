@@ -262,7 +262,7 @@ static struct memory_sum add_up(const struct memory_stats *s)
         return sum;
 }
 
-static void warn(struct event_names *n, const struct memory_stats *s)
+static void add_warnings(struct event_names *n, const struct memory_stats *s)
 {
         struct memory_sum sum = add_up(s);
 
@@ -287,7 +287,7 @@ void memory_view_fill(struct view_document *d, const struct memory_stats *s, con
 
         event_names_init(&n, d, trace, &walk->walk.paths, options);
         event_names_heading(&n, "Memory", TRACE_LOSS_DROPPED_MEMORY, walk->order.n_late);
-        warn(&n, s);
+        add_warnings(&n, s);
         add_pools(&n, s);
         if (s->pool_names.n_items != 0)
                 add_all_sites(&n, s);
