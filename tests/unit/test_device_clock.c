@@ -61,7 +61,7 @@ START_TEST(test_hostile_readings)
         const struct device_reading readings[] = {
                 { 10, 1000 }, { 10, 2000 }, { 20, 500 }, { 30, 3000 }, { UINT64_MAX, UINT64_MAX }
         };
-        const double periods[] = { NAN, INFINITY, -1, 1e300, 1e-300, 0 };
+        const double periods[] = { (double)NAN, (double)INFINITY, -1, 1e300, 1e-300, 0 };
 
         for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
                 const uint64_t ticks[] = { 0, 9, 10, 29, 30, 1000000, UINT64_MAX - 1, UINT64_MAX };

@@ -68,8 +68,8 @@ START_TEST(test_hostile_values)
         struct plot_stats s;
 
         plot_stats_init(&s, 100, 100); /* no time at all */
-        plot(&s, 5, NAN);
-        plot(&s, 5, INFINITY);
+        plot(&s, 5, (double)NAN);
+        plot(&s, 5, (double)INFINITY);
         ck_assert_uint_eq(s.rows[0].n_not_finite, 2);
         plot_stats_course(&s.rows[0], heights);
         ck_assert_double_lt(heights[PLOT_STATS_BINS - 1], 0);
