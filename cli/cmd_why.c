@@ -5,19 +5,17 @@
 #include "analyze/trace_filter.h"
 #include "analyze/why.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
-#include "cli/option_table.h"
 #include "cli/output_options.h"
-#include "cli/standard_output.h"
 #include "view/view_document.h"
 #include "view/why_view.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +30,6 @@ struct arguments {
         struct why_request request;
         struct trace_filter_request filter;
         struct output_options output;
-        bool help;
 };
 
 static const struct option_row option_rows[] = {
@@ -41,8 +38,9 @@ static const struct option_row option_rows[] = {
         { LETTER_SLOWER_THAN, "slower-than", "TIME", "slow is what lasts at least so long: 10ms" },
         FILTER_OPTION_ROWS_BUT_ZONE,
         OUTPUT_OPTION_ROWS,
-        { 'i', "input", "TRACE", "the same as TRACE" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_PAGER,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -86,49 +84,44 @@ static int parse_share(const char *text, double *ret_share)
         return 0;
 }
 
-static int take_own(struct arguments *args, int letter, const char *value)
+static int take_slowest(struct arguments *args, const char *value)
 {
-        switch (letter) {
-        case FILTER_OPTION_ZONE:
-                args->request.zone = value;
-                break;
-        case LETTER_SLOWEST:
-                if (parse_share(value, &args->request.slowest) < 0) {
-                        complain("error: --slowest %s: not a share up to 50%%", value);
-                        complain_try("--slowest 1%%");
-                        return -EINVAL;
-                }
-                break;
-        case LETTER_SLOWER_THAN:
-                if (filter_options_parse_time(value, &args->request.slower_than_ns) < 0 ||
-                    args->request.slower_than_ns == 0) {
-                        complain("error: --slower-than %s: not a time", value);
-                        complain_try("--slower-than 10ms");
-                        return -EINVAL;
-                }
-                break;
-        case 'i':
-                args->path = value;
-                break;
-        default:
-                args->help = true;
-                break;
-        }
-        return 0;
+        if (parse_share(value, &args->request.slowest) == 0)
+                return 0;
+        complain("error: --slowest %s: not a share up to 50%%", value);
+        complain_try("--slowest 1%%");
+        return -EINVAL;
+}
+
+static int take_slower_than(struct arguments *args, const char *value)
+{
+        if (filter_options_parse_time(value, &args->request.slower_than_ns) == 0 &&
+            args->request.slower_than_ns != 0)
+                return 0;
+        complain("error: --slower-than %s: not a time", value);
+        complain_try("--slower-than 10ms");
+        return -EINVAL;
 }
 
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
-        int r = 0;
+        int r;
 
-        if (letter != FILTER_OPTION_ZONE)
+        switch (letter) {
+        case FILTER_OPTION_ZONE:
+                args->request.zone = value;
+                return 0;
+        case LETTER_SLOWEST:
+                return take_slowest(args, value);
+        case LETTER_SLOWER_THAN:
+                return take_slower_than(args, value);
+        default:
                 r = filter_options_take(&args->filter, letter, value);
-        if (r == 0)
-                r = output_options_take(&args->output, letter, value);
-        if (r != 0)
+                if (r == 0)
+                        r = output_options_take(&args->output, letter, value);
                 return r < 0 ? r : 0;
-        return take_own(args, letter, value);
+        }
 }
 
 static bool shows_title(const struct arguments *args)
@@ -163,7 +156,7 @@ static int find_zone(struct loaded_trace *trace, const struct arguments *args, s
         return r;
 }
 
-static int run(struct arguments *args, int *ret_status, struct error *err)
+static int answer(struct arguments *args, int *ret_status, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
         struct why why = { .n_causes = 0 };
@@ -192,37 +185,39 @@ static int run(struct arguments *args, int *ret_status, struct error *err)
         return r;
 }
 
-int cmd_why(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .request = { .slowest = SLOWEST_DEFAULT } };
+        struct arguments *args = context;
         struct error err = ERROR_NONE;
-        int first, status = EXIT_STATUS_OK;
+        int status = EXIT_STATUS_OK;
         int r;
 
-        output_options_init(&args.output);
-        r = option_table_parse(&table, argc, argv, take_option, &args, &first);
-        if (r < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        if (first < argc)
-                args.path = argv[first];
-        if (!args.request.zone) {
+        args->path = common->trace;
+        output_options_adopt(&args->output, common);
+        output_options_complete(&args->output);
+        if (!args->request.zone) {
                 complain("error: which zone? --zone is missing");
-                complain_try("hyprof report %s, which lists them", args.path);
+                complain_try("hyprof report --zones %s, which lists them", args->path);
                 return EXIT_STATUS_USAGE;
         }
-        output_options_complete(&args.output);
-        r = run(&args, &status, &err);
-        if (r < 0) {
-                complain("error: %s", err.text);
-                if (r == -EBADMSG)
-                        complain_try("a file that hyprof record wrote");
-                else if (r == -ENOTSUP)
-                        complain_try("a newer hyprof");
-                return r == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
-        }
-        return status;
+        r = answer(args, &status, &err);
+        if (r == 0)
+                return status;
+        complain("error: %s", err.text);
+        if (r == -EBADMSG)
+                complain_try("a file that hyprof record wrote");
+        else if (r == -ENOTSUP)
+                complain_try("a newer hyprof");
+        return r == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
+}
+
+int cmd_why(int argc, char **argv)
+{
+        struct arguments args = { .request = { .slowest = SLOWEST_DEFAULT } };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        output_options_init(&args.output);
+        return command_frame_run(&frame, argc, argv);
 }

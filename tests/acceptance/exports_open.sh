@@ -7,7 +7,9 @@ set -u
 
 need jq node chromium
 export CONSUMERS=$PWD/build/consumers
-[ -f "$CONSUMERS/installed-lock.json" ] || skip_all "npm has not installed tests/consumers: tests/install_packages.sh consumers"
+[ -f "$CONSUMERS/installed-lock.json" ] || skip_all "network: npm has not installed tests/consumers"
+# Debian 12 has 18, and the consumers ask for more.
+[ "$(node --version | sed -E 's/^v([0-9]+).*/\1/')" -ge 20 ] || skip_all "network: Node.js 20 is from another archive than Debian's"
 need_sampling
 
 export HOME=$TMPDIR # profiler-cli keeps its session there
@@ -91,7 +93,10 @@ same_in_speedscope() { # name
         export_as speedscope "$1" .speedscope.json || return 1
         node tests/consumers/valid_json.js "$scope/file-format-schema.json" "$TMPDIR/$1.speedscope.json" || return 1
         open_in_speedscope "$TMPDIR/$1.speedscope.json" "$TMPDIR/$1.scope" || return 1
-        within 0.01 "$(reported "$1" '[.sample_events[] | select(.shown) | .weight] | add // 0')" "$(speedscope_sum "$TMPDIR/$1.scope")"
+        # A file of zones alone has no total of samples.
+        [ "$(jq -r '[.profiles[].type] | unique | join(" ")' "$TMPDIR/$1.speedscope.json")" = evented ] ||
+                within 0.01 "$(reported "$1" '[.sample_events[] | select(.shown) | .weight] | add // 0')" \
+                        "$(speedscope_sum "$TMPDIR/$1.scope")"
 }
 
 # Total and self of each zone, in the profile that is the only one of the file.

@@ -83,11 +83,15 @@ async function main() {
         return true;
       })`);
   // The list of profiles is the first table, if there are several; the head of the functions and they are the last two.
+  // A file without functions has no rows ever.
   let tables = [];
-  while (!tables.some((table) => table.length > 0 && table[0][0] === 'Total')) {
-    await evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
+  for (let empty = 0; empty < 60;) {
     tables = await evaluate(`[...document.querySelectorAll('table')].map((table) =>
           [...table.querySelectorAll('tr')].map((row) => [...row.cells].map((cell) => cell.innerText)))`);
+    const head = tables.findIndex((table) => table.length > 0 && table[0][0] === 'Total');
+    if (head >= 0 && head + 1 < tables.length && tables[head + 1].length > 0) break;
+    if (head >= 0) empty++;
+    await evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
   }
   const profiles = tables.find((table) => table.length > 0 && table[0][1] === 'Name') || [];
   console.log(JSON.stringify({ profiles: profiles.slice(1), functions: tables[tables.length - 1] }));

@@ -108,10 +108,13 @@ static void build_zones(struct trace_builder *b)
 static void build_unclosed(struct trace_builder *b)
 {
         uint32_t event = add_event(b), stack = add_stack(b, "inside", 32);
-        uint32_t location = trace_builder_location(b, "forever"), path = 0;
+        static const char *const names[] = { "first", "second", "third" };
+        uint32_t path = 0;
 
         trace_builder_begin_run(b, trace_builder_thread(b, 1, 1));
         for (uint64_t i = 0; i < 3; i++) {
+                uint32_t location = trace_builder_location(b, names[i]);
+
                 trace_builder_begin_zone(b, START_NS + i, location);
                 path = trace_builder_path(b, path, location);
         }
