@@ -57,15 +57,6 @@ static struct report_string name_of(const struct writing *w, uint32_t location)
         return report_string_of(w->trace->dictionary, row->name != 0 ? row->name : row->function);
 }
 
-/* What became of the writing so far. */
-static int check(const struct writing *w, struct error *err)
-{
-        if (w->out.code == 0)
-                return 0;
-        errno = -w->out.code;
-        return error_errno(err, "writing the table");
-}
-
 static void put_string(struct writing *w, struct report_string string)
 {
         csv_writer_put_bytes(&w->out, string.bytes, string.n_bytes);
