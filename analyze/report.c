@@ -117,6 +117,51 @@ static int compare_threads(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->tid, y->tid);
 }
 
+static uint64_t first_in_range_ns(const struct trace_filter *filter, const struct thread_timeline *timeline)
+{
+        return filter && timeline->first_ns < filter->from_ns ? filter->from_ns : timeline->first_ns;
+}
+
+static uint64_t last_in_range_ns(const struct trace_filter *filter, const struct thread_timeline *timeline)
+{
+        return filter && timeline->last_ns > filter->to_ns ? filter->to_ns : timeline->last_ns;
+}
+
+/* One that was asked for and that lived in the range of time. */
+static bool is_thread_wanted(const struct trace_filter *filter, const struct walked_thread *thread)
+{
+        const struct thread_timeline *timeline = &thread->timeline;
+
+        if (!timeline->started || !filter)
+                return timeline->started;
+        return trace_filter_wants_thread(filter, thread->id) && timeline->first_ns < filter->to_ns &&
+               timeline->last_ns >= filter->from_ns;
+}
+
+/* Of all that the trace knows; of the threads that are shown if only a part of it is looked at. */
+static int count_processes(struct report *report, const struct trace_dictionary *d)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
+        bool *seen;
+
+        report->n_processes = n;
+        if (!report->totals.walk.filter)
+                return 0;
+        seen = calloc((size_t)n + 1, sizeof(*seen));
+        if (!seen)
+                return -ENOMEM;
+        report->n_processes = 0;
+        for (uint32_t i = 0; i < report->n_threads; i++) {
+                const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS,
+                                                                      report->threads[i].thread);
+
+                report->n_processes += !seen[row->process];
+                seen[row->process] = true;
+        }
+        free(seen);
+        return 0;
+}
+
 static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         const struct trace_totals *totals)
 {
@@ -131,7 +176,7 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                 const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, i + 1);
                 const struct trace_process *process;
 
-                if (!timeline->started || (walk->filter && !trace_filter_wants_thread(walk->filter, i + 1)))
+                if (!is_thread_wanted(walk->filter, thread))
                         continue;
                 process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
                 report->n_zone_events += thread->n_zones;
@@ -142,15 +187,15 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         .tid = row->tid,
                         .is_fiber = timeline->is_fiber,
                         .name = report_string_of(d, timeline->name),
-                        .first_ns = timeline->first_ns,
-                        .last_ns = timeline->last_ns,
-                        .on_cpu_ns = report->on_cpu_known ? trace_walk_ran_ns(thread) : 0,
+                        .first_ns = first_in_range_ns(walk->filter, timeline),
+                        .last_ns = last_in_range_ns(walk->filter, timeline),
+                        .on_cpu_ns = report->on_cpu_known ? trace_walk_ran_ns(walk, thread) : 0,
                         .n_zones = thread->n_zones,
                         .n_samples = thread->n_samples,
                 };
         }
         qsort(report->threads, report->n_threads, sizeof(*report->threads), compare_threads);
-        return 0;
+        return count_processes(report, d);
 }
 
 static struct report_zone describe_zone(const struct trace_dictionary *d, const struct zone_stat *stat,
@@ -256,7 +301,6 @@ static int fill(struct report *report, const struct report_options *options, str
 
         if (r < 0)
                 goto fail;
-        report->n_processes = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
         report->also = report_also_of(totals, d);
         report->callstacks = report_callstacks_of(totals->n_stacks);
         report->on_cpu_known = totals->walk.n_switches != 0;

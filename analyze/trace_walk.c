@@ -35,7 +35,7 @@ int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, cons
         if (filter && !filter->is_empty)
                 w->filter = filter;
         return zone_paths_init(&w->paths, trace->dictionary,
-                               w->filter && filter->has_zone ? &filter->zone : NULL);
+                               w->filter && w->filter->has_zone ? &w->filter->zone : NULL);
 }
 
 void trace_walk_deinit(struct trace_walk *w)
@@ -97,11 +97,18 @@ static bool is_in_range(const struct trace_walk *w, const struct walked_thread *
                       trace_filter_wants_cpu(f, thread->cpu));
 }
 
-/* The same, and inside of a zone that is wanted. */
-static bool is_wanted(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
+/* Inside of a zone that is wanted, also one that began before the range of time.  Its path is known since it began. */
+static bool is_inside(struct trace_walk *w, struct walked_thread *thread)
 {
-        return !w->filter ||
-               (is_in_range(w, thread, time_ns) && (!w->filter->has_zone || thread->timeline.n_wanted != 0));
+        uint32_t path;
+
+        return !w->filter || !w->filter->has_zone ||
+               (trace_walk_path(w, thread, &path) == 0 && zone_paths_wanted(&w->paths, path));
+}
+
+static bool is_wanted(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
+{
+        return !w->filter || (is_in_range(w, thread, time_ns) && is_inside(w, thread));
 }
 
 static bool is_sample_wanted(const struct trace_walk *w, const struct walked_thread *thread,
@@ -130,11 +137,62 @@ static void pass_range_ends(const struct trace_walk *w, struct walked_thread *th
         }
 }
 
-uint64_t trace_walk_ran_ns(const struct walked_thread *thread)
+/* What it ran since its event before, where nobody asked.  It was on @cpu all the time, or did not run at all. */
+static void count_elsewhere(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
+                            uint64_t cpu)
+{
+        uint64_t ran_ns = thread_timeline_ran_until(&thread->timeline, time_ns);
+        uint64_t begin_ns = thread->ran_seen_ns;
+        uint64_t end_ns = thread->passed_to && thread->ran_at_to_ns < ran_ns ? thread->ran_at_to_ns : ran_ns;
+
+        thread->ran_seen_ns = ran_ns;
+        if (begin_ns < thread->ran_at_from_ns)
+                begin_ns = thread->ran_at_from_ns;
+        if (thread->passed_from && end_ns > begin_ns &&
+            (!trace_filter_wants_cpu(w->filter, cpu) || !is_inside(w, thread)))
+                thread->ran_elsewhere_ns += end_ns - begin_ns;
+}
+
+/* Before the event changes anything: how long the thread ran, and where. */
+static void follow_time(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event)
+{
+        uint64_t cpu = thread->cpu;
+
+        if (event->op == TRACE_OP_SWITCH_OUT)
+                cpu = event->operand[0];
+        else if (event->op == TRACE_OP_SAMPLE)
+                cpu = event->sample.cpu;
+        pass_range_ends(w, thread, event->time_ns);
+        count_elsewhere(w, thread, event->time_ns, cpu);
+}
+
+/* The same for what comes after the last event of a thread: nothing is told of where it ran once it is finished. */
+static void follow_end(struct trace_walk *w, struct walked_thread *thread, uint64_t end_ns)
+{
+        uint64_t last_ns = thread->timeline.exited ? thread->timeline.last_ns : end_ns;
+
+        if (!w->filter)
+                return;
+        pass_range_ends(w, thread, last_ns);
+        count_elsewhere(w, thread, last_ns, thread->cpu);
+}
+
+/* A new thread turns out not to have run before its first switch onto a CPU: what was counted until now is void. */
+static void follow_start(struct walked_thread *thread, uint64_t time_ns)
+{
+        if (thread_timeline_ran_until(&thread->timeline, time_ns) < thread->ran_seen_ns)
+                thread->ran_seen_ns = thread->ran_elsewhere_ns = thread->ran_at_from_ns =
+                        thread->ran_at_to_ns = 0;
+}
+
+uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread)
 {
         uint64_t until_ns = thread->passed_to ? thread->ran_at_to_ns : thread->timeline.ran_ns;
+        uint64_t without_ns = thread->ran_at_from_ns + thread->ran_elsewhere_ns;
 
-        return until_ns > thread->ran_at_from_ns ? until_ns - thread->ran_at_from_ns : 0;
+        if (w->filter && !thread->passed_from)
+                return 0; /* it ended before the range began */
+        return until_ns > without_ns ? until_ns - without_ns : 0;
 }
 
 /* ------------------------------------------------------------------ zones */
@@ -275,7 +333,7 @@ static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const 
         if (thread->has_ended || state == TRACE_WAIT_ENDED || state == TRACE_WAIT_IDLE)
                 return 0;
         thread->is_out = true;
-        thread->is_wait_in_zone = !w->filter || !w->filter->has_zone || thread->timeline.n_wanted != 0;
+        thread->is_wait_in_zone = is_inside(w, thread);
         thread->wait = (struct thread_wait){
                 .out_ns = event->time_ns,
                 .stack = (uint32_t)event->switch_out.stack,
@@ -347,6 +405,7 @@ static int walk_switch(struct trace_walk *w, struct walked_thread *thread, const
                 thread_timeline_switch_out(&thread->timeline, event->time_ns);
         else
                 thread_timeline_switch_in(&thread->timeline, event->time_ns);
+        follow_start(thread, event->time_ns);
         if (thread->timeline.is_fiber)
                 return 0;
         w->n_switches++;
@@ -399,7 +458,7 @@ static int walk_event(struct trace_walk *w, struct walked_thread *thread, const 
         else
                 thread_timeline_advance(&thread->timeline, event->time_ns);
         if (w->filter)
-                pass_range_ends(w, thread, event->time_ns);
+                follow_time(w, thread, event);
         if (event->op == TRACE_OP_ZONE_BEGIN)
                 return begin_zone(w, thread, event, err);
         if (event->op == TRACE_OP_ZONE_END)
@@ -466,9 +525,8 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
 
                 if (!thread->timeline.started)
                         continue;
+                follow_end(w, thread, end_ns);
                 thread_timeline_finish(&thread->timeline, end_ns);
-                if (w->filter)
-                        pass_range_ends(w, thread, thread->timeline.last_ns);
                 r = end_wait(w, thread, end_ns, false, err);
                 if (r == 0)
                         r = drop_zones(w, thread, thread->timeline.last_ns, err);

@@ -64,6 +64,9 @@ struct walked_thread {
         bool is_out, is_wait_in_zone, has_ended;
         bool passed_from, passed_to; /* the ends of the range of time that is wanted */
         uint64_t ran_at_from_ns, ran_at_to_ns;
+        uint64_t ran_seen_ns; /* at its last event */
+        uint64_t
+                ran_elsewhere_ns; /* of that, in the range of time: on CPUs, or outside of zones, that are wanted */
         struct zone_words *words; /* heap; by depth, if wants_words */
         uint32_t n_words;
 };
@@ -121,8 +124,8 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);
 /* In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a sample take its own path. */
 int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path);
 
-/* How long the thread was on a CPU in the range of time that is wanted; after trace_walk_finish(). */
-uint64_t trace_walk_ran_ns(const struct walked_thread *thread);
+/* How long the thread was on a CPU in the time, on the CPUs and in the zones that are wanted; after trace_walk_finish(). */
+uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);
 
 /* In `zone`: what was said about the zone that is over; NULL if nothing.  Borrowed for the call. */
 const struct zone_words *trace_walk_words(const struct walked_thread *thread,

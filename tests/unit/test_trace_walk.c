@@ -234,6 +234,8 @@ static const struct {
         { "from", { .has_from = true, .from_ns = 3000 }, 0, 3, 0, 0 },
         { "to", { .has_to = true, .to_ns = 1000 }, 1, 1, 0, 0 },
         { "range", { .has_from = true, .from_ns = 1000, .has_to = true, .to_ns = 3000 }, 2, 1, 1, 1 },
+        /* what is inside of a zone that began earlier is inside of it all the same; the zone itself is not in the range */
+        { "zone, from", { .zone = "b", .has_from = true, .from_ns = 1200 }, 0, 3, 1, 1 },
         { "zone and thread", { .zone = "b", .thread = "main" }, 1, 2, 1, 1 },
 };
 
@@ -285,12 +287,27 @@ START_TEST(test_what_is_not_there_is_refused)
 }
 END_TEST
 
-/* Time on a CPU is that in the range, not that of the whole recording. */
-START_TEST(test_time_on_cpu_is_cut_to_the_range)
+/* Thread 11 ran 1000 to 3000 on CPU 0 and 4000 to 10000 on CPU 1, thread 12 2000 to 10000; on CPU 1 as far as is known. */
+static const struct {
+        const char *what;
+        struct trace_filter_request request;
+        uint64_t ran_ns[2];
+} ran_cases[] = {
+        { "everything", { .zone = NULL }, { 8000, 8000 } },
+        { "range", { .has_from = true, .from_ns = 1500, .has_to = true, .to_ns = 4000 }, { 1500, 2500 } },
+        { "to", { .has_to = true, .to_ns = 500 }, { 500, 0 } },
+        { "from", { .has_from = true, .from_ns = 8500 }, { 500, 500 } },
+        { "CPU 0", { .cpu = "0" }, { 2000, 0 } },
+        { "CPU 1", { .cpu = "1" }, { 6000, 8000 } },
+        { "CPU 1, range", { .cpu = "1", .has_to = true, .to_ns = 3500 }, { 500, 2500 } },
+        { "zone b", { .zone = "b" }, { 2000, 6000 } },
+        { "zone a", { .zone = "a" }, { 7000, 0 } },
+        { "zone a, range", { .zone = "a", .has_from = true, .from_ns = 1500 }, { 5500, 0 } },
+};
+
+/* Time on a CPU is that in the range, on the CPUs and in the zones, not that of the whole recording. */
+START_TEST(test_time_on_cpu_is_of_what_is_wanted)
 {
-        struct trace_filter_request request = {
-                .has_from = true, .from_ns = 1500, .has_to = true, .to_ns = 4000
-        };
         struct trace_sink sink = { .context = NULL };
         struct loaded_trace trace;
         struct trace_filter filter;
@@ -299,11 +316,43 @@ START_TEST(test_time_on_cpu_is_cut_to_the_range)
 
         build(&b);
         ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
+        ck_assert_int_eq(trace_filter_init(&filter, &ran_cases[_i].request, &trace, NULL), 0);
+        ck_assert_int_eq(trace_walk_init(&w, &trace, &filter, &sink), 0);
+        ck_assert_int_eq(loaded_trace_walk(&trace, &w, NULL), 0);
+        for (uint32_t i = 0; i < 2; i++)
+                ck_assert_msg(trace_walk_ran_ns(&w, &w.threads[i]) == ran_cases[_i].ran_ns[i],
+                              "%s, thread %u: %llu ns", ran_cases[_i].what, i,
+                              (unsigned long long)trace_walk_ran_ns(&w, &w.threads[i]));
+        trace_walk_deinit(&w);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_a_thread_that_ended_before_the_range_did_not_run_in_it)
+{
+        struct trace_filter_request request = { .has_from = true, .from_ns = 4000 };
+        struct trace_sink sink = { .context = NULL };
+        struct loaded_trace trace;
+        struct trace_filter filter;
+        struct trace_builder b;
+        struct trace_walk w;
+
+        trace_builder_init(&b);
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        trace_builder_meta(&b, "end_raw_ns", "10000");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 11, 11));
+        trace_builder_event(&b, 1000, TRACE_OP_SWITCH_IN);
+        trace_builder_event(&b, 2000, TRACE_OP_THREAD_EXIT);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, NULL), 0);
         ck_assert_int_eq(trace_filter_init(&filter, &request, &trace, NULL), 0);
         ck_assert_int_eq(trace_walk_init(&w, &trace, &filter, &sink), 0);
         ck_assert_int_eq(loaded_trace_walk(&trace, &w, NULL), 0);
-        /* 2500 to 5000 but for 3000 to 4000 */
-        ck_assert_uint_eq(trace_walk_ran_ns(&w.threads[0]), 1500);
+        ck_assert_uint_eq(w.threads[0].timeline.ran_ns, 1000);
+        ck_assert_uint_eq(trace_walk_ran_ns(&w, &w.threads[0]), 0);
         trace_walk_deinit(&w);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
@@ -346,7 +395,9 @@ int main(void)
         tcase_add_test(tests, test_everything);
         tcase_add_loop_test(tests, test_filters, 0, sizeof(cases) / sizeof(cases[0]));
         tcase_add_test(tests, test_what_is_not_there_is_refused);
-        tcase_add_test(tests, test_time_on_cpu_is_cut_to_the_range);
+        tcase_add_loop_test(tests, test_time_on_cpu_is_of_what_is_wanted, 0,
+                            sizeof(ran_cases) / sizeof(ran_cases[0]));
+        tcase_add_test(tests, test_a_thread_that_ended_before_the_range_did_not_run_in_it);
         tcase_add_test(tests, test_a_trace_is_walked_as_often_as_one_likes);
         suite_add_tcase(suite, tests);
         srunner_run_all(runner, CK_ENV);
