@@ -41,7 +41,6 @@ is_share() { # words, found (of 1), truth in percent
 exec 3>&1
 
 # The overview has no filter of zones: shares are of the three zones' samples together.
-# shellcheck disable=SC2016 # jq's variables
 overview() { # zone
         reported truth '[.zones.rows[] | select(.name == "alpha" or .name == "beta" or .name == "recursion")] |
                 (.[] | select(.name == "'"$1"'") | .weight) / (map(.weight) | add)'

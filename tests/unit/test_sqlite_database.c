@@ -117,7 +117,8 @@ START_TEST(views)
         zone = trace_builder_location(&b, "z");
         path = trace_builder_path(&b, trace_builder_path(&b, 0, zone), zone);
         for (uint32_t i = 0; i < 2; i++)
-                frames[i] = trace_builder_frame(&b, trace_builder_module(&b, "/bin/p"), 16 * (i + 1));
+                frames[i] = trace_builder_frame(&b, trace_builder_module(&b, "/bin/p"),
+                                                UINT64_C(16) * (i + 1));
         stack = trace_builder_stack(&b, trace_builder_stack(&b, 0, frames[0]), frames[1]);
         trace_builder_symbol(&b, frames[0], "wrong", TRACE_SYMBOL_INLINED);
         trace_builder_symbol(&b, frames[0], "wrong too", 0);
