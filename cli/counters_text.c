@@ -167,21 +167,27 @@ static void add_total(struct text_table *table, const struct report_total *total
         text_table_add(table, name.bytes, name.n_bytes);
 }
 
-static int print_totals(const struct report_counters *c, struct byte_buffer *line, FILE *out)
+static int print_totals(const struct report *report, struct byte_buffer *line, FILE *out)
 {
         static const struct text_column columns[] = {
                 { .title = "in all", .right = true, .n_columns_max = 27 },
                 { .title = "scaled from", .right = true, .n_columns_max = 13 },
                 { .title = "event" },
         };
+        const struct report_counters *c = &report->counters;
         const struct report_ratios *ratios = &c->totals_ratios;
         struct text_table table;
         int r;
 
         if (c->n_totals == 0)
                 return 0;
-        (void)fputs("\ntotals: counted on all CPUs together; scaled from the share of time that it counted\n",
-                    out);
+        text_line_print_title(
+                report->recording.filter.n_bytes != 0
+                        ? "totals of the whole recording: counted on all CPUs together; scaled from "
+                          "the share of time that it counted"
+                        : "totals: counted on all CPUs together; scaled from the share of time that "
+                          "it counted",
+                out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < c->n_totals; i++)
                 add_total(&table, &c->totals[i]);
@@ -213,7 +219,7 @@ int counters_text_print(const struct report *report, uint32_t limit, FILE *out)
                         r = print_zones(report, limit, out);
         }
         if (r == 0)
-                r = print_totals(&report->counters, &line, out);
+                r = print_totals(report, &line, out);
         byte_buffer_deinit(&line);
         return r;
 }

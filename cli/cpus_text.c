@@ -50,8 +50,8 @@ static int print_lanes(const struct report *report, uint32_t n_cpus, FILE *out)
         struct text_table table;
         int r;
 
-        (void)fputs("\nCPUs: time with a recorded thread, % of the recording; switches to such a thread\n",
-                    out);
+        text_line_print_title(
+                "CPUs: time with a recorded thread, % of the recording; switches to such a thread", out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_cpus; i++)
                 add_cpu(&table, report, &report->cpus.rows[i]);
@@ -74,18 +74,23 @@ static int print_threads(const struct report *report, uint32_t n_cpus, uint32_t 
                 { .title = "thread" },
         };
         struct text_table table;
+        uint64_t n_left_out = 0;
         int r;
 
-        (void)fputs("\nthreads on each CPU: % of the CPU's busy time\n", out);
+        text_line_print_title("threads on each CPU: % of the CPU's busy time", out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_cpus; i++) {
                 const struct report_cpu *cpu = &report->cpus.rows[i];
 
                 for (uint32_t k = 0; k < report_limited(cpu->n_threads, limit); k++)
                         add_thread(&table, cpu, &cpu->threads[k]);
+                n_left_out += cpu->n_threads - report_limited(cpu->n_threads, limit);
         }
         r = text_table_print(&table, TEXT_LINE_INDENT, out);
         text_table_deinit(&table);
+        if (n_left_out != 0)
+                (void)fprintf(out, "  … %s more row%s, --limit 0 shows all\n",
+                              text_number_count(n_left_out).text, text_line_plural(n_left_out));
         return r;
 }
 
@@ -95,9 +100,10 @@ int cpus_text_print(const struct report *report, uint32_t limit, FILE *out)
         int r;
 
         if (!report->on_cpu_known) {
-                (void)fputs("\nCPUs: nothing is known; context switches are recorded unless hyprof record is "
-                            "given\n  --no-switches, or is not permitted to\n",
-                            out);
+                text_line_print_title(
+                        "CPUs: nothing is known; context switches are recorded unless hyprof record is "
+                        "given --no-switches, or is not permitted to",
+                        out);
                 return 0;
         }
         r = print_lanes(report, n_cpus, out);

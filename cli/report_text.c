@@ -226,6 +226,8 @@ static int print_header(const struct report *report, struct byte_buffer *line, F
                 text_line_add(line, "%s in %s place%s of the source",
                               text_number_count(report->n_zone_events).text,
                               text_number_count(report->n_zones).text, text_line_plural(report->n_zones));
+        else if (report->recording.filter.n_bytes != 0)
+                text_line_add(line, "none in what is looked at");
         else
                 text_line_add(line, "none: no instrumented program, or none of its zones was reached");
         r = text_line_print("zones", line, out);
@@ -341,7 +343,7 @@ static int print_also(const struct report *report, struct byte_buffer *line, FIL
 
                 kinds[i].describe(&report->also, line);
                 if (line->used_bytes != 0 && !titled)
-                        (void)fputs("\nalso recorded\n", out);
+                        text_line_print_title("also recorded", out);
                 titled = titled || line->used_bytes != 0;
                 r = text_line_print(kinds[i].label, line, out);
                 if (r < 0)
@@ -376,10 +378,10 @@ static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
 static int print_gaps(const struct report *report, struct byte_buffer *line, FILE *out)
 {
         if (report->gaps.n_rows == 0) {
-                (void)fputs("\nmissing: nothing that hyprof knows of\n", out);
+                text_line_print_title("missing: nothing that hyprof knows of", out);
                 return 0;
         }
-        (void)fputs("\nmissing, and why\n", out);
+        text_line_print_title("missing, and why", out);
         for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
                 describe_gap(&report->gaps.rows[i], line);
                 if (line->failed)
@@ -502,10 +504,13 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
 
         if (report->n_zones == 0)
                 return 0;
-        (void)fprintf(out,
-                      "\nzones: time between begin and end, of all threads together; on-CPU is %% of total"
-                      "%s\n",
-                      report->n_unclosed != 0 ? ";\n  count +N: N more that never ended" : "");
+        text_line_print_title(
+                report->n_unclosed != 0
+                        ? "zones: time between begin and end, of all threads together; on-CPU is % "
+                          "of total; count +N: N more that never ended"
+                        : "zones: time between begin and end, of all threads together; on-CPU is % "
+                          "of total",
+                out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows; i++)
                 add_zone(&table, &report->zones[i], report->on_cpu_known);
@@ -544,9 +549,10 @@ static int print_inside(const struct report *report, uint32_t limit, struct byte
                 if (!report->zones[i].has_functions)
                         continue;
                 if (!titled)
-                        (void)fputs("\nfunctions in the top zones: % of the samples taken while the zone was "
-                                    "open, also in zones inside\n",
-                                    out);
+                        text_line_print_title(
+                                "functions in the top zones: % of the samples taken while the zone was "
+                                "open, also in zones inside",
+                                out);
                 titled = true;
                 r = print_inside_one(report, &report->zones[i], limit, line, out);
                 if (r < 0)
@@ -593,7 +599,7 @@ static int print_threads(const struct report *report, uint32_t limit, FILE *out)
 
         if (report->n_threads == 0)
                 return 0;
-        (void)fputs("\nthreads: % of the time from a thread's first event to its last\n", out);
+        text_line_print_title("threads: % of the time from a thread's first event to its last", out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows; i++)
                 add_thread(&table, &report->threads[i], report->on_cpu_known);

@@ -122,11 +122,8 @@ int report_views_complete(struct report_views *v, bool has_other)
         if (v->view == REPORT_VIEW_NONE && !has_other && v->filter.zone)
                 v->view = REPORT_VIEW_ZONE;
         if (v->view == REPORT_VIEW_NONE && !has_other &&
-            (format == DOCUMENT_CSV || format == DOCUMENT_MARKDOWN)) {
-                complain("error: the overview is text or JSON only");
-                complain_try("hyprof report --functions --csv, or --zones, --zone, --threads, --modules");
-                return -EINVAL;
-        }
+            (format == DOCUMENT_CSV || format == DOCUMENT_MARKDOWN))
+                v->view = REPORT_VIEW_OVERVIEW;
         return 0;
 }
 
@@ -182,6 +179,7 @@ static const char *schema_of(enum report_view view)
                 [REPORT_VIEW_ZONE] = ZONE_VIEW_SCHEMA,
                 [REPORT_VIEW_THREADS] = THREADS_VIEW_SCHEMA,
                 [REPORT_VIEW_MODULES] = MODULES_VIEW_SCHEMA,
+                [REPORT_VIEW_OVERVIEW] = OVERVIEW_VIEW_SCHEMA,
         };
 
         return schemas[view];
@@ -204,6 +202,9 @@ static int fill(struct view_document *d, const struct report_views *v, const str
                 break;
         case REPORT_VIEW_MODULES:
                 modules_view_fill(d, report, options);
+                break;
+        case REPORT_VIEW_OVERVIEW:
+                overview_view_fill(d, report, options);
                 break;
         case REPORT_VIEW_NONE:
                 break;
@@ -235,7 +236,8 @@ int report_views_print(const struct report_views *v, const char *path, struct er
                 .event = v->filter.event,
                 .n_zones_inside = 1,
                 .n_functions_inside = 1,
-                .wants_waits = v->view == REPORT_VIEW_ZONE || v->view == REPORT_VIEW_THREADS,
+                .wants_waits = v->view == REPORT_VIEW_ZONE || v->view == REPORT_VIEW_THREADS ||
+                               v->view == REPORT_VIEW_OVERVIEW,
                 .n_slowest = count_slowest(v),
                 .filter = &filter,
         };

@@ -47,7 +47,8 @@ enum report_view {
         REPORT_VIEW_ZONES,
         REPORT_VIEW_ZONE,
         REPORT_VIEW_THREADS,
-        REPORT_VIEW_MODULES
+        REPORT_VIEW_MODULES,
+        REPORT_VIEW_OVERVIEW /* what there is without a view, as tables */
 };
 
 #define REPORT_VIEWS_DEPTH_UNSET UINT32_MAX

@@ -155,7 +155,8 @@ static int print_places(const struct report_waits *w, uint32_t limit, struct byt
 {
         uint32_t n_rows = report_limited(w->n_places, limit);
 
-        (void)fputs("\nwaits by place: % of all waiting; below it the callstack, innermost first\n", out);
+        text_line_print_title("waits by place: % of all waiting; below it the callstack, innermost first",
+                              out);
         for (uint32_t i = 0; i < n_rows; i++) {
                 int r = print_place(w, &w->places[i], limit, line, out);
 
@@ -200,7 +201,7 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
 
         if (report->n_zone_events == 0)
                 return 0;
-        (void)fputs("\nwaits by zone: zones that were open, the innermost first\n", out);
+        text_line_print_title("waits by zone: zones that were open, the innermost first", out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows && r == 0; i++)
                 r = add_zone(&table, &w->zones[i], wait_row_total_ns(&w->all));
@@ -246,9 +247,9 @@ static int print_threads(const struct report_waits *w, uint32_t limit, FILE *out
         struct text_table table;
         int r;
 
-        (void)fputs(
-                "\nthreads: waiting; preempted: ready to run while another thread ran; delayed: of the waiting,\n"
-                "  from being woken until running\n",
+        text_line_print_title(
+                "threads: waiting; preempted: ready to run while another thread ran; delayed: of the "
+                "waiting, from being woken until running",
                 out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows; i++)
@@ -313,8 +314,8 @@ int waits_text_print(const struct report *report, uint32_t limit, FILE *out)
         int r;
 
         if (!report->on_cpu_known) {
-                (void)fputs(
-                        "\nwaiting: nothing is known; hyprof record --off-cpu records it, with callstacks\n",
+                text_line_print_title(
+                        "waiting: nothing is known; hyprof record --off-cpu records it, with callstacks",
                         out);
                 return 0;
         }

@@ -16,7 +16,8 @@
 #define LINE_COLUMNS_LEAST 40   /* a narrower terminal breaks the lines itself */
 #define STRING_BYTES_MAX   4096 /* of a longer string no line shows more */
 #define LABEL_COLUMNS_MAX  24
-#define DEPTH_SHOWN_MAX    16 /* a row of a tree that lies deeper says how deep in words */
+#define INDENT_SHARE       6  /* of a line: how much of it a tree may be indented by */
+#define DEPTH_SHOWN_MAX    16 /* the same of a line without end */
 
 struct printing {
         const struct view_document *document;
@@ -166,21 +167,45 @@ static struct text_column *make_columns(const struct printing *p, const struct v
         return columns;
 }
 
-/* The place of a row of a tree; deeper than a line is wide it is said in digits. */
-static void add_depth(struct byte_buffer *line, uint32_t depth)
+/* How the rows of a tree are indented, so that there is room for the names of the deepest. */
+struct indentation {
+        uint32_t step;      /* columns a level */
+        uint32_t depth_max; /* a row that lies deeper says in digits how much */
+};
+
+static struct indentation choose_indentation(const struct printing *p, const struct view_table *t)
 {
+        struct indentation in = { .step = 2, .depth_max = DEPTH_SHOWN_MAX };
+        uint32_t n_columns = p->line_columns / INDENT_SHARE;
+        uint32_t deepest = 0;
+
+        if (!t->is_tree || !p->has_limit)
+                return in;
+        for (size_t i = 0; i < t->n_cells / t->n_columns; i++)
+                if (t->depths[i] > deepest)
+                        deepest = t->depths[i];
+        if (deepest > n_columns / in.step)
+                in.step = 1;
+        in.depth_max = n_columns / in.step;
+        return in;
+}
+
+static void add_depth(struct byte_buffer *line, const struct indentation *in, uint32_t depth)
+{
+        uint32_t n_columns = in->step * (depth < in->depth_max ? depth : in->depth_max);
         char words[24];
 
-        for (uint32_t i = 0; i < depth && i < DEPTH_SHOWN_MAX; i++)
-                byte_buffer_add(line, "  ", 2);
-        if (depth <= DEPTH_SHOWN_MAX)
+        for (uint32_t i = 0; i < n_columns; i++)
+                byte_buffer_add(line, " ", 1);
+        if (depth <= in->depth_max)
                 return;
-        (void)snprintf(words, sizeof(words), "[+%u] ", depth - DEPTH_SHOWN_MAX);
+        (void)snprintf(words, sizeof(words), "[+%u] ", depth - in->depth_max);
         byte_buffer_add(line, words, strlen(words));
 }
 
 static void add_cells(struct printing *p, const struct view_table *t, struct text_table *table)
 {
+        const struct indentation indentation = choose_indentation(p, t);
         bool is_indented = false;
 
         for (size_t i = 0; i < t->n_cells; i++) {
@@ -195,7 +220,7 @@ static void add_cells(struct printing *p, const struct view_table *t, struct tex
                                                                   true);
 
                         if (!is_indented && column->type == VIEW_STRING) {
-                                add_depth(line, t->depths[i / t->n_columns]);
+                                add_depth(line, &indentation, t->depths[i / t->n_columns]);
                                 is_indented = true;
                         }
                         s = shorten(p, s);

@@ -185,6 +185,11 @@ static void add_list(struct view_document *d, const struct report *report, const
                 t->n_left_out = n_fitting - n_shown;
 }
 
+void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
+{
+        add_list(d, report, NULL, limit);
+}
+
 /* ------------------------------------------------------------------ the trees */
 
 static void add_calls(struct view_document *d, const struct report *report,

@@ -24,6 +24,7 @@ struct view_document;
 #define ZONE_VIEW_SCHEMA      "hyprof.zone/1"
 #define THREADS_VIEW_SCHEMA   "hyprof.threads/1"
 #define MODULES_VIEW_SCHEMA   "hyprof.modules/1"
+#define OVERVIEW_VIEW_SCHEMA  "hyprof.overview/1"
 
 struct report_view_options {
         const char *path;            /* of the trace, for the hints */
@@ -52,5 +53,14 @@ void threads_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options);
 void modules_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options);
+
+/* The tables that have the names of these views, without the facts, warnings and hints around them. */
+void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
+void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
+void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
+
+/* All of them: the report without a view, where it is to be Markdown or CSV.  @report: loaded with wants_waits. */
+void overview_view_fill(struct view_document *d, const struct report *report,
+                        const struct report_view_options *options);
 
 #endif /* VIEW_REPORT_VIEW_H */

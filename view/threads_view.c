@@ -64,19 +64,12 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         put_time(d, t, report, thread->last_ns);
 }
 
-void threads_view_fill(struct view_document *d, const struct report *report,
-                       const struct report_view_options *options)
+void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
 {
-        uint32_t n_rows = report_limited(report->n_threads, options->limit);
-        struct view_table *t;
+        uint32_t n_rows = report_limited(report->n_threads, limit);
+        struct view_table *t = view_document_add_table(d, "threads", "Threads, by time on a CPU", columns,
+                                                       sizeof(columns) / sizeof(columns[0]));
 
-        view_document_set_title(d, "Threads");
-        report_heading_add(d, report, options->filter);
-        view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
-        if (!report->on_cpu_known && report->n_threads != 0)
-                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
-        t = view_document_add_table(d, "threads", "Threads, by time on a CPU", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
         view_table_set_about(
                 d, t,
                 "%% of the time from a thread's first event to its last; preempted: it could have run "
@@ -85,7 +78,18 @@ void threads_view_fill(struct view_document *d, const struct report *report,
                 put_row(d, t, report, &report->threads[i]);
         if (t)
                 t->n_left_out = report->n_threads - n_rows;
-        if (n_rows == 0)
+}
+
+void threads_view_fill(struct view_document *d, const struct report *report,
+                       const struct report_view_options *options)
+{
+        view_document_set_title(d, "Threads");
+        report_heading_add(d, report, options->filter);
+        view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
+        if (!report->on_cpu_known && report->n_threads != 0)
+                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
+        threads_view_add_list(d, report, options->limit);
+        if (report->n_threads == 0)
                 return;
         report_heading_hint(d, options->path, "report --functions --thread t%u", report->threads[0].thread);
         if (report->on_cpu_known)

@@ -65,20 +65,12 @@ static void add_histograms(struct view_document *d, const struct report *report,
         }
 }
 
-void zones_view_fill(struct view_document *d, const struct report *report,
-                     const struct report_view_options *options)
+void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
 {
-        uint32_t n_rows = report_limited(report->n_zones, options->limit);
-        struct view_table *t;
+        uint32_t n_rows = report_limited(report->n_zones, limit);
+        struct view_table *t = view_document_add_table(d, "zones", "Zones, by total time", columns,
+                                                       sizeof(columns) / sizeof(columns[0]));
 
-        view_document_set_title(d, "Zones");
-        report_heading_add(d, report, options->filter);
-        view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
-        view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
-        if (!report->on_cpu_known && report->n_zones != 0)
-                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
-        t = view_document_add_table(d, "zones", "Zones, by total time", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
         view_table_set_about(
                 d, t,
                 "time between begin and end, of all threads together; in total, on-CPU and waiting "
@@ -87,6 +79,20 @@ void zones_view_fill(struct view_document *d, const struct report *report,
                 put_row(d, t, report, &report->zones[i]);
         if (t)
                 t->n_left_out = report->n_zones - n_rows;
+}
+
+void zones_view_fill(struct view_document *d, const struct report *report,
+                     const struct report_view_options *options)
+{
+        uint32_t n_rows = report_limited(report->n_zones, options->limit);
+
+        view_document_set_title(d, "Zones");
+        report_heading_add(d, report, options->filter);
+        view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
+        view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
+        if (!report->on_cpu_known && report->n_zones != 0)
+                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
+        zones_view_add_list(d, report, options->limit);
         if (n_rows != 0)
                 add_histograms(d, report, report_limited(n_rows, options->n_histograms));
         if (report->n_zones == 0) {

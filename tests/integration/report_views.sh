@@ -22,8 +22,8 @@ json() { # name, jq's expression, options...
 }
 
 fits() { # name, columns, options...
-        view "$1" "${@:3}" >"$TMPDIR/text" || return 1
-        LC_ALL=C.UTF-8 awk -v n="$2" 'length($0) > n { print; bad = 1 } END { exit bad }' "$TMPDIR/text"
+        COLUMNS=$2 view "$1" "${@:3}" >"$TMPDIR/text" || return 1
+        python3 -c 'import sys; sys.exit(any(len(l.rstrip("\n")) > int(sys.argv[1]) for l in sys.stdin))' "$2" <"$TMPDIR/text"
 }
 
 # CSV that Python reads has the columns and as many rows as the JSON.
@@ -112,6 +112,17 @@ holds "two views: 2" ends_with 2 "$HYPROF" report --zones --threads "$TMPDIR/spl
 holds "no such section: 2" ends_with 2 "$HYPROF" report --zones --csv --section nonsense "$TMPDIR/split.hyp"
 holds "the overview says what it is of" grep -q '^  only  *to 0.100000000 s, thread waiter$' \
         <("$HYPROF" report --thread waiter --to 100ms "$TMPDIR/waits.hyp")
+holds "no zone in the range: not that the program has none" grep -q '^  zones  *none in what is looked at$' \
+        <("$HYPROF" report --to 0 "$TMPDIR/split.hyp")
+for also in "" --off-cpu --cpus; do
+        holds "80 columns: report $also" fits waits 80 $also
+done
+holds "CPUs: what the text leaves out is said" grep -q 'more row.*--limit 0 shows all' \
+        <("$HYPROF" report --cpus --limit 1 "$TMPDIR/waits.hyp")
+halves=$(for range in "--to 300ms" "--from 300ms"; do view waits --json --threads $range; done |
+        jq -s '[.[].threads.rows[] | .on_cpu_ns + .waiting_ns] | add')
+holds "two halves have the time on CPUs and the waiting of the whole" same "$halves" \
+        "$(view waits --json --threads | jq '[.threads.rows[] | .on_cpu_ns + .waiting_ns] | add')"
 holds "filters hold for the overview" same 1 \
         "$("$HYPROF" report --json --thread waiter "$TMPDIR/waits.hyp" | jq '.threads.rows | length')"
 

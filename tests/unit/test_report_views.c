@@ -317,11 +317,37 @@ START_TEST(test_filters)
 }
 END_TEST
 
+/* loop test: without a view there are the tables that the text has, whatever the trace has */
+START_TEST(test_overview_as_tables)
+{
+        static const char *const sections[][2] = {
+                { "functions", "handle,self,total,function," },
+                { "zones", "handle,name," },
+                { "threads", "handle,name,kind," },
+        };
+        struct trace_builder b;
+        struct output output;
+
+        start(&b, _i);
+        output = RUN(b.path, "--format", "md");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "### Threads"));
+        free(output.out);
+        for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+                output = RUN(b.path, "--csv", "--section", sections[i][0]);
+                ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+                ck_assert_ptr_eq(strstr(output.out, sections[i][1]), output.out);
+                free(output.out);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* loop test */
 START_TEST(test_usage)
 {
         static const char *const wrong[][3] = {
-                { "--zones", "--functions" }, { "--zones", "--off-cpu" },    { "--csv", NULL },
+                { "--zones", "--functions" }, { "--zones", "--off-cpu" },    { "--csv", "--section=no" },
                 { "--min-share", "lots" },    { "--depth", "-1" },           { "--from", "soon" },
                 { "--format", "pdf" },        { "--zones", "--section=no" },
         };
@@ -330,7 +356,7 @@ START_TEST(test_usage)
         struct output output;
 
         start(&b, 4);
-        if (wrong[_i][1] && strcmp(wrong[_i][1], "--section=no") == 0)
+        if (strcmp(wrong[_i][1], "--section=no") == 0)
                 words[2] = "--csv";
         output = run(b.path, words);
         ck_assert_int_eq(output.status, EXIT_STATUS_USAGE);
@@ -348,6 +374,7 @@ int main(void)
         int n_failed;
 
         tcase_add_loop_test(tc, test_every_view_of_every_trace, 0, N_VIEWS * N_TRACES);
+        tcase_add_loop_test(tc, test_overview_as_tables, 0, N_TRACES);
         tcase_add_test(tc, test_one_zone);
         tcase_add_test(tc, test_filters);
         tcase_add_loop_test(tc, test_usage, 0, 8);

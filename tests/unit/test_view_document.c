@@ -156,6 +156,42 @@ START_TEST(test_text_fits_the_line)
 }
 END_TEST
 
+/* However deep a tree is: the name is what one reads it for. */
+START_TEST(test_names_of_deep_rows_are_readable)
+{
+        static const struct view_column tree_columns[] = {
+                { .key = "total", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
+                { .key = "name", .title = "name", .type = VIEW_STRING },
+                { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
+                { .key = "place", .title = "module", .type = VIEW_PLACE, .n_columns_max = 24 },
+        };
+        static const uint32_t widths[] = { 60, 80, 120 };
+
+        for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+                struct document_options options = { .format = DOCUMENT_TEXT, .n_columns = widths[i] };
+                struct view_document d;
+                struct view_table *t;
+                char *text;
+
+                view_document_init(&d, "hyprof.test/1");
+                t = view_document_add_tree(&d, "tree", "Tree", tree_columns, 4);
+                for (uint32_t depth = 0; depth < 64; depth++) {
+                        view_table_begin_row(&d, t, depth);
+                        view_table_put_real(&d, t, 0.5);
+                        view_table_put_string(&d, t, string_of(depth == 63 ? "the_innermost" : "caller"));
+                        view_table_put_number(&d, t, 12345678);
+                        view_table_put_place(&d, t, string_of("libpython3.11.so.1.0"), 0);
+                }
+                text = print(&d, &options, 0);
+                check_lines(text, widths[i]);
+                ck_assert_ptr_nonnull(strstr(text, "[+"));
+                ck_assert_msg(strstr(text, "] the_innermost ") != NULL, "%u columns", widths[i]);
+                free(text);
+                view_document_deinit(&d);
+        }
+}
+END_TEST
+
 START_TEST(test_text_without_limit)
 {
         struct document_options options = { .format = DOCUMENT_TEXT };
@@ -404,6 +440,7 @@ int main(void)
         int n_failed;
 
         tcase_add_loop_test(tc, test_text_fits_the_line, 0, 6 * N_NAMES);
+        tcase_add_test(tc, test_names_of_deep_rows_are_readable);
         tcase_add_test(tc, test_text_without_limit);
         tcase_add_test(tc, test_color_only_if_asked_for);
         tcase_add_loop_test(tc, test_json_is_valid, 0, N_NAMES);
