@@ -6,13 +6,12 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/diff_files.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
-#include "cli/option_table.h"
 #include "cli/output_options.h"
-#include "cli/standard_output.h"
 #include "view/diff_view.h"
 #include "view/view_document.h"
 
@@ -49,7 +48,7 @@ struct arguments {
         struct diff_options options;
         const char *per;
         double threshold, fail_above;
-        bool has_fail_above, help;
+        bool has_fail_above;
 };
 
 /* One after the other, all in one place. */
@@ -84,7 +83,8 @@ static const struct option_row option_rows[] = {
           "judge only what takes that much of a run; default: 0.5" },
         FILTER_OPTION_ROWS,
         OUTPUT_OPTION_ROWS,
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -177,28 +177,19 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_ONLY:
                 args->options.only = value;
                 return 0;
-        case 'h':
-                args->help = true;
-                return 0;
         default:
                 return take_percent(args, letter, value);
         }
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *args)
+/* With one set given, the operands are the other one. */
+static int take_operands(struct arguments *args, const struct common_options *common)
 {
-        int first;
-
-        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
-                return -EINVAL;
-        if (args->help)
-                return 0;
-        /* With one set given, the operands are the other one. */
-        for (int i = first; i < argc; i++) {
+        for (int i = 0; i < common->n_operands; i++) {
                 bool is_before = args->after.n > 0 ||
-                                 (args->before.n == 0 && i == first && argc - first == 2);
+                                 (args->before.n == 0 && i == 0 && common->n_operands == 2);
 
-                if (add_files(is_before ? &args->before : &args->after, argv[i]) < 0)
+                if (add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
                         return -EINVAL;
         }
         if (args->before.n > 0 && args->after.n > 0)
@@ -304,7 +295,6 @@ static int print(struct arguments *args, const struct diff_comparison *c, struct
         struct diff_view_options options = { .threshold = args->threshold };
         int status;
 
-        output_options_complete(&args->output);
         options.limit = output_options_limit(&args->output, TEXT_ROWS);
         diff_view_fill(d, c, &options);
         status = output_options_print(&args->output, d);
@@ -350,21 +340,26 @@ static int compare(struct arguments *args)
         return r;
 }
 
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+
+        output_options_adopt(&args->output, common);
+        output_options_complete(&args->output);
+        return take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : compare(args);
+}
+
 int cmd_diff(int argc, char **argv)
 {
         struct arguments args = { .options = diff_options_default() };
-        int r;
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
+        int status;
 
         output_options_init(&args.output);
-        if (parse_arguments(argc, argv, &args) < 0) {
-                r = EXIT_STATUS_USAGE;
-        } else if (args.help) {
-                option_table_print(&table, stdout);
-                r = standard_output_finish(EXIT_STATUS_OK, "the help");
-        } else {
-                r = compare(&args);
-        }
+        status = command_frame_run(&frame, argc, argv);
         diff_files_deinit(&args.before);
         diff_files_deinit(&args.after);
-        return r;
+        return status;
 }
