@@ -60,6 +60,8 @@ struct loading {
         size_t n_runs;
         struct zone_pattern unit;
         char *event; /* heap; whose samples are compared: of the first run, or what was asked for */
+        struct trace_sample_event rate; /* how the first run was sampled; all 0 = it was not */
+        bool rates_differ;
         struct view_document *document;
 };
 
@@ -97,7 +99,8 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, or a recording cannot be read\n",
+                "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, or there is\n"
+                "nothing that --fail-above could hold for\n",
 };
 
 const struct option_table *cmd_diff_options(void)
@@ -182,6 +185,15 @@ static int take_option(void *context, int letter, const char *value)
         }
 }
 
+static bool has_input(const struct diff_files *files)
+{
+        bool found = false;
+
+        for (size_t i = 0; i < files->n; i++)
+                found |= strcmp(files->paths[i], "-") == 0;
+        return found;
+}
+
 /* With one set given, the operands are the other one. */
 static int take_operands(struct arguments *args, const struct common_options *common)
 {
@@ -191,6 +203,10 @@ static int take_operands(struct arguments *args, const struct common_options *co
 
                 if (add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
                         return -EINVAL;
+        }
+        if (has_input(&args->before) && has_input(&args->after)) {
+                complain("error: standard input cannot be both before and after");
+                return -EINVAL;
         }
         if (args->before.n > 0 && args->after.n > 0)
                 return 0;
@@ -215,6 +231,19 @@ static int remember_event(struct loading *l, const struct loaded_trace *trace, c
         return l->event ? 0 : -ENOMEM;
 }
 
+/* Sampling takes time itself, of the functions that are sampled as well. */
+static void compare_rates(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
+{
+        const struct trace_sample_event *row;
+
+        if (run->event == 0)
+                return;
+        row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, run->event);
+        if (l->rate.rate == 0)
+                l->rate = *row;
+        l->rates_differ |= row->rate != l->rate.rate || row->mode != l->rate.mode;
+}
+
 static int load_events(struct loading *l, struct diff_run *run, struct loaded_trace *trace, const char *path,
                        struct error *err)
 {
@@ -228,6 +257,10 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
                 r = diff_run_load(run, &l->names, trace, &request, err);
         if (r == 0 && remember_event(l, trace, run) < 0)
                 r = error_set(err, -ENOMEM, "no memory for a name");
+        if (r == 0)
+                compare_rates(l, trace, run);
+        if (r == 0 && run->event == 0 && l->event && *l->event != '\0')
+                view_document_warn(l->document, "%s: no samples of %s", path, l->event);
         if (r == 0 && l->args->per && run->n_units == 0)
                 r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
         if (r == 0 && (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED))
@@ -275,6 +308,10 @@ static int load_runs(struct loading *l, struct error *err)
                 r = load_run(l, before->paths[i], err);
         for (size_t i = 0; r == 0 && i < after->n; i++)
                 r = load_run(l, after->paths[i], err);
+        if (r == 0 && l->rates_differ)
+                view_document_warn(l->document,
+                                   "not all were sampled at the same rate, and sampling takes time "
+                                   "itself: functions differ for that");
         return r;
 }
 
@@ -289,19 +326,29 @@ static void unload(struct loading *l)
         diff_names_deinit(&l->names);
 }
 
-static int print(struct arguments *args, const struct diff_comparison *c, struct view_document *d)
+/* Nothing was slower, because nothing was there: no reason to pass. */
+static int judge(const struct arguments *args, const struct diff_comparison *c)
 {
         const struct diff_item *item;
+
+        if (!args->has_fail_above)
+                return EXIT_STATUS_OK;
+        if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
+                complain("error: --fail-above: nothing can be compared");
+                return STATUS_TROUBLE;
+        }
+        return diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE : EXIT_STATUS_OK;
+}
+
+static int print(struct arguments *args, const struct diff_comparison *c, struct view_document *d)
+{
         struct diff_view_options options = { .threshold = args->threshold };
         int status;
 
         options.limit = output_options_limit(&args->output, TEXT_ROWS);
         diff_view_fill(d, c, &options);
         status = output_options_print(&args->output, d);
-        if (status != EXIT_STATUS_OK)
-                return STATUS_TROUBLE;
-        return args->has_fail_above && diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE
-                                                                                          : EXIT_STATUS_OK;
+        return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
 }
 
 static int load_and_compare(struct arguments *args, struct loading *l, struct error *err)
