@@ -261,17 +261,77 @@ static int put_runs(struct why *w, const struct tallies *t)
         return r;
 }
 
-/* Without samples nested zones are all that can tell what ran: the one that has most of the extra time. */
-static int put_zone(struct why *w)
+/* ------------------------------------------------------------------ parts of one kind */
+
+static struct why_part part_of(const struct why *w, const struct why_measure *m, uint32_t id)
+{
+        double n_slow = fmax((double)w->groups[WHY_SLOW].n, 1);
+        double n_typical = fmax((double)w->groups[WHY_TYPICAL].n, 1);
+
+        return (struct why_part){
+                .id = id,
+                .slow = m->ratio[WHY_SLOW].x / n_slow,
+                .typical = m->ratio[WHY_TYPICAL].x / n_typical,
+                .slow_n = (double)m->n_times[WHY_SLOW] / n_slow,
+                .typical_n = (double)m->n_times[WHY_TYPICAL] / n_typical,
+                .n_slow = m->ratio[WHY_SLOW].n_with,
+                .n_typical = m->ratio[WHY_TYPICAL].n_with,
+                .share = why_share_of(m, w->groups),
+                .p = compare_times(m),
+        };
+}
+
+static int find_parts(struct why *w, enum why_kind kind, uint32_t n, struct why_part **ret_parts,
+                      size_t *ret_n)
+{
+        const struct why_instances *s = &w->collector.instances;
+        struct why_tally tally;
+        int r = why_tally_init(&tally, n + 1);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < s->n_items; i++) {
+                const struct why_instance *instance = &s->items[i];
+                double duration = (double)instance->duration_ns;
+
+                for (size_t k = 0; k < instance->n_rows; k++) {
+                        const struct why_row *row = &s->rows[instance->first_row + k];
+
+                        if (row->kind == kind)
+                                why_tally_add(&tally, group_of(instance), row->id, (double)row->amount,
+                                              row->n);
+                }
+                why_tally_close(&tally, group_of(instance), duration, duration, duration);
+        }
+        why_tally_finish(&tally);
+        *ret_parts = calloc((size_t)n + 1, sizeof(**ret_parts));
+        for (uint32_t id = 1; id <= n && *ret_parts; id++)
+                if (tally.measures[id].n_times[WHY_SLOW] + tally.measures[id].n_times[WHY_TYPICAL] != 0)
+                        (*ret_parts)[(*ret_n)++] = part_of(w, &tally.measures[id], id);
+        why_tally_deinit(&tally);
+        return *ret_parts ? 0 : -ENOMEM;
+}
+
+/* ------------------------------------------------------------------ what ran without samples, and the rest */
+
+/* Without switches, waits for locks are in the zones around them as well. */
+static bool overlaps_locks(const struct why *w)
+{
+        bool found = false;
+
+        for (size_t i = 0; i < w->n_causes && !w->collector.has_switches; i++)
+                found |= w->causes[i].kind == WHY_CAUSE_LOCK && w->causes[i].share.value >= SHARE_LISTED;
+        return found;
+}
+
+static int put_zone_part(struct why *w, const struct why_part *parts, size_t n_parts)
 {
         const struct why_part *best = NULL;
         struct why_cause cause = { .kind = WHY_CAUSE_ZONE };
 
-        if (w->n_samples[WHY_SLOW] != 0)
-                return 0;
-        for (size_t i = 0; i < w->n_zones; i++)
-                if (w->zones[i].share.value > 0 && (!best || w->zones[i].share.value > best->share.value))
-                        best = &w->zones[i];
+        for (size_t i = 0; i < n_parts; i++)
+                if (parts[i].share.value > 0 && (!best || parts[i].share.value > best->share.value))
+                        best = &parts[i];
         if (!best)
                 return 0;
         cause.id = best->id;
@@ -282,6 +342,28 @@ static int put_zone(struct why *w)
         cause.n_times = best->n_slow;
         judge(w, &cause, best->share);
         return put(w, &cause);
+}
+
+/*
+ * Without samples nested zones are all that can tell what ran: the one that has most of the extra time.  What it
+ * waited is among the waits already.
+ */
+static int put_zone(struct why *w)
+{
+        struct why_part *parts = NULL;
+        size_t n_parts = 0;
+        int r;
+
+        if (w->n_samples[WHY_SLOW] != 0 || w->n_samples[WHY_TYPICAL] != 0 || overlaps_locks(w))
+                return 0;
+        if (!w->collector.has_switches)
+                return put_zone_part(w, w->zones, w->n_zones);
+        r = find_parts(w, WHY_ZONE_RAN, trace_dictionary_count(w->dictionary, TRACE_TABLE_LOCATIONS), &parts,
+                       &n_parts);
+        if (r == 0)
+                r = put_zone_part(w, parts, n_parts);
+        free(parts);
+        return r;
 }
 
 static int put_rest(struct why *w)
@@ -358,55 +440,6 @@ int why_causes_find(struct why *w)
 }
 
 /* ------------------------------------------------------------------ zones inside, and counters */
-
-static struct why_part part_of(const struct why *w, const struct why_measure *m, uint32_t id)
-{
-        double n_slow = fmax((double)w->groups[WHY_SLOW].n, 1);
-        double n_typical = fmax((double)w->groups[WHY_TYPICAL].n, 1);
-
-        return (struct why_part){
-                .id = id,
-                .slow = m->ratio[WHY_SLOW].x / n_slow,
-                .typical = m->ratio[WHY_TYPICAL].x / n_typical,
-                .slow_n = (double)m->n_times[WHY_SLOW] / n_slow,
-                .typical_n = (double)m->n_times[WHY_TYPICAL] / n_typical,
-                .n_slow = m->ratio[WHY_SLOW].n_with,
-                .n_typical = m->ratio[WHY_TYPICAL].n_with,
-                .share = why_share_of(m, w->groups),
-                .p = compare_times(m),
-        };
-}
-
-static int find_parts(struct why *w, enum why_kind kind, uint32_t n, struct why_part **ret_parts,
-                      size_t *ret_n)
-{
-        const struct why_instances *s = &w->collector.instances;
-        struct why_tally tally;
-        int r = why_tally_init(&tally, n + 1);
-
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < s->n_items; i++) {
-                const struct why_instance *instance = &s->items[i];
-                double duration = (double)instance->duration_ns;
-
-                for (size_t k = 0; k < instance->n_rows; k++) {
-                        const struct why_row *row = &s->rows[instance->first_row + k];
-
-                        if (row->kind == kind)
-                                why_tally_add(&tally, group_of(instance), row->id, (double)row->amount,
-                                              row->n);
-                }
-                why_tally_close(&tally, group_of(instance), duration, duration, duration);
-        }
-        why_tally_finish(&tally);
-        *ret_parts = calloc((size_t)n + 1, sizeof(**ret_parts));
-        for (uint32_t id = 1; id <= n && *ret_parts; id++)
-                if (tally.measures[id].n_times[WHY_SLOW] + tally.measures[id].n_times[WHY_TYPICAL] != 0)
-                        (*ret_parts)[(*ret_n)++] = part_of(w, &tally.measures[id], id);
-        why_tally_deinit(&tally);
-        return *ret_parts ? 0 : -ENOMEM;
-}
 
 static int compare_parts(const void *a, const void *b)
 {

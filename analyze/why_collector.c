@@ -137,6 +137,16 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
         return why_instances_add(&c->instances, &instance, &state->draft);
 }
 
+static int add_zone_inside(const struct why_collector *c, struct why_collector_thread *state,
+                           const struct zone_instance *zone)
+{
+        int r = why_draft_add(&state->draft, WHY_ZONE, zone->location, zone_instance_duration_ns(zone));
+
+        if (r == 0 && c->has_switches)
+                r = why_draft_add(&state->draft, WHY_ZONE_RAN, zone->location, zone->on_cpu_ns);
+        return r;
+}
+
 static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                     struct error *err)
 {
@@ -148,8 +158,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
                 return 0;
         if (zone->depth != state->depth) {
                 if (zone->closed && zone->outermost)
-                        r = why_draft_add(&state->draft, WHY_ZONE, zone->location,
-                                          zone_instance_duration_ns(zone));
+                        r = add_zone_inside(c, state, zone);
         } else {
                 state->is_open = false;
                 if (zone->closed)

@@ -30,6 +30,7 @@ enum why_kind {                    /* id; amount: */
                 WHY_ZONE = 8,      /* location; ns in such zones inside of the instance */
                 WHY_COUNTER = 9,   /* sample event; weight */
                 WHY_WAKER = 10,    /* struct why_waker_key; ns of the waits that it ended */
+                WHY_ZONE_RAN = 11, /* location; ns on a CPU in such zones, if there are context switches */
 };
 
 struct why_row {

@@ -6,13 +6,12 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/diff_files.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
-#include "cli/option_table.h"
 #include "cli/output_options.h"
-#include "cli/standard_output.h"
 #include "view/diff_view.h"
 #include "view/view_document.h"
 
@@ -49,7 +48,7 @@ struct arguments {
         struct diff_options options;
         const char *per;
         double threshold, fail_above;
-        bool has_fail_above, help;
+        bool has_fail_above;
 };
 
 /* One after the other, all in one place. */
@@ -61,6 +60,8 @@ struct loading {
         size_t n_runs;
         struct zone_pattern unit;
         char *event; /* heap; whose samples are compared: of the first run, or what was asked for */
+        struct trace_sample_event rate; /* how the first run was sampled; all 0 = it was not */
+        bool rates_differ;
         struct view_document *document;
 };
 
@@ -84,7 +85,8 @@ static const struct option_row option_rows[] = {
           "judge only what takes that much of a run; default: 0.5" },
         FILTER_OPTION_ROWS,
         OUTPUT_OPTION_ROWS,
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -97,7 +99,8 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, or a recording cannot be read\n",
+                "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, or there is\n"
+                "nothing that --fail-above could hold for\n",
 };
 
 const struct option_table *cmd_diff_options(void)
@@ -177,29 +180,33 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_ONLY:
                 args->options.only = value;
                 return 0;
-        case 'h':
-                args->help = true;
-                return 0;
         default:
                 return take_percent(args, letter, value);
         }
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *args)
+static bool has_input(const struct diff_files *files)
 {
-        int first;
+        bool found = false;
 
-        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
-                return -EINVAL;
-        if (args->help)
-                return 0;
-        /* With one set given, the operands are the other one. */
-        for (int i = first; i < argc; i++) {
+        for (size_t i = 0; i < files->n; i++)
+                found |= strcmp(files->paths[i], "-") == 0;
+        return found;
+}
+
+/* With one set given, the operands are the other one. */
+static int take_operands(struct arguments *args, const struct common_options *common)
+{
+        for (int i = 0; i < common->n_operands; i++) {
                 bool is_before = args->after.n > 0 ||
-                                 (args->before.n == 0 && i == first && argc - first == 2);
+                                 (args->before.n == 0 && i == 0 && common->n_operands == 2);
 
-                if (add_files(is_before ? &args->before : &args->after, argv[i]) < 0)
+                if (add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
                         return -EINVAL;
+        }
+        if (has_input(&args->before) && has_input(&args->after)) {
+                complain("error: standard input cannot be both before and after");
+                return -EINVAL;
         }
         if (args->before.n > 0 && args->after.n > 0)
                 return 0;
@@ -224,6 +231,19 @@ static int remember_event(struct loading *l, const struct loaded_trace *trace, c
         return l->event ? 0 : -ENOMEM;
 }
 
+/* Sampling takes time itself, of the functions that are sampled as well. */
+static void compare_rates(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
+{
+        const struct trace_sample_event *row;
+
+        if (run->event == 0)
+                return;
+        row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, run->event);
+        if (l->rate.rate == 0)
+                l->rate = *row;
+        l->rates_differ |= row->rate != l->rate.rate || row->mode != l->rate.mode;
+}
+
 static int load_events(struct loading *l, struct diff_run *run, struct loaded_trace *trace, const char *path,
                        struct error *err)
 {
@@ -237,6 +257,10 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
                 r = diff_run_load(run, &l->names, trace, &request, err);
         if (r == 0 && remember_event(l, trace, run) < 0)
                 r = error_set(err, -ENOMEM, "no memory for a name");
+        if (r == 0)
+                compare_rates(l, trace, run);
+        if (r == 0 && run->event == 0 && l->event && *l->event != '\0')
+                view_document_warn(l->document, "%s: no samples of %s", path, l->event);
         if (r == 0 && l->args->per && run->n_units == 0)
                 r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
         if (r == 0 && (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED))
@@ -284,6 +308,10 @@ static int load_runs(struct loading *l, struct error *err)
                 r = load_run(l, before->paths[i], err);
         for (size_t i = 0; r == 0 && i < after->n; i++)
                 r = load_run(l, after->paths[i], err);
+        if (r == 0 && l->rates_differ)
+                view_document_warn(l->document,
+                                   "not all were sampled at the same rate, and sampling takes time "
+                                   "itself: functions differ for that");
         return r;
 }
 
@@ -298,20 +326,29 @@ static void unload(struct loading *l)
         diff_names_deinit(&l->names);
 }
 
-static int print(struct arguments *args, const struct diff_comparison *c, struct view_document *d)
+/* Nothing was slower, because nothing was there: no reason to pass. */
+static int judge(const struct arguments *args, const struct diff_comparison *c)
 {
         const struct diff_item *item;
+
+        if (!args->has_fail_above)
+                return EXIT_STATUS_OK;
+        if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
+                complain("error: --fail-above: nothing can be compared");
+                return STATUS_TROUBLE;
+        }
+        return diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE : EXIT_STATUS_OK;
+}
+
+static int print(struct arguments *args, const struct diff_comparison *c, struct view_document *d)
+{
         struct diff_view_options options = { .threshold = args->threshold };
         int status;
 
-        output_options_complete(&args->output);
         options.limit = output_options_limit(&args->output, TEXT_ROWS);
         diff_view_fill(d, c, &options);
         status = output_options_print(&args->output, d);
-        if (status != EXIT_STATUS_OK)
-                return STATUS_TROUBLE;
-        return args->has_fail_above && diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE
-                                                                                          : EXIT_STATUS_OK;
+        return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
 }
 
 static int load_and_compare(struct arguments *args, struct loading *l, struct error *err)
@@ -350,21 +387,26 @@ static int compare(struct arguments *args)
         return r;
 }
 
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+
+        output_options_adopt(&args->output, common);
+        output_options_complete(&args->output);
+        return take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : compare(args);
+}
+
 int cmd_diff(int argc, char **argv)
 {
         struct arguments args = { .options = diff_options_default() };
-        int r;
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
+        int status;
 
         output_options_init(&args.output);
-        if (parse_arguments(argc, argv, &args) < 0) {
-                r = EXIT_STATUS_USAGE;
-        } else if (args.help) {
-                option_table_print(&table, stdout);
-                r = standard_output_finish(EXIT_STATUS_OK, "the help");
-        } else {
-                r = compare(&args);
-        }
+        status = command_frame_run(&frame, argc, argv);
         diff_files_deinit(&args.before);
         diff_files_deinit(&args.after);
-        return r;
+        return status;
 }

@@ -5,15 +5,16 @@
 #include "analyze/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "cli/gzip_file.h"
-#include "cli/option_table.h"
 #include "cli/replaced_file.h"
 #include "cli/standard_output.h"
 #include "export/export_event.h"
 #include "export/export_format.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -31,13 +32,12 @@
 enum { LETTER_FORCE = OPTION_LONG_ONLY, LETTER_LIST, LETTER_ZONES_AS_FRAMES, LETTER_MAX_MARKERS };
 
 struct arguments {
-        const char *format;
         const char *path;
         const char *output; /* NULL = named like the trace */
         struct trace_filter_request filter;
         uint64_t n_markers_max;
         bool zones_as_frames;
-        bool force, list, quiet, help;
+        bool force, list, quiet;
 };
 
 /* The file that is written. */
@@ -56,9 +56,9 @@ static const struct option_row option_rows[] = {
         { LETTER_MAX_MARKERS, "max-markers", "N",
           "firefox: at most N zones, the longest; 0 = all; default: 200000" },
         FILTER_OPTION_ROWS,
-        { 'i', "input", "TRACE", "the same as TRACE" },
-        { 'q', "quiet", NULL, "say nothing but errors" },
-        { 'h', "help", NULL, "print this help" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -87,40 +87,28 @@ const struct option_table *cmd_export_options(void)
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
-        int r = filter_options_take(&args->filter, letter, value);
 
-        if (r != 0)
-                return r < 0 ? r : 0;
         switch (letter) {
         case 'o':
                 args->output = value;
-                break;
-        case 'i':
-                args->path = value;
-                break;
-        case 'q':
-                args->quiet = true;
-                break;
+                return 0;
         case LETTER_FORCE:
                 args->force = true;
-                break;
+                return 0;
         case LETTER_LIST:
                 args->list = true;
-                break;
+                return 0;
         case LETTER_ZONES_AS_FRAMES:
                 args->zones_as_frames = true;
-                break;
+                return 0;
         case LETTER_MAX_MARKERS:
-                if (option_parse_number(value, 0, UINT32_MAX, &args->n_markers_max) < 0) {
-                        complain("error: --max-markers %s: not a number of zones", value);
-                        return -EINVAL;
-                }
-                break;
+                if (option_parse_number(value, 0, UINT32_MAX, &args->n_markers_max) == 0)
+                        return 0;
+                complain("error: --max-markers %s: not a number of zones", value);
+                return -EINVAL;
         default:
-                args->help = true;
-                break;
+                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
         }
-        return 0;
 }
 
 static int list_formats(void)
@@ -212,13 +200,15 @@ static void print_done(const struct destination *d, const struct export_format *
                        const struct export_totals *totals, uint64_t n_bytes)
 {
         bool is_stdout = strcmp(d->path, "-") == 0;
+        struct byte_buffer path = { .data = NULL };
 
         complain("wrote %s (%s): %s samples, %s zones", is_stdout ? "standard output" : d->path,
                  text_number_bytes(n_bytes).text, text_number_count(totals->n_samples).text,
                  text_number_count(totals->n_zones).text);
         print_left_out(totals);
         if (!is_stdout)
-                complain_next("%s %s", format->next, d->path);
+                complain_next("%s %s", format->next, shell_word_make(&path, d->path, strlen(d->path)));
+        byte_buffer_deinit(&path);
 }
 
 static void warn_of_ending(const struct loaded_trace *trace, const char *path)
@@ -257,7 +247,7 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
         return r;
 }
 
-static int run(const struct export_format *format, const struct arguments *args, struct error *err)
+static int export_trace(const struct export_format *format, const struct arguments *args, struct error *err)
 {
         struct export_options options = {
                 .zones_as_frames = args->zones_as_frames,
@@ -280,54 +270,68 @@ static int run(const struct export_format *format, const struct arguments *args,
         return r;
 }
 
-static void explain_failure(int code, const struct error *err)
+/* The same command again, with what it lacks. */
+static void try_force(const struct export_format *format, const struct arguments *args)
+{
+        struct byte_buffer output = { .data = NULL }, path = { .data = NULL };
+
+        complain_try("hyprof export %s --force%s%s %s", format->name, args->output ? " -o " : "",
+                     args->output ? shell_word_make(&output, args->output, strlen(args->output)) : "",
+                     shell_word_make(&path, args->path, strlen(args->path)));
+        byte_buffer_deinit(&output);
+        byte_buffer_deinit(&path);
+}
+
+static void explain_failure(int code, const struct error *err, const struct export_format *format,
+                            const struct arguments *args)
 {
         complain("error: %s", err->text);
         if (code == -EEXIST)
-                complain_try("hyprof export --force");
+                try_force(format, args);
         else if (code == -EBADMSG)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)
                 complain_try("a newer hyprof");
 }
 
-static int take_operands(int argc, char **argv, struct arguments *args)
+/* The format, which goes before the trace.  NULL after a complaint. */
+static const struct export_format *take_format(struct common_options *common)
 {
-        int first;
-
-        if (option_table_parse(&table, argc, argv, take_option, args, &first) < 0)
-                return -EINVAL;
-        if (first < argc)
-                args->format = argv[first];
-        if (first + 1 < argc)
-                args->path = argv[first + 1];
-        if (args->format || args->help || args->list)
-                return 0;
+        if (common->n_operands > 0) {
+                common->n_operands--;
+                return find_format(*common->operands++);
+        }
         complain("error: which format?");
         complain_try("hyprof export --list");
-        return -EINVAL;
+        return NULL;
 }
 
-int cmd_export(int argc, char **argv)
+static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .path = OPTION_DEFAULT_TRACE, .n_markers_max = MARKERS_MAX_DEFAULT };
+        struct arguments *args = context;
         const struct export_format *format;
         struct error err = ERROR_NONE;
         int r;
 
-        if (take_operands(argc, argv, &args) < 0)
-                return EXIT_STATUS_USAGE;
-        if (args.help) {
-                option_table_print(&table, stdout);
-                return standard_output_finish(EXIT_STATUS_OK, "the help");
-        }
-        if (args.list)
+        if (args->list)
                 return list_formats();
-        format = find_format(args.format);
-        if (!format)
+        format = take_format(common);
+        if (!format || common_options_take_trace(common, &table) < 0)
                 return EXIT_STATUS_USAGE;
-        r = run(format, &args, &err);
+        args->path = common->trace;
+        args->quiet = common->quiet;
+        r = export_trace(format, args, &err);
         if (r < 0)
-                explain_failure(r, &err);
+                explain_failure(r, &err, format, args);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}
+
+int cmd_export(int argc, char **argv)
+{
+        struct arguments args = { .n_markers_max = MARKERS_MAX_DEFAULT };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
 }

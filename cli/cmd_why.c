@@ -4,12 +4,14 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "analyze/why.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "cli/output_options.h"
+#include "view/shell_word.h"
 #include "view/view_document.h"
 #include "view/why_view.h"
 
@@ -27,6 +29,7 @@ enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN };
 
 struct arguments {
         const char *path;
+        bool lacks_zone; /* the trace has none that is called like that */
         struct why_request request;
         struct trace_filter_request filter;
         struct output_options output;
@@ -146,12 +149,13 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
 }
 
 /* The filter looks for zones of that name as well, and its words on what is there instead are the best. */
-static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
+static int find_zone(struct loaded_trace *trace, struct arguments *args, struct error *err)
 {
         struct trace_filter_request request = { .zone = args->request.zone };
         struct trace_filter filter = { .is_empty = true };
         int r = trace_filter_init(&filter, &request, trace, err);
 
+        args->lacks_zone = r == -ENOENT;
         trace_filter_deinit(&filter);
         return r;
 }
@@ -185,6 +189,14 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         return r;
 }
 
+static void try_zones(const char *path)
+{
+        struct byte_buffer word = { .data = NULL };
+
+        complain_try("hyprof report --zones %s", shell_word_make(&word, path, strlen(path)));
+        byte_buffer_deinit(&word);
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -197,14 +209,16 @@ static int run(void *context, struct common_options *common)
         output_options_complete(&args->output);
         if (!args->request.zone) {
                 complain("error: which zone? --zone is missing");
-                complain_try("hyprof report --zones %s, which lists them", args->path);
+                try_zones(args->path);
                 return EXIT_STATUS_USAGE;
         }
         r = answer(args, &status, &err);
         if (r == 0)
                 return status;
         complain("error: %s", err.text);
-        if (r == -EBADMSG)
+        if (args->lacks_zone)
+                try_zones(args->path);
+        else if (r == -EBADMSG)
                 complain_try("a file that hyprof record wrote");
         else if (r == -ENOTSUP)
                 complain_try("a newer hyprof");

@@ -351,7 +351,10 @@ static void say_nothing(struct answer *a, const struct diff_comparison *c)
         static const char *const words[] = { "function", "zone" };
 
         if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
-                say(a, "nothing can be compared: too few samples and zones that both have");
+                say(a, "nothing can be compared: %s",
+                    c->has_kind[DIFF_FUNCTION] || c->has_kind[DIFF_ZONE]
+                            ? "too few samples and zones that both have"
+                            : "not all have samples of the same event, or zones");
                 return;
         }
         say(a, "no significant change");

@@ -5,6 +5,7 @@
 #include "analyze/why.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 #include "view/view_document.h"
 #include "view/why_words.h"
@@ -528,26 +529,48 @@ static void add_warnings(const struct filling *f)
                                    c->instances.n_rows_left_out, c->n_lock_waits_left_out);
 }
 
+/* "hyprof BEFORE WHAT AFTER TRACE"; without WHAT if that is NULL. */
+static void hint(const struct filling *f, const char *before, const struct report_string *what,
+                 const char *after)
+{
+        struct byte_buffer word = { .data = NULL }, path = { .data = NULL };
+
+        view_document_hint(f->document, "hyprof %s%s%s%s %s", before, what ? " " : "",
+                           what ? shell_word_make(&word, what->bytes, what->n_bytes) : "", after,
+                           shell_word_make(&path, f->options->path, strlen(f->options->path)));
+        byte_buffer_deinit(&word);
+        byte_buffer_deinit(&path);
+}
+
+/* A share that has enough instances, if there is a round one. */
+static const char *larger_share(const struct why *w)
+{
+        double n = (double)w->survey.durations.all.n_values;
+
+        if (n * 0.1 >= WHY_SLOW_MIN)
+                return " --slowest 10%";
+        return n * 0.25 >= WHY_SLOW_MIN ? " --slowest 25%" : NULL;
+}
+
 static void add_hints(const struct filling *f)
 {
         const struct why *w = f->why;
         const struct why_cause *answer = why_find_answer(w);
-        const char *path = f->options->path;
+        struct report_string zone = { .bytes = w->request.zone, .n_bytes = strlen(w->request.zone) };
+        bool has_slow = w->groups[WHY_SLOW].n != 0;
 
         if (answer && (answer->kind == WHY_CAUSE_FUNCTION || answer->kind == WHY_CAUSE_FAULTS) &&
             answer->id != 0) {
                 struct report_string name = why_words_function(w, answer->id);
 
-                view_document_hint(f->document, "hyprof annotate '%.*s' -i %s",
-                                   (int)(name.n_bytes & INT16_MAX), name.bytes, path);
+                hint(f, "annotate", &name, " -i");
         }
         if (answer && (answer->kind == WHY_CAUSE_LOCK || answer->kind == WHY_CAUSE_WAIT))
-                view_document_hint(f->document, "hyprof report --off-cpu %s", path);
-        if (w->groups[WHY_SLOW].n != 0)
-                view_document_hint(f->document, "hyprof report --zone '%s' %s", w->request.zone, path);
-        if (w->groups[WHY_SLOW].n != 0 && w->groups[WHY_SLOW].n < WHY_SLOW_MIN)
-                view_document_hint(f->document, "hyprof why --zone '%s' --slowest 10%% %s", w->request.zone,
-                                   path);
+                hint(f, "report --off-cpu", NULL, "");
+        if (has_slow)
+                hint(f, "report --zone", &zone, "");
+        if (has_slow && w->groups[WHY_SLOW].n < WHY_SLOW_MIN && larger_share(w))
+                hint(f, "why --zone", &zone, larger_share(w));
         if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
                 view_document_hint(f->document, "hyprof record -F 9999 --off-cpu COMMAND");
 }

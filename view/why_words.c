@@ -340,6 +340,9 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
                 add(out, "no zone that is called ");
                 add_string(out, words_of(w->request.zone));
                 add(out, " is over");
+        } else if (w->groups[WHY_SLOW].n == 0 && w->request.slower_than_ns == 0 &&
+                   typical->n >= WHY_SLOW_MIN) {
+                add(out, "there is nothing to explain: no instance takes longer than the typical ones");
         } else if (typical->n != 0 && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN &&
                    w->extra_ns < EXTRA_MIN * typical->duration / (double)typical->n) {
                 add(out, "there is nothing to explain: the slow instances take as long as the typical ones");

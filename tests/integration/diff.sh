@@ -15,6 +15,7 @@ for run in b1 b2 b3; do
 done
 record longer -F 2000 "$WORKLOADS/w_diff" 80
 record plain -F 2000 "$WORKLOADS/w_split" 0
+record rarely -F 500 "$WORKLOADS/w_diff" 40
 record none true
 a="$TMPDIR/a1.hyp"
 b="$TMPDIR/b1.hyp"
@@ -58,8 +59,17 @@ holds "a filter: only what is inside" same false "$(told '[.functions.rows[].nam
 
 holds "without zones in one" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/plain.hyp"
 holds "nothing in it" ends_with 0 "$HYPROF" diff "$TMPDIR/none.hyp" "$TMPDIR/none.hyp"
-holds "nothing in one" ends_with 0 "$HYPROF" diff --fail-above 1 "$a" "$TMPDIR/none.hyp"
-head -c $(($(stat -c %s "$a") / 2)) "$a" >"$TMPDIR/cut.hyp"
+holds "nothing in one" ends_with 0 "$HYPROF" diff "$a" "$TMPDIR/none.hyp"
+holds "which is no reason to pass" ends_with 2 "$HYPROF" diff --fail-above 1 "$a" "$TMPDIR/none.hyp"
+holds "nor is a name that fits nothing" ends_with 2 "$HYPROF" diff --fail-above 1 --only nosuchthing "$a" "$b"
+holds "other rates" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/rarely.hyp"
+holds "other rates: said" same true "$(told '.warnings | any(test("same rate"))')"
+holds "the same rate" ends_with 0 "$HYPROF" diff --json "$a" "$b"
+holds "the same rate: nothing is said" same false "$(told '.warnings | any(test("same rate"))')"
+holds "standard input" ends_with 0 "$HYPROF" diff - "$b" <"$a"
+holds "standard input twice" ends_with 2 "$HYPROF" diff - - <"$a"
+holds "standard input twice: said" grep -q "standard input" "$TMPDIR/err"
+head -c 20000 "$a" >"$TMPDIR/cut.hyp"
 holds "one that is cut off" ends_with 0 "$HYPROF" diff --json "$TMPDIR/cut.hyp" "$b"
 holds "one that is cut off: said" same true "$(told '.warnings | any(test("cut.hyp"))')"
 

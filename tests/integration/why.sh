@@ -12,6 +12,18 @@ why() {
 
 record small "$WORKLOADS/w_why" none 100
 record bare true
+record few "$WORKLOADS/w_why" none 20
+
+# Each of the commands after `next` and `try` that looks at a trace.
+runs_hints() { # file
+        local n=0 hint
+        while read -r hint; do
+                n=$((n + 1))
+                PATH=$(dirname "$HYPROF"):$PATH sh -c "$hint" >"$TMPDIR/hint" 2>&1 ||
+                        { echo "fails: $hint" && cat "$TMPDIR/hint" && return 1; }
+        done < <(sed -n '/COMMAND/d; s/^ *\(try: \)\?\(hyprof .*\)/\2/p' "$1")
+        compare $n '>=' 1
+}
 
 holds 'an answer' ends_with 0 why --zone request "$TMPDIR/small.hyp"
 holds 'its first line is words' grep -q '^[a-z0-9]' "$TMPDIR/out"
@@ -34,4 +46,17 @@ holds 'an empty pattern' ends_with 2 why --zone '' "$TMPDIR/small.hyp"
 holds 'no such zone' ends_with 1 why --zone nowhere "$TMPDIR/small.hyp"
 holds 'no such zone in a trace without any' ends_with 1 why --zone request "$TMPDIR/bare.hyp"
 holds 'no such file' ends_with 1 why --zone request "$TMPDIR/nothing.hyp"
+# Commands of an answer can be pasted, whatever the trace is called.
+hostile="$TMPDIR/it's a \$(false) trace.hyp"
+cp "$TMPDIR/small.hyp" "$hostile"
+holds 'the trace has an odd name' ends_with 0 why --zone request "$hostile"
+holds 'what comes next can be pasted' runs_hints "$TMPDIR/out"
+holds 'among that a share that has enough instances' grep -q 'why --zone request --slowest 10%' "$TMPDIR/out"
+holds 'no zone is named of it' ends_with 2 why "$hostile"
+holds 'what to try can be pasted' runs_hints "$TMPDIR/err"
+holds 'no such zone in it' ends_with 1 why --zone nowhere "$hostile"
+holds 'what to try then can be pasted' runs_hints "$TMPDIR/err"
+holds 'too few instances for any share' ends_with 0 why --zone request "$TMPDIR/few.hyp"
+holds 'and none is proposed' same 0 "$(grep -c -e '--slowest' "$TMPDIR/out")"
+
 echo "1..$n_cases"

@@ -32,6 +32,7 @@ enum plant {
         PLANT_PREEMPTED,
         PLANT_LONGER,
         PLANT_ZONE,
+        PLANT_ZONE_WAITS,
         PLANT_UNSAMPLED,
 };
 
@@ -149,6 +150,11 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
                 trace_builder_begin_zone(&p->b, time_ns, p->inner);
                 trace_builder_event(&p->b, time_ns + EXTRA_NS, TRACE_OP_ZONE_END);
                 return time_ns + EXTRA_NS;
+        case PLANT_ZONE_WAITS:
+                trace_builder_begin_zone(&p->b, time_ns, p->inner);
+                time_ns = wait_at(p, time_ns, p->loader, 0, 0);
+                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                return time_ns;
         case PLANT_UNSAMPLED:
                 break;
         }
@@ -245,6 +251,7 @@ static const struct {
         { PLANT_FAULTS, true, WHY_CAUSE_FAULTS, true, "page faults in touch()" },
         { PLANT_MOVE, true, WHY_CAUSE_MOVED, true, "moving to another CPU (2.0 moves an instance" },
         { PLANT_ZONE, false, WHY_CAUSE_ZONE, true, "the zone 'inner'" },
+        { PLANT_ZONE_WAITS, false, WHY_CAUSE_WAIT, true, "in take_queue() (futex_wait)" },
         { PLANT_PREEMPTED, true, WHY_CAUSE_PREEMPTED, false, "no cause in the program" },
         { PLANT_LONGER, true, WHY_CAUSE_SAME, false,
           "same functions as in typical instances, mostly in usual_work()" },
@@ -284,7 +291,7 @@ START_TEST(test_shares_add_up)
         struct asked a;
         double sum = 0;
 
-        program_init(&p, true);
+        program_init(&p, _i != PLANT_ZONE_WAITS);
         build(&p, (enum plant)_i);
         ask(&a, &p, &slowest);
         for (size_t i = 0; i < a.why.n_causes; i++)

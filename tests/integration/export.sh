@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `hyprof export`: its exit statuses, where it writes, and words that can be pasted
+set -eu
+. tests/tap.sh
+
+export_to() {
+        "$HYPROF" export "$@"
+}
+
+cd "$TMPDIR"
+"$BUILD/tools/made_trace" zones plain.hyp
+
+# The command after `try:`.
+runs_try() {
+        PATH=$(dirname "$HYPROF"):$PATH sh -c "$(sed -n 's/^  try: //p' err)"
+}
+
+holds 'the formats' ends_with 0 export_to --list
+holds 'are eight' same 8 "$(wc -l <out)"
+holds 'no format' ends_with 2 export_to
+holds 'no such format' ends_with 2 export_to nothing plain.hyp
+holds 'a trace and -i' ends_with 2 export_to folded -i plain.hyp plain.hyp
+holds 'no such trace' ends_with 1 export_to folded nothing.hyp
+holds 'a number that is none' ends_with 2 export_to firefox --max-markers many plain.hyp
+
+holds '-i is the trace' ends_with 0 export_to folded -i plain.hyp
+holds 'named like it' test -f plain.folded
+holds 'standard input' ends_with 0 export_to folded -o - - <plain.hyp
+holds 'which gives the same' cmp out plain.folded
+holds '--quiet' ends_with 0 export_to --quiet --force folded plain.hyp
+holds 'says nothing' test ! -s err
+
+holds 'a file that is there stays' ends_with 1 export_to folded plain.hyp
+holds 'and what to try writes it' runs_try
+cp plain.hyp "it's a \$(false) trace.hyp"
+holds 'a trace with an odd name' ends_with 0 export_to folded "it's a \$(false) trace.hyp"
+holds 'what comes next is quoted' grep -qF "flamegraph.pl 'it'\\''s a \$(false) trace.folded'" err
+holds 'it is there already' ends_with 1 export_to folded "it's a \$(false) trace.hyp"
+holds 'and what to try writes it as well' runs_try
+holds 'a file with an odd name' ends_with 0 export_to pprof -o 'a & b.gz' plain.hyp
+holds 'that is there already' ends_with 1 export_to pprof -o 'a & b.gz' plain.hyp
+holds 'is written by what to try' runs_try
+holds 'a folder' ends_with 1 export_to folded -o . plain.hyp
+echo "1..$n_cases"
