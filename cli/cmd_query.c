@@ -9,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "export/sqlite_database.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -117,7 +118,7 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
                  text_number_count(totals.n_zones).text, text_number_count(totals.n_samples).text,
                  text_number_count(totals.n_waits).text, text_number_count(totals.n_other).text);
         complain_next("sqlite3 -box %s 'select * from zone_stats order by total_ns desc limit 10'",
-                      args->database);
+                      shell_word_of(args->database).text);
         return 0;
 }
 
@@ -133,7 +134,7 @@ static int run(void *context, struct common_options *common)
         args->quiet = common->quiet;
         if (!args->database) {
                 complain("error: where is the database to be written?");
-                complain_try("hyprof query --sqlite out.db %s", args->path);
+                complain_try("hyprof query --sqlite out.db %s", shell_word_of(args->path).text);
                 return EXIT_STATUS_USAGE;
         }
         r = loaded_trace_open(&trace, args->path, &err);
@@ -146,7 +147,8 @@ static int run(void *context, struct common_options *common)
         if (r < 0)
                 complain("error: %s", err.text);
         if (r == -EEXIST)
-                complain_try("hyprof query --force --sqlite %s %s", args->database, args->path);
+                complain_try("hyprof query --force --sqlite %s %s", shell_word_of(args->database).text,
+                             shell_word_of(args->path).text);
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 

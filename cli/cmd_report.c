@@ -16,6 +16,7 @@
 #include "cli/standard_output.h"
 #include "cli/waits_text.h"
 #include "view/off_cpu_view.h"
+#include "view/shell_word.h"
 #include "view/view_document.h"
 
 #include <errno.h>
@@ -114,7 +115,7 @@ static int explain_failure(int code, const struct arguments *args, const struct 
         if (code == -ENOENT && access(args->path, F_OK) < 0 && strcmp(args->path, "-") != 0)
                 complain_try("hyprof record COMMAND");
         else if (code == -ENOENT && find_list(&args->views))
-                complain_try("hyprof report %s %s", find_list(&args->views), args->path);
+                complain_try("hyprof report %s %s", find_list(&args->views), shell_word_of(args->path).text);
         else if (code == -EBADMSG)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)

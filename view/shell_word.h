@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/shell_word.h - a path as it has to be typed for a shell
+ *
+ * Way of the data:  paths -> [shell_word] -> commands that are proposed: hints, "try:", "next:"
+ */
+#ifndef VIEW_SHELL_WORD_H
+#define VIEW_SHELL_WORD_H
+
+#define SHELL_WORD_BYTES_MAX 2048 /* a longer one is cut: nobody would type it */
+
+struct shell_word {
+        char text[SHELL_WORD_BYTES_MAX];
+};
+
+/* @word itself if nothing in it has a meaning, else in quotes; behind "-- " if it would be taken for an option. */
+struct shell_word shell_word_of(const char *word);
+
+#endif /* VIEW_SHELL_WORD_H */
