@@ -292,9 +292,10 @@ static int add_children(struct building *b, uint32_t parent)
                         .label = b->listed[i],
                         .parent = parent,
                         .depth = parent != 0 ? t->nodes[parent].depth + 1 : 0,
-                        .self = b->options->from_bottom ? (struct sample_sum){ .n_samples = 0 } : found->self,
                         .total = found->total,
                 };
+                if (!b->options->from_bottom)
+                        t->nodes[t->n_nodes - 1].self = found->self;
         }
         return 0;
 }

@@ -34,7 +34,9 @@ static int hand_out(struct event_order *o, size_t n, struct error *err)
 {
         int r = 0;
 
-        qsort(o->events, o->n_events, sizeof(*o->events), compare);
+        if (o->is_mixed)
+                qsort(o->events, o->n_events, sizeof(*o->events), compare);
+        o->is_mixed = false;
         for (size_t i = 0; i < n && r == 0; i++) {
                 const struct ordered_event *event = &o->events[i];
 
@@ -60,6 +62,8 @@ int event_order_add(struct event_order *o, const struct ordered_event *event, st
                 r = error_set(err, -ENOMEM, "putting events in order: out of memory");
         if (r < 0)
                 return r;
+        if (o->n_events != 0 && event->time_ns < o->events[o->n_events - 1].time_ns)
+                o->is_mixed = true;
         o->events[o->n_events] = *event;
         o->events[o->n_events++].sequence = o->n_added++;
         return 0;

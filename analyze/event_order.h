@@ -12,12 +12,13 @@
 #ifndef ANALYZE_EVENT_ORDER_H
 #define ANALYZE_EVENT_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct error;
 
-#define EVENT_ORDER_EVENTS_MAX (UINT32_C(1) << 19)
+#define EVENT_ORDER_EVENTS_MAX (UINT32_C(1) << 18)
 
 struct ordered_event {
         uint64_t time_ns;
@@ -40,6 +41,7 @@ struct event_order {
         struct ordered_event *events; /* heap */
         size_t n_events, capacity;
         uint32_t n_max;
+        bool is_mixed; /* the events are not in order by themselves */
         uint64_t n_added;
         uint64_t handed_ns; /* the latest time that was handed out */
         uint64_t n_late;    /* handed out behind a later one */

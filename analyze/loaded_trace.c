@@ -25,7 +25,7 @@ static bool has_names(const struct trace_item *item)
         if (in.short_read || trace_column_list_init(&list, in, NULL) < 0)
                 return false;
         while (trace_column_list_next(&list, &entry, NULL) == 1)
-                if (entry.column == TRACE_OP_THREAD_NAME * TRACE_COLUMNS_PER_OP)
+                if (entry.column == (uint64_t)TRACE_OP_THREAD_NAME * TRACE_COLUMNS_PER_OP)
                         return true;
         return false;
 }

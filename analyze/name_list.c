@@ -59,7 +59,7 @@ bool name_list_fits(const struct name_list *l, struct report_string name)
         size_t n_bytes = name.n_bytes < NAME_BYTES_MAX ? name.n_bytes : NAME_BYTES_MAX;
         char text[NAME_BYTES_MAX + 1];
 
-        if (n_bytes != 0)
+        if (name.bytes)
                 memcpy(text, name.bytes, n_bytes);
         text[n_bytes] = '\0';
         for (size_t i = 0; i < l->n_globs; i++)

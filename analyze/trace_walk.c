@@ -35,7 +35,7 @@ int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, cons
         if (filter && !filter->is_empty)
                 w->filter = filter;
         return zone_paths_init(&w->paths, trace->dictionary,
-                               w->filter && filter->has_zone ? &filter->zone : NULL);
+                               w->filter && w->filter->has_zone ? &w->filter->zone : NULL);
 }
 
 void trace_walk_deinit(struct trace_walk *w)

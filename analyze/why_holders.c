@@ -218,6 +218,7 @@ static int prepare(struct holder_pass *p, struct loaded_trace *trace, struct why
 
         p->n_threads = trace_dictionary_count(trace->dictionary, TRACE_TABLE_THREADS);
         p->ranges = calloc((size_t)n_locks + 1, sizeof(*p->ranges));
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
         p->threads = calloc((size_t)p->n_threads + 1, sizeof(*p->threads));
         if (!p->ranges || !p->threads)
                 return -ENOMEM;

@@ -113,7 +113,7 @@ int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buf
 int io_copy(int from_fd, int to_fd, struct error *err)
 {
         uint8_t bytes[1 << 13];
-        size_t n;
+        size_t n = 0;
         int r;
 
         while ((r = io_read_full(from_fd, bytes, sizeof(bytes), &n, err)) == 0 && n > 0) {

@@ -97,7 +97,7 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
 static int write_database(struct loaded_trace *trace, const struct trace_filter *filter,
                           const struct arguments *args, struct error *err)
 {
-        struct sqlite_database_totals totals;
+        struct sqlite_database_totals totals = { .n_zones = 0 };
         char *part = NULL;
         int r = create_part(args, &part, err);
 

@@ -204,7 +204,7 @@ static int print_overview(const struct arguments *args, struct error *err)
         };
         struct trace_filter_request filter = args->views.filter;
         struct byte_buffer words = { .data = NULL };
-        struct report *report;
+        struct report *report = NULL;
         int r;
 
         /* Which samples are shown; counters that were read with them are shown as well. */

@@ -40,6 +40,7 @@ static int no_memory(struct error *err)
 
 static int open_file(struct event_spool *s, struct error *err)
 {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
         const char *folder = getenv("TMPDIR");
 
         if (s->fd >= 0)

@@ -60,11 +60,11 @@ void event_spool_init(struct event_spool *s);
 void event_spool_deinit(struct event_spool *s);
 
 /* Chain numbers are small: memory is needed up to the largest.  Returns 0, -ENOMEM, -errno of the file. */
-int event_spool_add(struct event_spool *s, uint32_t chain, const void *bytes, size_t n_bytes,
+int event_spool_add(struct event_spool *s, uint32_t number, const void *bytes, size_t n_bytes,
                     struct error *err);
 
 /* Puts other bytes in the place of some that were added.  Returns 0 or -errno of the file. */
-int event_spool_patch(struct event_spool *s, uint32_t chain, uint64_t offset, const void *bytes,
+int event_spool_patch(struct event_spool *s, uint32_t number, uint64_t offset, const void *bytes,
                       size_t n_bytes, struct error *err);
 
 /* How many bytes were added to a chain. */

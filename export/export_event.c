@@ -48,8 +48,11 @@ static int find_largest(struct loaded_trace *trace, const struct trace_filter *f
         struct trace_sink sink = { .context = &counts, .sample = count_sample };
         struct trace_walk walk = { .n_threads = 0 };
         uint32_t largest = 1;
-        int r = counts.n_samples ? trace_walk_init(&walk, trace, filter, &sink) : -ENOMEM;
+        int r;
 
+        if (!counts.n_samples)
+                return error_set(err, -ENOMEM, "no memory to read the trace");
+        r = trace_walk_init(&walk, trace, filter, &sink);
         r = r < 0 ? error_set(err, r, "no memory to read the trace") : loaded_trace_walk(trace, &walk, err);
         for (uint32_t i = 2; r == 0 && i <= n_events; i++)
                 if (counts.n_samples[i - 1] > counts.n_samples[largest - 1])

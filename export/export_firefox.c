@@ -286,8 +286,8 @@ static int take_frame(struct firefox_profile *p, const struct walked_thread *thr
                 *sequence = (struct firefox_sequence){ .any = false };
         marker.is_instant = !sequence->any || sequence->last_ns > event->time_ns;
         marker.begin_ns = marker.is_instant ? event->time_ns : sequence->last_ns;
-        *sequence = (struct firefox_sequence){ .last_ns = event->time_ns,
-                                               .any = event->op != TRACE_OP_FRAME_END };
+        sequence->last_ns = event->time_ns;
+        sequence->any = event->op != TRACE_OP_FRAME_END;
         if (event->op == TRACE_OP_FRAME_BEGIN)
                 return 0;
         if (name.n_bytes == 0)

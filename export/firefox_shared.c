@@ -228,7 +228,7 @@ static void write_breakpad_id(struct report_string build_id, struct json_out *j)
                 (void)snprintf(text + 2 * i, 3, "%02X", byte);
         }
         if (build_id.n_bytes > 0)
-                text[2 * BREAKPAD_ID_BYTES] = '0';
+                text[(size_t)2 * BREAKPAD_ID_BYTES] = '0';
         json_out_pair_words(j, "breakpadId", text);
 }
 

@@ -158,6 +158,8 @@ void sqlite_insert_hex(struct sqlite_insert *i, struct report_string bytes)
 void sqlite_insert_end_row(struct sqlite_insert *i)
 {
         i->column = 1;
+        if (!i->statement) /* something failed before it could be prepared: sqlite3_clear_bindings() takes no NULL */
+                return;
         if (i->writer->why.code == 0 && sqlite3_step(i->statement) != SQLITE_DONE)
                 keep_failure(i->writer, "the database");
         (void)sqlite3_reset(i->statement);

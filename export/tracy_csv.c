@@ -35,6 +35,15 @@ struct writing {
         uint32_t n_locations;
 };
 
+/* Words for what the output said; 0 if all went well. */
+static int check_output(int code, struct error *err)
+{
+        if (code >= 0)
+                return 0;
+        errno = -code;
+        return error_errno(err, "writing the table");
+}
+
 static const struct trace_location *location_of(const struct writing *w, uint32_t location)
 {
         return trace_dictionary_row(w->trace->dictionary, TRACE_TABLE_LOCATIONS, location);
@@ -134,8 +143,7 @@ static int put_zone(void *context, struct walked_thread *thread, const struct zo
         csv_writer_put_bytes(&w->out, words ? (const char *)words->name.data : "",
                              words ? words->name.used_bytes : 0);
         csv_writer_end_row(&w->out);
-        return w->out.code < 0 ? error_set(err, w->out.code, "writing the table: %s", strerror(-w->out.code))
-                               : 0;
+        return check_output(w->out.code, err);
 }
 
 static void put_statistics(struct writing *w)
@@ -209,8 +217,7 @@ static int put_event(void *context, struct walked_thread *thread, const struct t
         } else if (event->op == TRACE_OP_PLOT_I64 || event->op == TRACE_OP_PLOT_F64) {
                 put_plot(w, thread->id, event);
         }
-        return w->out.code < 0 ? error_set(err, w->out.code, "writing the table: %s", strerror(-w->out.code))
-                               : 0;
+        return check_output(w->out.code, err);
 }
 
 /* ------------------------------------------------------------------ devices */
@@ -226,8 +233,7 @@ static int put_device_zone(void *context, const struct device_zone *zone, struct
         csv_writer_put_number(&w->out, since_start(w, zone->begin_ns));
         csv_writer_put_number(&w->out, zone->end_ns - zone->begin_ns);
         csv_writer_end_row(&w->out);
-        return w->out.code < 0 ? error_set(err, w->out.code, "writing the table: %s", strerror(-w->out.code))
-                               : 0;
+        return check_output(w->out.code, err);
 }
 
 static int write_devices(struct writing *w, struct error *err)
@@ -331,8 +337,7 @@ int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *
                 r = write_table(&w, err);
         if (r == 0) {
                 r = csv_writer_finish(&w.out);
-                if (r < 0)
-                        (void)error_set(err, r, "writing the table: %s", strerror(-r));
+                r = check_output(r, err);
         }
         csv_writer_deinit(&w.out);
         free(w.wanted);

@@ -227,6 +227,7 @@ fail:
 /* Copies the rest of a pipe into a file without a name, and reads on there. */
 static int spool(struct trace_reader *r, struct error *err)
 {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
         const char *folder = getenv("TMPDIR");
         int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         int result;

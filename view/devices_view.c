@@ -95,10 +95,15 @@ static void put_device(struct event_names *n, struct view_table *t, const struct
         view_table_put_number(d, t, process->pid);
 }
 
+/* What the comparison looks at. */
+struct device_order {
+        const struct device_stats *stats;
+};
+
 static int compare_rows(const void *left, const void *right, void *context)
 {
         const uint32_t *a = left, *b = right;
-        const struct device_stats *s = context;
+        const struct device_stats *s = ((const struct device_order *)context)->stats;
         uint64_t x = s->rows[*a - 1].sum, y = s->rows[*b - 1].sum;
 
         if (x != y)
@@ -137,14 +142,18 @@ static void add_zones(struct event_names *n, const struct device_stats *s)
                                                        "Zones on devices, by total time", zone_columns,
                                                        sizeof(zone_columns) / sizeof(zone_columns[0]));
         uint32_t *ids = calloc((size_t)s->n_rows + 1, sizeof(*ids));
+        struct device_order order = { .stats = s };
         size_t n_shown;
 
-        n->document->failed |= !ids;
-        for (uint32_t i = 0; ids && i < s->n_rows; i++)
+        if (!ids) {
+                n->document->failed = true;
+                return;
+        }
+        for (uint32_t i = 0; i < s->n_rows; i++)
                 ids[i] = i + 1;
-        if (ids && s->n_rows != 0)
-                qsort_r(ids, s->n_rows, sizeof(*ids), compare_rows, (void *)(uintptr_t)s);
-        n_shown = ids ? event_names_limit(n, t, s->n_rows) : 0;
+        if (s->n_rows != 0)
+                qsort_r(ids, s->n_rows, sizeof(*ids), compare_rows, &order);
+        n_shown = event_names_limit(n, t, s->n_rows);
         for (size_t i = 0; i < n_shown; i++)
                 put_zone(n, t, s, ids[i]);
         free(ids);

@@ -99,13 +99,14 @@ static void add_slowest(struct event_names *n, const struct frame_stats *s, size
 static void add_hint(struct event_names *n, const struct frame_stats *s)
 {
         const struct slow_frame *frame = &s->sets[0].slowest[0];
-        uint64_t at_ns;
+        uint64_t at_ns, end_ns;
 
         if (s->sets[0].n_slowest == 0)
                 return;
         at_ns = frame->begin_ns > n->trace->start_ns ? frame->begin_ns - n->trace->start_ns : 0;
+        end_ns = at_ns + frame->duration_ns;
         report_heading_hint(n->document, n->options->path, "report --zones --from %lluns --to %lluns",
-                            (unsigned long long)at_ns, (unsigned long long)(at_ns + frame->duration_ns));
+                            (unsigned long long)at_ns, (unsigned long long)end_ns);
 }
 
 void frames_view_fill(struct view_document *d, const struct frame_stats *s, struct loaded_trace *trace,

@@ -112,10 +112,15 @@ static void put_lock(struct event_names *n, struct view_table *t, const struct l
         view_table_put_number(d, t, process->pid);
 }
 
+/* What the comparisons look at. */
+struct lock_order {
+        const struct lock_stats *stats;
+};
+
 static int compare_locks(const void *left, const void *right, void *context)
 {
         const uint32_t *a = left, *b = right;
-        const struct lock_stats *s = context;
+        const struct lock_stats *s = ((const struct lock_order *)context)->stats;
         const struct lock_state *x = &s->locks[*a - 1], *y = &s->locks[*b - 1];
 
         if (x->waits_ns.sum != y->waits_ns.sum)
@@ -131,18 +136,22 @@ static void add_locks(struct event_names *n, const struct lock_stats *s)
                                                        lock_columns,
                                                        sizeof(lock_columns) / sizeof(lock_columns[0]));
         uint32_t *ids = calloc((size_t)s->n_used + 1, sizeof(*ids)), n_ids = 0;
+        struct lock_order order = { .stats = s };
         size_t n_shown;
 
         view_table_set_about(
                 n->document, t,
                 "contended: another thread held it while this one waited; blocked: how long that was, of "
                 "all that waited together; percentiles are within 1%%");
-        n->document->failed |= !ids;
-        for (uint32_t i = 1; ids && i <= s->n_locks; i++)
+        if (!ids) {
+                n->document->failed = true;
+                return;
+        }
+        for (uint32_t i = 1; i <= s->n_locks; i++)
                 if (s->locks[i - 1].any)
                         ids[n_ids++] = i;
         if (n_ids != 0)
-                qsort_r(ids, n_ids, sizeof(*ids), compare_locks, (void *)(uintptr_t)s);
+                qsort_r(ids, n_ids, sizeof(*ids), compare_locks, &order);
         n_shown = event_names_limit(n, t, n_ids);
         for (size_t i = 0; i < n_shown; i++)
                 put_lock(n, t, s, ids[i]);
@@ -160,7 +169,8 @@ static uint64_t weight_of(const struct lock_stats *s, uint32_t id)
 static int compare_rows(const void *left, const void *right, void *context)
 {
         const uint32_t *a = left, *b = right;
-        uint64_t x = weight_of(context, *a), y = weight_of(context, *b);
+        const struct lock_order *order = context;
+        uint64_t x = weight_of(order->stats, *a), y = weight_of(order->stats, *b);
 
         if (x != y)
                 return x > y ? -1 : 1;
@@ -193,17 +203,21 @@ static void put_row(struct event_names *n, struct view_table *t, const struct lo
 static void add_rows(struct event_names *n, const struct lock_stats *s, struct view_table *t, uint32_t holds)
 {
         uint32_t *ids = calloc((size_t)s->keys.n_items + 1, sizeof(*ids)), n_ids = 0;
+        struct lock_order order = { .stats = s };
         size_t n_shown;
 
-        n->document->failed |= !ids;
-        for (uint32_t i = 1; ids && i <= s->keys.n_items; i++) {
+        if (!ids) {
+                n->document->failed = true;
+                return;
+        }
+        for (uint32_t i = 1; i <= s->keys.n_items; i++) {
                 const struct lock_row_key *key = intern_get(&s->keys, i, NULL);
 
                 if (key->holds == holds && (holds == 0 || s->rows[i - 1].blocked_ns != 0))
                         ids[n_ids++] = i;
         }
         if (n_ids != 0)
-                qsort_r(ids, n_ids, sizeof(*ids), compare_rows, (void *)(uintptr_t)s);
+                qsort_r(ids, n_ids, sizeof(*ids), compare_rows, &order);
         n_shown = event_names_limit(n, t, n_ids);
         for (size_t i = 0; i < n_shown; i++)
                 put_row(n, t, s, ids[i]);

@@ -203,18 +203,21 @@ static void put_site(struct event_names *n, struct view_table *t, const struct m
 }
 
 static void add_sites(struct event_names *n, const struct memory_stats *s, struct view_table *t,
-                      const struct site_order *order)
+                      struct site_order *order)
 {
         uint32_t n_sites = order->sites->keys.n_items, n_ids = 0;
         uint32_t *ids = calloc((size_t)n_sites + 1, sizeof(*ids));
         size_t n_shown;
 
-        n->document->failed |= !ids;
-        for (uint32_t i = 1; ids && i <= n_sites; i++)
+        if (!ids) {
+                n->document->failed = true;
+                return;
+        }
+        for (uint32_t i = 1; i <= n_sites; i++)
                 if (!order->live || order->sites->sums[i - 1].n_live != 0)
                         ids[n_ids++] = i;
         if (n_ids != 0)
-                qsort_r(ids, n_ids, sizeof(*ids), compare_sites, (void *)(uintptr_t)order);
+                qsort_r(ids, n_ids, sizeof(*ids), compare_sites, order);
         n_shown = event_names_limit(n, t, n_ids);
         for (size_t i = 0; i < n_shown; i++)
                 put_site(n, t, s, order, ids[i]);

@@ -61,7 +61,7 @@ static void put_course(struct event_names *n, struct view_table *t, const struct
 {
         double heights[PLOT_STATS_BINS];
         char text[PLOT_STATS_BINS * BIN_BYTES + 1];
-        size_t used = 0;
+        char *end = text;
 
         plot_stats_course(row, heights);
         for (uint32_t i = 0; i < PLOT_STATS_BINS; i++) {
@@ -69,10 +69,9 @@ static void put_course(struct event_names *n, struct view_table *t, const struct
 
                 if (heights[i] >= 0)
                         block = blocks[(uint32_t)(heights[i] * (HEIGHTS - 1) + 0.5)];
-                memcpy(text + used, block, strlen(block));
-                used += strlen(block);
+                end = stpcpy(end, block);
         }
-        view_table_put_string(n->document, t, (struct report_string){ text, used });
+        view_table_put_string(n->document, t, (struct report_string){ text, (size_t)(end - text) });
 }
 
 static void put_reals(struct event_names *n, struct view_table *t, const double *values, uint32_t n_values,

@@ -29,7 +29,7 @@ struct report_string why_words_name(const struct why *w, enum why_cause_kind kin
 struct report_string why_words_function(const struct why *w, uint32_t label);
 
 /* Where a wait is: the function of the kernel that says what for; empty if unknown. */
-struct report_string why_words_kernel(const struct why *w, uint32_t place);
+struct report_string why_words_kernel(const struct why *w, uint32_t id);
 
 /* The answer, a sentence without a line break.  @trace: with threads' names. */
 void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out);

@@ -289,6 +289,25 @@ START_TEST(test_what_they_say)
 }
 END_TEST
 
+/* A list that is full keeps the newest, and their text. */
+static void fill_small_list(const struct trace_builder *b)
+{
+        struct loaded_trace trace;
+        struct message_list list;
+        struct trace_walk walk;
+
+        ck_assert_int_eq(loaded_trace_open(&trace, b->path, NULL), 0);
+        message_list_init(&list, 0, 10);
+        ck_assert_int_eq(message_list_take(&list, &trace, NULL, &walk, NULL), 0);
+        ck_assert_uint_eq(list.n_messages - list.first, 10);
+        ck_assert_uint_eq(list.n_fit, 100);
+        ck_assert_int_eq(memcmp(list.messages[list.first].text, "number 90.", 10), 0);
+        ck_assert_uint_eq(list.n_bytes, 100);
+        message_list_deinit(&list);
+        trace_walk_deinit(&walk);
+        loaded_trace_close(&trace);
+}
+
 /* The newest stay, in order, and how many there were is said. */
 START_TEST(test_the_newest_messages)
 {
@@ -306,6 +325,7 @@ START_TEST(test_the_newest_messages)
         }
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
+        fill_small_list(&b);
         text = show(&b, view_messages, DOCUMENT_CSV, 7);
         ck_assert_ptr_null(strstr(text, "number 92."));
         ck_assert_ptr_nonnull(strstr(text, "number 93."));

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof csv and hyprof query: switches, filters, exit statuses; their numbers are the report's; what docs/sqlite.md asks runs
+set -eu
+. tests/tap.sh
+need jq sqlite3
+need_sampling
+
+holds "recorded" record split "$WORKLOADS/w_split" 0.3
+holds "recorded, with everything that a program can say" record every "$WORKLOADS/w_every_event"
+trace=$TMPDIR/split.hyp
+"$HYPROF" report --zones --json "$trace" >"$TMPDIR/zones.json"
+"$HYPROF" report --json "$trace" >"$TMPDIR/split.json"
+
+from_csv() { # column, name, options...
+        "$HYPROF" csv "${@:3}" "$trace" | awk -F, -v column="$1" -v name="$2" \
+                'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == name { print $at[column] }'
+}
+
+from_zones() { # member, name
+        jq ".zones.rows[] | select(.name == \"$2\") | .$1" "$TMPDIR/zones.json"
+}
+
+header() { # options...
+        "$HYPROF" csv "$@" "$trace" | head -n 1
+}
+
+query() { # SQL
+        sqlite3 "$TMPDIR/out.db" "$1"
+}
+
+# csv
+
+holds "csv: columns" same "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns" "$(header)"
+holds "csv -u: columns" same \
+        "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value,tid,thread_name,zone_name" "$(header -u)"
+holds "csv -m: columns" same "MessageName,total_ns,tid,thread_name,severity" "$(header -m)"
+holds "csv --sep" same "name	src_file" "$(header -s '\t' | cut -f 1-2)"
+for pair in "counts count" "total_ns total_ns" "min_ns min_ns" "max_ns max_ns" "mean_ns mean_ns"; do
+        read -r column member <<<"$pair"
+        holds "csv: $column is the report's" same "$(from_zones "$member" seventy)" "$(from_csv "$column" seventy)"
+done
+holds "csv -e: the report's self time" same "$(from_zones self_ns thirty)" "$(from_csv total_ns thirty -e)"
+holds "csv -u: a row for each zone" same "$(from_zones count seventy)" "$(from_csv name seventy -u | wc -l)"
+holds "csv -f: no other zones" same "" "$(from_csv name thirty -f sevent)"
+holds "csv -f: capitals do not matter" same seventy "$(from_csv name seventy -f SEVENT)"
+holds "csv -f -c: they do" same "" "$(from_csv name seventy -f SEVENT -c)"
+holds "csv --zone" same "" "$(from_csv name thirty --zone seventy)"
+holds "csv --to: fewer zones" compare "$(from_csv counts seventy --to 100ms)" "<" "$(from_zones count seventy)"
+holds "csv -m: messages" compare "$("$HYPROF" csv -m "$TMPDIR/every.hyp" | wc -l)" ">" 1
+holds "csv -u -p: plots" compare "$("$HYPROF" csv -u -p -f nothing_is_called_so "$TMPDIR/every.hyp" | wc -l)" ">" 1
+holds "csv: standard input" same "$(from_csv counts seventy)" "$("$HYPROF" csv - <"$trace" |
+        awk -F, '$1 == "seventy" { print $6 }')"
+holds "csv: -p without -u" ends_with 2 "$HYPROF" csv -p "$trace"
+holds "csv: a separator of two characters" ends_with 2 "$HYPROF" csv -s ab "$trace"
+holds "csv: no such file" ends_with 1 "$HYPROF" csv "$TMPDIR/nowhere.hyp"
+holds "csv: no such zone" ends_with 1 "$HYPROF" csv --zone nowhere "$trace"
+
+to_full_disk() {
+        ends_with 1 bash -c "'$HYPROF' csv -u '$trace' >/dev/full"
+}
+holds "csv: a full disk" to_full_disk
+
+# query
+
+holds "query" ends_with 0 "$HYPROF" query --sqlite "$TMPDIR/out.db" "$trace"
+holds "query: the database is whole" same ok "$(query 'PRAGMA integrity_check')"
+holds "query: nothing else was left" same "$TMPDIR/out.db" "$(ls "$TMPDIR"/out.db*)"
+holds "query: it replaces nothing" ends_with 1 "$HYPROF" query --sqlite "$TMPDIR/out.db" "$trace"
+holds "query --force" ends_with 0 "$HYPROF" query -q --force --sqlite "$TMPDIR/out.db" "$trace"
+holds "query -q: no words" same "" "$(cat "$TMPDIR/err")"
+holds "query: where to" ends_with 2 "$HYPROF" query "$trace"
+holds "query: a folder that is not there" ends_with 1 "$HYPROF" query --sqlite "$TMPDIR/no/out.db" "$trace"
+holds "query: no such trace" ends_with 1 "$HYPROF" query --sqlite "$TMPDIR/none.db" "$TMPDIR/nowhere.hyp"
+holds "query: which leaves no file" same "" "$(find "$TMPDIR" -name 'none.db*')"
+
+for column in count total_ns self_ns min_ns max_ns; do
+        holds "zone_stats: $column is the report's" same "$(from_zones $column thirty)" \
+                "$(query "SELECT $column FROM zone_stats WHERE name = 'thirty'")"
+done
+holds "zone_stats: the handle is the report's" same "$(from_zones handle thirty | tr -d '"')" \
+        "$(query "SELECT handle FROM zone_stats WHERE name = 'thirty'")"
+holds "samples are the report's" same "$(reported split '[.threads.rows[].samples] | add')" \
+        "$(query 'SELECT count(*) FROM samples JOIN events ON events.id = event WHERE mode < 3')"
+for member in self total; do
+        holds "function_$member is the report's" same \
+                "$(reported split "[.functions.rows[] | select(.function == \"seventy\")][0].${member}_samples")" \
+                "$(query "SELECT sum(samples) FROM function_$member WHERE function = 'seventy'")"
+done
+holds "zone_samples are the report's" same \
+        "$(reported split '.zones.rows[] | select(.name == "seventy") | .samples')" \
+        "$(query "SELECT samples FROM zone_samples WHERE zone = 'seventy'")"
+holds "zone_functions" same "$(reported split '.zones.rows[] | select(.name == "seventy") |
+        .functions.rows[] | select(.function == "seventy") | .self_samples')" \
+        "$(query "SELECT samples FROM zone_functions WHERE zone = 'seventy' AND function = 'seventy'")"
+holds "query --zone: only that one" ends_with 0 "$HYPROF" query -q --force --zone thirty --sqlite "$TMPDIR/out.db" "$trace"
+holds "query --zone: no other" same thirty "$(query 'SELECT group_concat(name) FROM zone_stats')"
+
+holds "query: everything that a program can say" ends_with 0 \
+        "$HYPROF" query -q --force --sqlite "$TMPDIR/out.db" "$TMPDIR/every.hyp"
+for table in messages plots frame_marks memory locks; do
+        holds "query: $table" compare "$(query "SELECT count(*) FROM $table")" ">" 0
+done
+
+# Each table and view of the document is there with its columns, and its questions have answers.
+documented() {
+        local name columns
+        while IFS='|' read -r name columns; do
+                query "SELECT $columns FROM $name LIMIT 1" >/dev/null || { echo "$name: $columns" && return 1; }
+        done < <(awk -F ' *[|] *' '/^[|] `/ && $3 ~ /^`/ { gsub(/`/, ""); print $2 "|" $3 }' docs/sqlite.md)
+}
+questions() {
+        sed -n '/^## Questions/,$p' docs/sqlite.md | grep '^    ' | query "$(cat)" >/dev/null
+}
+holds "docs/sqlite.md: tables, views and columns" documented
+holds "docs/sqlite.md: questions" questions

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* export/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign text; a full disk is said */
+#include "export/sqlite_database.h"
+
+#include "analyze/loaded_trace.h"
+#include "base/error.h"
+#include "export/sqlite_writer.h"
+#include "tests/unit/small_trace.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct database {
+        char path[64];
+        sqlite3 *db;
+};
+
+static void name_file(struct database *d)
+{
+        int fd;
+
+        (void)snprintf(d->path, sizeof(d->path), "/tmp/test_sqlite_database.XXXXXX");
+        fd = mkstemp(d->path);
+        ck_assert_int_ge(fd, 0);
+        (void)close(fd);
+}
+
+static void open_file(struct database *d)
+{
+        ck_assert_int_eq(sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+}
+
+static void write_database(struct database *d, struct trace_builder *b, struct sqlite_database_totals *totals)
+{
+        struct error err = ERROR_NONE;
+        struct loaded_trace trace;
+
+        name_file(d);
+        ck_assert_int_eq(loaded_trace_open(&trace, b->path, &err), 0);
+        ck_assert_msg(sqlite_database_write(&trace, NULL, d->path, totals, &err) == 0, "%s", err.text);
+        loaded_trace_close(&trace);
+        open_file(d);
+}
+
+static void remove_file(struct database *d)
+{
+        (void)sqlite3_close(d->db);
+        (void)unlink(d->path);
+}
+
+/* The first cell of the answer; NULL is "-". */
+static void expect(const struct database *d, const char *wanted, const char *sql)
+{
+        sqlite3_stmt *statement = NULL;
+        const char *found;
+
+        ck_assert_msg(sqlite3_prepare_v2(d->db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+                      sqlite3_errmsg(d->db));
+        ck_assert_msg(sqlite3_step(statement) == SQLITE_ROW, "%s: %s", sql, sqlite3_errmsg(d->db));
+        found = (const char *)sqlite3_column_text(statement, 0);
+        ck_assert_msg(strcmp(found ? found : "-", wanted) == 0, "%s: %s, wanted %s", sql, found, wanted);
+        (void)sqlite3_finalize(statement);
+}
+
+START_TEST(small)
+{
+        struct sqlite_database_totals totals = { .n_zones = 0 };
+        struct trace_builder b;
+        struct database d;
+
+        trace_builder_init(&b);
+        small_trace_build(&b);
+        write_database(&d, &b, &totals);
+        expect(&d, "ok", "PRAGMA integrity_check");
+        expect(&d, "5", "SELECT count(*) FROM zones");
+        expect(&d, "1", "SELECT count(*) FROM zones WHERE NOT closed");
+        expect(&d, "7", "SELECT count(*) FROM samples");
+        ck_assert_uint_eq(totals.n_zones, 5);
+        ck_assert_uint_eq(totals.n_samples, 7);
+        /* Bits of what has no place among signed numbers. */
+        expect(&d, "-1", "SELECT min(weight) FROM samples");
+        expect(&d, "load of level 7", "SELECT name FROM zones WHERE value = -3");
+        expect(&d, "level \"7\" time_ns=1\n\xef\xbf\xbd", "SELECT text FROM zones WHERE text NOT NULL");
+        expect(&d, "sleeping", "SELECT state FROM waits WHERE waker_thread = 1");
+        expect(&d, "50", "SELECT duration_ns FROM waits WHERE waker_thread = 1");
+        expect(&d, "10", "SELECT delay_ns FROM waits WHERE waker_thread = 1");
+        expect(&d, "low\nmemory", "SELECT text FROM messages WHERE severity = 3 AND text NOT NULL");
+        expect(&d, "0.1", "SELECT value FROM plots WHERE name = 'load'");
+        expect(&d, "3", "SELECT count(*) FROM memory WHERE kind <> 'alloc' OR size_bytes = 4096");
+        expect(&d, "wait obtain release obtain",
+               "SELECT group_concat(kind, ' ') FROM (SELECT kind FROM locks ORDER BY time_ns)");
+        expect(&d, "2", "SELECT count(*) FROM symbols WHERE frame = 1");
+        expect(&d, "main", "SELECT function FROM symbols WHERE frame = 1 AND level = 1");
+        expect(&d, "00017f80ff0a5c", "SELECT build_id FROM modules WHERE build_id NOT NULL");
+        remove_file(&d);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Recursion: f() in f(); a zone in itself; a second group of names replaces the first. */
+START_TEST(views)
+{
+        struct sqlite_database_totals totals;
+        uint32_t thread, event, frames[2], stack, path, zone;
+        struct trace_builder b;
+        struct database d;
+
+        trace_builder_init(&b);
+        thread = trace_builder_thread(&b, 1, 1);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        zone = trace_builder_location(&b, "z");
+        path = trace_builder_path(&b, trace_builder_path(&b, 0, zone), zone);
+        for (uint32_t i = 0; i < 2; i++)
+                frames[i] = trace_builder_frame(&b, trace_builder_module(&b, "/bin/p"),
+                                                UINT64_C(16) * (i + 1));
+        stack = trace_builder_stack(&b, trace_builder_stack(&b, 0, frames[0]), frames[1]);
+        trace_builder_symbol(&b, frames[0], "wrong", TRACE_SYMBOL_INLINED);
+        trace_builder_symbol(&b, frames[0], "wrong too", 0);
+        trace_builder_symbol(&b, frames[1], "f", 0);
+        trace_builder_symbol(&b, frames[0], "f", 0);
+        trace_builder_begin_run(&b, thread);
+        trace_builder_begin_zone(&b, 1000, zone);
+        trace_builder_begin_zone(&b, 1100, zone);
+        for (uint64_t i = 0; i < 3; i++)
+                trace_builder_sample(&b, 1200 + i, event, path, stack);
+        trace_builder_event(&b, 1300, TRACE_OP_ZONE_END);
+        trace_builder_event(&b, 2000, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        write_database(&d, &b, &totals);
+        expect(&d, "2", "SELECT count FROM zone_stats WHERE name = 'z'");
+        expect(&d, "1000", "SELECT total_ns FROM zone_stats WHERE name = 'z'");
+        expect(&d, "1000", "SELECT self_ns FROM zone_stats WHERE name = 'z'");
+        expect(&d, "z1", "SELECT handle FROM zone_stats");
+        expect(&d, "3", "SELECT samples FROM function_self WHERE function = 'f'");
+        expect(&d, "3", "SELECT sum(samples) FROM function_total");
+        expect(&d, "3", "SELECT samples FROM zone_samples WHERE zone = 'z'");
+        expect(&d, "3", "SELECT sum(samples) FROM zone_functions WHERE zone = 'z' AND function = 'f'");
+        expect(&d, "0", "SELECT count(*) FROM wait_stats");
+        expect(&d, "0", "SELECT count(*) FROM symbols WHERE function LIKE 'wrong%'");
+        /* Without context switches nobody knows. */
+        expect(&d, "0", "SELECT count(on_cpu_ns) FROM zones");
+        remove_file(&d);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(empty)
+{
+        struct sqlite_database_totals totals;
+        struct trace_builder b;
+        struct database d;
+
+        trace_builder_init(&b);
+        trace_builder_finish(&b);
+        write_database(&d, &b, &totals);
+        expect(&d, "0", "SELECT count(*) FROM zone_stats");
+        expect(&d, "0", "SELECT count(*) FROM function_total");
+        remove_file(&d);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+static void write_letter(struct sqlite_writer *w, const char *bytes, size_t n_bytes)
+{
+        struct sqlite_insert insert;
+
+        sqlite_insert_open(&insert, w, "t", 1);
+        sqlite_insert_string(&insert, (struct report_string){ bytes, n_bytes });
+        sqlite_insert_end_row(&insert);
+        sqlite_insert_close(&insert);
+}
+
+START_TEST(foreign_text)
+{
+        struct error err = ERROR_NONE;
+        struct sqlite_writer w;
+        struct database d;
+
+        name_file(&d);
+        ck_assert_int_eq(sqlite_writer_open(&w, d.path, "CREATE TABLE t(a TEXT)", &err), 0);
+        write_letter(&w, "a\0b\xff\xc3\xa4", 6);
+        ck_assert_int_eq(sqlite_writer_finish(&w, "", &err), 0);
+        sqlite_writer_close(&w);
+        open_file(&d);
+        expect(&d,
+               "a\xef\xbf\xbd"
+               "b\xef\xbf\xbd\xc3\xa4",
+               "SELECT a FROM t");
+        remove_file(&d);
+}
+END_TEST
+
+/* The first failure is kept, and what comes after it does nothing. */
+START_TEST(failures)
+{
+        struct error err = ERROR_NONE;
+        struct sqlite_writer w;
+        struct database d;
+
+        ck_assert_int_eq(sqlite_writer_open(&w, "/nowhere/at/all.db", "", &err), -EIO);
+        sqlite_writer_close(&w);
+        name_file(&d);
+        ck_assert_int_eq(sqlite_writer_open(&w, d.path, "CREATE TABLE t(a UNIQUE)", &err), 0);
+        write_letter(&w, "x", 1);
+        write_letter(&w, "x", 1);
+        write_letter(&w, "y", 1);
+        ck_assert_int_eq(sqlite_writer_finish(&w, "", &err), -EIO);
+        ck_assert_ptr_nonnull(strstr(err.text, "UNIQUE"));
+        sqlite_writer_close(&w);
+        (void)unlink(d.path);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sqlite_database");
+        TCase *tcase = tcase_create("sqlite_database");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tcase);
+        tcase_add_test(tcase, small);
+        tcase_add_test(tcase, views);
+        tcase_add_test(tcase, empty);
+        tcase_add_test(tcase, foreign_text);
+        tcase_add_test(tcase, failures);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

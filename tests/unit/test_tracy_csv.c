@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* export/tracy_csv.c: the columns and numbers of tracy-csvexport; filters; fields quoted; zones that never ended left out */
+#include "export/tracy_csv.h"
+
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "base/error.h"
+#include "format/trace_event.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START_NS UINT64_C(1000)
+
+enum { PARSE = 1, NASTY };
+
+static void add_text(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
+
+        event.operand[0] = strlen(text);
+        event_encoder_add(&b->encoder, &event);
+}
+
+static void add_zone(struct trace_builder *b, uint64_t begin_ns, uint64_t end_ns, uint32_t location)
+{
+        trace_builder_begin_zone(b, begin_ns, location);
+        trace_builder_event(b, end_ns, TRACE_OP_ZONE_END);
+}
+
+/* "Parse" of 100, 200 and 600 ns, in the last one a zone of 50 ns; then one that never ends. */
+static void build(struct trace_builder *b)
+{
+        struct trace_location parse = { .line = 12 };
+        struct trace_event plot = { .time_ns = 2500, .op = TRACE_OP_PLOT_F64 };
+        struct trace_event integer = { .time_ns = 2500, .op = TRACE_OP_PLOT_I64 };
+        double half = 0.5;
+        uint32_t thread;
+
+        trace_builder_init(b);
+        thread = trace_builder_thread(b, 7, 77);
+        parse.name = trace_builder_string(b, "Parse");
+        parse.file = trace_builder_string(b, "parse.c");
+        ck_assert_uint_eq(trace_builder_row(b, TRACE_TABLE_LOCATIONS, &parse), PARSE);
+        ck_assert_uint_eq(trace_builder_location(b, "a,\"b\"\nc"), NASTY);
+        plot.plot_f64.name = integer.plot_i64.name = trace_builder_string(b, "load");
+        memcpy(&plot.plot_f64.bits, &half, sizeof(half));
+        integer.plot_i64.value = -3;
+        trace_builder_begin_run(b, thread);
+        add_zone(b, START_NS, 1100, PARSE);
+        add_zone(b, 1200, 1400, PARSE);
+        trace_builder_begin_zone(b, 1400, PARSE);
+        add_text(b, 1400, TRACE_OP_ZONE_TEXT, "seven");
+        add_text(b, 1400, TRACE_OP_ZONE_NAME, "Parse 7");
+        add_zone(b, 1500, 1550, NASTY);
+        trace_builder_event(b, 2000, TRACE_OP_ZONE_END);
+        add_text(b, 2100, TRACE_OP_MESSAGE_TEXT, "done, or \"not\"");
+        event_encoder_add(&b->encoder, &plot);
+        event_encoder_add(&b->encoder, &integer);
+        trace_builder_begin_zone(b, 3000, PARSE);
+        trace_builder_end_run(b);
+        trace_builder_finish(b);
+}
+
+/* What is written; heap. */
+static char *csv_of(const struct tracy_csv_options *options)
+{
+        struct error err = ERROR_NONE;
+        struct loaded_trace trace;
+        struct trace_builder b;
+        char *text = NULL;
+        size_t n_bytes = 0;
+        FILE *out = open_memstream(&text, &n_bytes);
+
+        build(&b);
+        ck_assert_ptr_nonnull(out);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
+        ck_assert_msg(tracy_csv_write(&trace, options, out, &err) == 0, "%s", err.text);
+        (void)fclose(out);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+        return text;
+}
+
+static void expect(const struct tracy_csv_options *options, const char *wanted)
+{
+        char *text = csv_of(options);
+
+        ck_assert_str_eq(text, wanted);
+        free(text);
+}
+
+#define STATISTICS "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns\n"
+#define EVERY      "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value,tid,thread_name,zone_name\n"
+
+/* 900 of 2000 ns; the deviation is that of a sample: sqrt((200^2 + 100^2 + 300^2) / 2). */
+START_TEST(statistics)
+{
+        const struct tracy_csv_options options = { .separator = ',' };
+
+        expect(&options, STATISTICS "Parse,parse.c,12,900,45,3,300,100,600,264.57513110645908\n"
+                                    "\"a,\"\"b\"\"\nc\",work.c,12,50,2.5,1,50,50,50,0\n");
+}
+END_TEST
+
+START_TEST(self)
+{
+        const struct tracy_csv_options options = { .separator = ';', .self = true, .name = "parse" };
+        char *text = csv_of(&options);
+
+        ck_assert_ptr_nonnull(strstr(text, "\nParse;parse.c;12;850;42.5;3;283;100;550;"));
+        ck_assert_ptr_null(strstr(text, "b\"\"")); /* no other name has "parse" in it */
+        free(text);
+}
+END_TEST
+
+START_TEST(names)
+{
+        struct tracy_csv_options options = { .separator = ',', .name = "pARSE" };
+        char *text = csv_of(&options);
+
+        ck_assert_ptr_nonnull(strstr(text, "Parse"));
+        free(text);
+        options.case_sensitive = true;
+        expect(&options, STATISTICS);
+}
+END_TEST
+
+/* The name of the instance is a column of its own: `name` groups. */
+START_TEST(unwrapped)
+{
+        const struct tracy_csv_options options = { .separator = ',', .unwrap = true };
+
+        expect(&options, EVERY "Parse,parse.c,12,0,100,1,,77,,\n"
+                               "Parse,parse.c,12,200,200,1,,77,,\n"
+                               "\"a,\"\"b\"\"\nc\",work.c,12,500,50,1,,77,,\n"
+                               "Parse,parse.c,12,400,600,1,seven,77,,Parse 7\n");
+}
+END_TEST
+
+START_TEST(plots)
+{
+        const struct tracy_csv_options options = {
+                .separator = ',', .unwrap = true, .plots = true, .name = "nothing"
+        };
+
+        expect(&options, EVERY "load,,,1500,,1,0.5,,,\n"
+                               "load,,,1500,,1,-3,,,\n");
+}
+END_TEST
+
+START_TEST(messages)
+{
+        const struct tracy_csv_options options = { .separator = ',', .messages = true };
+
+        expect(&options, "MessageName,total_ns,tid,thread_name,severity\n"
+                         "\"done, or \"\"not\"\"\",1100,77,,0\n");
+}
+END_TEST
+
+START_TEST(full_disk)
+{
+        const struct tracy_csv_options options = { .separator = ',', .unwrap = true };
+        struct error err = ERROR_NONE;
+        struct loaded_trace trace;
+        struct trace_builder b;
+        FILE *out = fopen("/dev/full", "w");
+
+        build(&b);
+        ck_assert_ptr_nonnull(out);
+        (void)setvbuf(out, NULL, _IONBF, 0);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
+        ck_assert_int_eq(tracy_csv_write(&trace, &options, out, &err), -ENOSPC);
+        (void)fclose(out);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("tracy_csv");
+        TCase *tcase = tcase_create("tracy_csv");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tcase);
+        tcase_add_test(tcase, statistics);
+        tcase_add_test(tcase, self);
+        tcase_add_test(tcase, names);
+        tcase_add_test(tcase, unwrapped);
+        tcase_add_test(tcase, plots);
+        tcase_add_test(tcase, messages);
+        tcase_add_test(tcase, full_disk);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
