@@ -21,6 +21,15 @@ json() { # name, jq's expression, options...
         view "$1" --json "${@:3}" | jq -e "$2"
 }
 
+refused() { # exit status, words on standard error, arguments...
+        local status=0
+        "$HYPROF" "${@:3}" >"$TMPDIR/refused.out" 2>"$TMPDIR/refused" || status=$?
+        [ "$status" = "$1" ] && [ ! -s "$TMPDIR/refused.out" ] && grep -qF -- "$2" "$TMPDIR/refused" || {
+                cat "$TMPDIR/refused"
+                return 1
+        }
+}
+
 fits() { # name, columns, options...
         COLUMNS=$2 view "$1" "${@:3}" >"$TMPDIR/text" || return 1
         python3 -c 'import sys; sys.exit(any(len(l.rstrip("\n")) > int(sys.argv[1]) for l in sys.stdin))' "$2" <"$TMPDIR/text"
@@ -110,6 +119,14 @@ holds "modules: the filter keeps the one that is named" json plain '.modules.row
 
 holds "two views: 2" ends_with 2 "$HYPROF" report --zones --threads "$TMPDIR/split.hyp"
 holds "no such section: 2" ends_with 2 "$HYPROF" report --zones --csv --section nonsense "$TMPDIR/split.hyp"
+for command in report csv "query --sqlite $TMPDIR/never.db"; do
+        holds "$command: no such thread: 1, and where they are listed" refused 1 "report --threads $TMPDIR/split.hyp" \
+                $command --thread nosuch "$TMPDIR/split.hyp"
+        holds "$command: no list of CPUs: 2" refused 2 "--cpu x: no list of CPUs" $command --cpu x "$TMPDIR/split.hyp"
+done
+holds "no such event: the names of those that there are" refused 1 "there are: c" report -e nosuch "$TMPDIR/split.hyp"
+holds "a database is no folder" refused 1 "Is a directory" query --sqlite "$TMPDIR" "$TMPDIR/split.hyp"
+holds "a database in no folder" refused 1 "No such file" query --sqlite "$TMPDIR/no/x.db" "$TMPDIR/split.hyp"
 holds "the overview says what it is of" grep -q '^  only  *to 0.100000000 s, thread waiter$' \
         <("$HYPROF" report --thread waiter --to 100ms "$TMPDIR/waits.hyp")
 holds "no zone in the range: not that the program has none" grep -q '^  zones  *none in what is looked at$' \
