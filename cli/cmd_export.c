@@ -3,6 +3,7 @@
 
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
