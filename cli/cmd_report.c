@@ -201,7 +201,7 @@ static int print_overview(const struct arguments *args, struct error *err)
         options.filter_words = (struct report_string){ (const char *)words.data, words.used_bytes };
         r = words.failed ? error_set(err, -ENOMEM, "out of memory")
                          : report_load(args->path, &options, &report, err);
-        if (r == 0) {
+        if (r == 0 && report) {
                 warn_of_ending(report, args->path);
                 r = write_report(report, args);
                 report_free(report);
