@@ -103,7 +103,8 @@ struct device_order {
 static int compare_rows(const void *left, const void *right, void *context)
 {
         const uint32_t *a = left, *b = right;
-        const struct device_stats *s = ((const struct device_order *)context)->stats;
+        const struct device_order *order = context;
+        const struct device_stats *s = order->stats;
         uint64_t x = s->rows[*a - 1].sum, y = s->rows[*b - 1].sum;
 
         if (x != y)
