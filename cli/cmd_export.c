@@ -207,7 +207,9 @@ static void print_done(const struct destination *d, const struct export_format *
                  text_number_count(totals->n_zones).text);
         print_left_out(totals);
         if (!is_stdout)
-                complain_next("%s %s", format->next, shell_word_make(&path, d->path, strlen(d->path)));
+                complain_next("%s %s",
+                              ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip" : format->next,
+                              shell_word_make(&path, d->path, strlen(d->path)));
         byte_buffer_deinit(&path);
 }
 
