@@ -437,7 +437,7 @@ START_TEST(test_fibers_are_suspended)
         ADD(&p.b, 10, SWITCH_IN, 0);
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
                 trace_builder_begin_zone(&p.b, now_ns, p.request);
-                now_ns += USUAL_NS + i % 40 * 1000;
+                now_ns += USUAL_NS + (uint64_t)(i % 40) * 1000;
                 if (i % SLOW_EVERY == 19) {
                         ADD(&p.b, now_ns, SWITCH_OUT, 0, (uint64_t)_i);
                         now_ns += EXTRA_NS;
