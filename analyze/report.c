@@ -100,7 +100,7 @@ static int choose_event(struct report *report, const char *name, struct error *e
                         report->event = event;
         }
         if (name && !report->event)
-                return error_set(err, -ENOENT, "no sample event '%s' in this trace", name);
+                return trace_filter_no_event(report->trace.dictionary, name, err);
         return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +146,7 @@ static int look_up_cpus(struct trace_filter *f, const char *words, struct error 
                 if (*at++ != ',')
                         break;
         }
-        return error_set(err, -EINVAL, "'%s' is no list of CPUs such as 0-3,7", words);
+        return error_set(err, -EINVAL, "--cpu %s: no list of CPUs such as 0-3,7", words);
 }
 
 /* ------------------------------------------------------------------ modules, zones, events */
@@ -221,6 +222,28 @@ static int look_up_zones(struct trace_filter *f, const char *words, const struct
         return error_set(err, -ENOENT, "no zone '%s' in this trace", words);
 }
 
+int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS);
+        char names[160] = "";
+        size_t n_bytes = 0;
+
+        for (uint32_t i = 1; i <= n; i++) {
+                const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, i);
+                struct report_string name = report_string_of(d, row->name);
+                int added = snprintf(names + n_bytes, sizeof(names) - n_bytes, "%s%.*s", i > 1 ? ", " : "",
+                                     (int)name.n_bytes, name.n_bytes != 0 ? name.bytes : "");
+
+                if (added < 0 || (size_t)added >= sizeof(names) - n_bytes) {
+                        (void)snprintf(names + n_bytes, sizeof(names) - n_bytes, ", ...");
+                        break;
+                }
+                n_bytes += (size_t)added;
+        }
+        return error_set(err, -ENOENT, "no sample event '%s' in this trace; there are: %s", wanted,
+                         names[0] != '\0' ? names : "none");
+}
+
 static int look_up_event(struct trace_filter *f, const char *word, const struct trace_dictionary *d,
                          struct error *err)
 {
@@ -234,7 +257,7 @@ static int look_up_event(struct trace_filter *f, const char *word, const struct 
                         f->event = i;
         }
         if (word && f->event == 0)
-                return error_set(err, -ENOENT, "no sample event '%s' in this trace", word);
+                return trace_filter_no_event(d, word, err);
         return 0;
 }
 

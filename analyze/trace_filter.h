@@ -25,6 +25,7 @@
 
 struct error;
 struct loaded_trace;
+struct trace_dictionary;
 struct trace_event;
 
 /* NULL or 0: no such condition.  Lists have commas; names are globs.  Strings are borrowed. */
@@ -60,6 +61,9 @@ struct trace_filter {
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
                       struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
+
+/* -ENOENT, with the names of those that there are. */
+int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err);
 
 static inline bool trace_filter_wants_time(const struct trace_filter *f, uint64_t time_ns)
 {

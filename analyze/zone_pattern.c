@@ -132,8 +132,10 @@ static bool step_fits(const struct zone_pattern_step *step, const struct trace_d
         const char *bytes;
         size_t n_bytes;
 
-        if (step->location == location)
-                return true;
+        /* A handle is never ambiguous: a zone that happens to be called like one is reached by "[z]7". */
+        if (step->location != 0 &&
+            step->location <= trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS))
+                return step->location == location;
         row = trace_dictionary_row(dictionary, TRACE_TABLE_LOCATIONS, location);
         /* A zone without a name is known by its function. */
         bytes = trace_dictionary_string(dictionary, row->name != 0 ? row->name : row->function, &n_bytes);

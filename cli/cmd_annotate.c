@@ -13,6 +13,7 @@
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "symbolize/symbol_search.h"
+#include "view/shell_word.h"
 #include "view/text_color.h"
 #include "view/text_number.h"
 #include "view/text_width.h"
@@ -248,7 +249,7 @@ static void explain_no_function(const struct sampled_trace *trace, const struct 
 {
         if (is_without_names(trace)) {
                 complain("error: %s: the trace has no names of functions yet", args->path);
-                complain_try("hyprof symbolize %s", args->path);
+                complain_try("hyprof symbolize %s", shell_word_of(args->path).text);
         } else if (choice->has_other_module) {
                 complain("error: no sampled function '%s' in a module '%s', but in others",
                          args->function ? args->function : "", args->module);
@@ -256,7 +257,7 @@ static void explain_no_function(const struct sampled_trace *trace, const struct 
         } else {
                 complain("error: no function with samples has '%s' in its name",
                          args->function ? args->function : "");
-                complain_try("hyprof report %s, for those that have", args->path);
+                complain_try("hyprof report %s, for those that have", shell_word_of(args->path).text);
         }
 }
 

@@ -12,6 +12,7 @@
 #include "format/event_decoder.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -228,8 +229,8 @@ static int check(const char *path, bool mend)
                         (void)printf("mended: %s chunks, %s events are kept\n",
                                      text_number_count(f.n_chunks).text, text_number_count(f.n_events).text);
         } else if (r == 0 && f.ending != TRACE_ENDING_WHOLE) {
-                complain_try("hyprof check --repair %s, which keeps the %s up to there", path,
-                             text_number_bytes(f.whole_bytes).text);
+                complain_try("hyprof check --repair %s, which keeps the %s up to there",
+                             shell_word_of(path).text, text_number_bytes(f.whole_bytes).text);
                 r = -EBADMSG;
         }
         trace_reader_close(reader);

@@ -141,10 +141,8 @@ static int run(void *context, struct common_options *common)
         r = write_table(args, common->trace, &err);
         if (r == -EPIPE) /* who reads has seen enough */
                 return EXIT_STATUS_OK;
-        if (r < 0) {
-                complain("error: %s", err.text);
-                return EXIT_STATUS_FAILED;
-        }
+        if (r < 0)
+                return filter_options_explain(&args->filter, r, common->trace, &err);
         return standard_output_finish(EXIT_STATUS_OK, "the table");
 }
 

@@ -195,7 +195,6 @@ static void print_done(const struct destination *d, const struct export_format *
                        const struct export_totals *totals, uint64_t n_bytes)
 {
         bool is_stdout = strcmp(d->path, "-") == 0;
-        struct byte_buffer path = { .data = NULL };
 
         complain("wrote %s (%s): %s samples, %s zones", is_stdout ? "standard output" : d->path,
                  text_number_bytes(n_bytes).text, text_number_count(totals->n_samples).text,
@@ -204,8 +203,7 @@ static void print_done(const struct destination *d, const struct export_format *
         if (!is_stdout)
                 complain_next("%s %s",
                               ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip" : format->next,
-                              shell_word_make(&path, d->path, strlen(d->path)));
-        byte_buffer_deinit(&path);
+                              shell_word_of(d->path).text);
 }
 
 static void warn_of_ending(const struct loaded_trace *trace, const char *path)
@@ -276,13 +274,8 @@ static int export_trace(const struct export_format *format, const struct argumen
 /* The same command again, with what it lacks. */
 static void try_force(const struct export_format *format, const struct arguments *args)
 {
-        struct byte_buffer output = { .data = NULL }, path = { .data = NULL };
-
         complain_try("hyprof export %s --force%s%s %s", format->name, args->output ? " -o " : "",
-                     args->output ? shell_word_make(&output, args->output, strlen(args->output)) : "",
-                     shell_word_make(&path, args->path, strlen(args->path)));
-        byte_buffer_deinit(&output);
-        byte_buffer_deinit(&path);
+                     args->output ? shell_word_of(args->output).text : "", shell_word_of(args->path).text);
 }
 
 static void explain_failure(int code, const struct error *err, const struct export_format *format,

@@ -9,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "export/sqlite_database.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -79,6 +80,8 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
         struct stat status;
         int fd;
 
+        if (stat(args->database, &status) == 0 && S_ISDIR(status.st_mode))
+                return error_set(err, -EISDIR, "%s: Is a directory", args->database);
         if (!args->force && stat(args->database, &status) == 0)
                 return error_set(err, -EEXIST, "%s: there is a file already", args->database);
         if (asprintf(ret_part, "%s.part-%ld", args->database, (long)getpid()) < 0) {
@@ -87,8 +90,11 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
         }
         (void)unlink(*ret_part);
         fd = open(*ret_part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd < 0)
-                return error_errno(err, "%s", *ret_part);
+        if (fd < 0) {
+                int r = error_errno(err, "%s: a file beside it", args->database);
+
+                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT is said of what is not in the trace */
+        }
         (void)close(fd);
         return 0;
 }
@@ -117,7 +123,7 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
                  text_number_count(totals.n_zones).text, text_number_count(totals.n_samples).text,
                  text_number_count(totals.n_waits).text, text_number_count(totals.n_other).text);
         complain_next("sqlite3 -box %s 'select * from zone_stats order by total_ns desc limit 10'",
-                      args->database);
+                      shell_word_of(args->database).text);
         return 0;
 }
 
@@ -133,7 +139,7 @@ static int run(void *context, struct common_options *common)
         args->quiet = common->quiet;
         if (!args->database) {
                 complain("error: where is the database to be written?");
-                complain_try("hyprof query --sqlite out.db %s", args->path);
+                complain_try("hyprof query --sqlite out.db %s", shell_word_of(args->path).text);
                 return EXIT_STATUS_USAGE;
         }
         r = loaded_trace_open(&trace, args->path, &err);
@@ -143,10 +149,13 @@ static int run(void *context, struct common_options *common)
                 r = write_database(&trace, &filter, args, &err);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
-        if (r < 0)
+        if (r < 0 && r != -EEXIST)
+                return filter_options_explain(&args->filter, r, args->path, &err);
+        if (r == -EEXIST) {
                 complain("error: %s", err.text);
-        if (r == -EEXIST)
-                complain_try("hyprof query --force --sqlite %s %s", args->database, args->path);
+                complain_try("hyprof query --force --sqlite %s %s", shell_word_of(args->database).text,
+                             shell_word_of(args->path).text);
+        }
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 

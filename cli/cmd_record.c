@@ -24,6 +24,7 @@
 #include "symbolize/index_cache.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/symbol_process.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -110,8 +111,9 @@ static void print_summary(const struct record_options *options, const struct rec
                  text_number_count(p->n_zones).text, text_number_count(p->n_lost).text,
                  p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0);
         if (isatty(STDERR_FILENO))
-                complain_next("hyprof report %s",
-                              strcmp(options->path, OPTION_DEFAULT_TRACE) ? options->path : "");
+                complain_next("hyprof report %s", strcmp(options->path, OPTION_DEFAULT_TRACE)
+                                                          ? shell_word_of(options->path).text
+                                                          : "");
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */

@@ -16,6 +16,7 @@
 #include "cli/standard_output.h"
 #include "cli/waits_text.h"
 #include "view/off_cpu_view.h"
+#include "view/shell_word.h"
 #include "view/view_document.h"
 
 #include <errno.h>
@@ -95,31 +96,16 @@ static void warn_of_ending(const struct report *report, const char *path)
                 complain("warning: %s: %s; showing what stands before", path, report->ending_words);
 }
 
-/* Where names of what was asked for are listed; of several, that which is looked up last. */
-static const char *find_list(const struct report_views *views)
-{
-        if (views->function)
-                return "--functions";
-        if (views->filter.module)
-                return "--modules";
-        if (views->filter.zone)
-                return "--zones";
-        return views->filter.thread || views->filter.process ? "--threads" : NULL;
-}
-
 /* Returns the exit status. */
 static int explain_failure(int code, const struct arguments *args, const struct error *err)
 {
+        bool is_there = strcmp(args->path, "-") == 0 || access(args->path, F_OK) == 0;
+
+        if (code != -ENOENT || !args->views.function || !is_there)
+                return filter_options_explain(&args->views.filter, code, args->path, err);
         complain("error: %s", err->text);
-        if (code == -ENOENT && access(args->path, F_OK) < 0 && strcmp(args->path, "-") != 0)
-                complain_try("hyprof record COMMAND");
-        else if (code == -ENOENT && find_list(&args->views))
-                complain_try("hyprof report %s %s", find_list(&args->views), args->path);
-        else if (code == -EBADMSG)
-                complain_try("a file that hyprof record wrote");
-        else if (code == -ENOTSUP)
-                complain_try("a newer hyprof");
-        return code == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
+        complain_try("hyprof report --functions %s", shell_word_of(args->path).text);
+        return EXIT_STATUS_FAILED;
 }
 
 static int print_text(const struct report *report, const struct arguments *args, uint32_t limit)

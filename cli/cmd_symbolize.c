@@ -23,6 +23,7 @@
 #include "symbolize/symbol_findings.h"
 #include "symbolize/symbol_process.h"
 #include "symbolize/symbol_search.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -278,7 +279,8 @@ static void print_summary(const struct work *w)
         if (n_nameless > 0) {
                 struct module_words words = module_words_of(w->code.dictionary, largest);
 
-                complain_try("hyprof symbolize --debug-dir DIR %s, with %s%s%s in DIR%s", w->path, words.name,
+                complain_try("hyprof symbolize --debug-dir DIR %s, with %s%s%s in DIR%s",
+                             shell_word_of(w->path).text, words.name,
                              words.build_id[0] ? " of build-id " : "", words.build_id,
                              n_nameless > 1 ? "; hyprof modules shows the others" : "");
         }
@@ -332,9 +334,10 @@ static int run(void *context, struct common_options *common)
         if (r < 0)
                 complain("error: %s", err.text);
         if (r == -ENODATA)
-                complain_try("hyprof check --repair %s, or -o FILE for another trace", path);
+                complain_try("hyprof check --repair %s, or -o FILE for another trace",
+                             shell_word_of(path).text);
         else if (r < 0 && w.is_in_place && (r == -ESPIPE || r == -EACCES || r == -EPERM || r == -EROFS))
-                complain_try("hyprof symbolize -o FILE %s", path);
+                complain_try("hyprof symbolize -o FILE %s", shell_word_of(path).text);
         else if (r == 0 && !args->quiet)
                 print_summary(&w);
         symbol_findings_deinit(&w.findings);

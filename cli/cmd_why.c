@@ -4,7 +4,6 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "analyze/why.h"
-#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
@@ -195,10 +194,7 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
 
 static void try_zones(const char *path)
 {
-        struct byte_buffer word = { .data = NULL };
-
-        complain_try("hyprof report --zones %s", shell_word_make(&word, path, strlen(path)));
-        byte_buffer_deinit(&word);
+        complain_try("hyprof report --zones %s", shell_word_of(path).text);
 }
 
 static int run(void *context, struct common_options *common)

@@ -3,7 +3,10 @@
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "cli/complaint.h"
+#include "cli/exit_status.h"
+#include "view/shell_word.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int find_unit(const char *word, uint64_t *ret_ns)
 {
@@ -161,4 +165,31 @@ void filter_options_describe(const struct trace_filter_request *request, struct 
         add_word(words, "zone", request->zone);
         add_word(words, "module", request->module);
         add_word(words, "event", request->event);
+}
+
+/* Where names of what was asked for are listed; of several, that which is looked up last. */
+static const char *find_list(const struct trace_filter_request *request)
+{
+        if (request->module)
+                return "--modules";
+        if (request->zone)
+                return "--zones";
+        return request->thread || request->process ? "--threads" : NULL;
+}
+
+int filter_options_explain(const struct trace_filter_request *request, int code, const char *path,
+                           const struct error *err)
+{
+        const char *list = find_list(request);
+
+        complain("error: %s", err->text);
+        if (code == -ENOENT && strcmp(path, "-") != 0 && access(path, F_OK) < 0)
+                complain_try("hyprof record COMMAND");
+        else if (code == -ENOENT && list)
+                complain_try("hyprof report %s %s", list, shell_word_of(path).text);
+        else if (code == -EBADMSG)
+                complain_try("a file that hyprof record wrote");
+        else if (code == -ENOTSUP)
+                complain_try("a newer hyprof");
+        return code == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }

@@ -10,6 +10,7 @@
 #include "analyze/trace_filter.h"
 
 struct byte_buffer;
+struct error;
 
 /* Rows for a command's option_table; its letters must be these. */
 #define FILTER_OPTION_FROM    1100
@@ -53,5 +54,13 @@ int filter_options_parse_time(const char *text, uint64_t *ret_ns);
 
 /* What is asked for in words: "from 1.5 s, thread worker*"; nothing if that is everything. */
 void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words);
+
+/*
+ * filter_options_explain() - a complaint about what trace_filter_init() or opening the trace returned, and what to try
+ * @code:  negative; @path: of the trace
+ * Returns the exit status.
+ */
+int filter_options_explain(const struct trace_filter_request *request, int code, const char *path,
+                           const struct error *err);
 
 #endif /* CLI_FILTER_OPTIONS_H */

@@ -3,6 +3,7 @@
 
 #include "analyze/report.h"
 #include "view/report_names.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 #include "view/view_document.h"
 
@@ -52,38 +53,18 @@ void report_heading_add(struct view_document *d, const struct report *report, st
                 view_document_warn(d, "the trace does not end as it should: %s", report->ending_words);
 }
 
-static bool is_plain(const char *word)
-{
-        return word[0] != '\0' && word[0] != '-' &&
-               strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-") ==
-                       strlen(word);
-}
-
 void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)
 {
-        char words[256], quoted[2048];
-        size_t n = 0;
+        char words[256];
         va_list args;
 
         va_start(args, format);
         (void)vsnprintf(words, sizeof(words), format, args);
         va_end(args);
-        if (!trace_path || is_plain(trace_path)) {
-                view_document_hint(d, "hyprof %s%s%s", words, trace_path ? " " : "",
-                                   trace_path ? trace_path : "");
-                return;
-        }
-        /* What ends a quotation is put behind a backslash, and the next one begun. */
-        for (const char *at = trace_path; *at != '\0' && n + 8 < sizeof(quoted); at++) {
-                quoted[n++] = *at;
-                if (*at != '\'')
-                        continue;
-                quoted[n++] = '\\';
-                quoted[n++] = '\'';
-                quoted[n++] = '\'';
-        }
-        view_document_hint(d, "hyprof %s %s'%.*s'", words, trace_path[0] == '-' && n > 1 ? "-- " : "", (int)n,
-                           quoted);
+        if (trace_path)
+                view_document_hint(d, "hyprof %s %s", words, shell_word_of(trace_path).text);
+        else
+                view_document_hint(d, "hyprof %s", words);
 }
 
 void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known)

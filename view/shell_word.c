@@ -1,37 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/shell_word.h"
 
-#include "base/byte_buffer.h"
-
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_plain(const char *bytes, size_t n_bytes)
 {
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:+@%";
+        static const char plain[] =
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-";
 
         for (size_t i = 0; i < n_bytes; i++)
-                if (bytes[i] == '\0' || !strchr(plain, bytes[i]))
+                if (!memchr(plain, bytes[i], sizeof(plain) - 1))
                         return false;
-        return n_bytes > 0;
+        return n_bytes != 0;
 }
 
-const char *shell_word_make(struct byte_buffer *storage, const char *bytes, size_t n_bytes)
+/* Behind what stands in the word already. */
+static void add_bytes(struct shell_word *word, const char *bytes, size_t n_bytes)
 {
-        bool plain = is_plain(bytes, n_bytes);
+        const char *mark = is_plain(bytes, n_bytes) ? "" : "'";
+        size_t n = strlen(word->text);
 
-        byte_buffer_clear(storage);
-        if (!plain)
-                byte_buffer_add_u8(storage, '\'');
-        for (size_t i = 0; i < n_bytes; i++) {
+        n += (size_t)snprintf(word->text + n, sizeof(word->text) - n, "%s", mark);
+        for (size_t i = 0; i < n_bytes && n + 8 < sizeof(word->text); i++) {
+                word->text[n++] = bytes[i];
+                if (bytes[i] != '\'')
+                        continue;
                 /* What ends a quotation is put behind a backslash, and the next one begun. */
-                if (bytes[i] == '\'')
-                        byte_buffer_add(storage, "'\\''", 4);
-                else
-                        byte_buffer_add_u8(storage, (uint8_t)bytes[i]);
+                word->text[n++] = '\\';
+                word->text[n++] = '\'';
+                word->text[n++] = '\'';
         }
-        if (!plain)
-                byte_buffer_add_u8(storage, '\'');
-        byte_buffer_add_u8(storage, 0);
-        return storage->failed ? "" : (const char *)storage->data;
+        (void)snprintf(word->text + n, sizeof(word->text) - n, "%s", mark);
+}
+
+struct shell_word shell_word_of_name(struct report_string name)
+{
+        struct shell_word word = { .text = "" };
+
+        add_bytes(&word, name.bytes, name.n_bytes);
+        return word;
+}
+
+struct shell_word shell_word_of(const char *path)
+{
+        struct shell_word word = { .text = "" };
+
+        if (path[0] == '-' && path[1] != '\0')
+                (void)snprintf(word.text, sizeof(word.text), "-- ");
+        add_bytes(&word, path, strlen(path));
+        return word;
 }

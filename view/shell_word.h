@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/shell_word.h - a name as one word of a command line that can be pasted
+ * view/shell_word.h - a path or a name as it has to be typed for a shell
  *
- * Way of the data:  names, paths -> [shell_word] -> hints of views and commands
+ * Way of the data:  paths -> [shell_word] -> commands that are proposed: hints, "try:", "next:"
  */
 #ifndef VIEW_SHELL_WORD_H
 #define VIEW_SHELL_WORD_H
 
-#include <stddef.h>
+#include "analyze/report_string.h"
 
-struct byte_buffer;
+#define SHELL_WORD_BYTES_MAX 2048 /* a longer one is cut: nobody would type it */
 
-/*
- * shell_word_make() - the @n_bytes of @bytes as they are if a shell takes them for one word, else in quotes
- * @storage: keeps the result; what it had is gone.  Returns its text, "" without memory.
- */
-const char *shell_word_make(struct byte_buffer *storage, const char *bytes, size_t n_bytes);
+struct shell_word {
+        char text[SHELL_WORD_BYTES_MAX];
+};
+
+/* @path itself if nothing in it has a meaning, else in quotes; behind "-- " if it would be taken for an option. */
+struct shell_word shell_word_of(const char *path);
+
+/* The same of a name, as the value of an option: never behind "-- ". */
+struct shell_word shell_word_of_name(struct report_string name);
 
 #endif /* VIEW_SHELL_WORD_H */

@@ -538,13 +538,9 @@ static void add_warnings(const struct filling *f)
 static void hint(const struct filling *f, const char *before, const struct report_string *what,
                  const char *after)
 {
-        struct byte_buffer word = { .data = NULL }, path = { .data = NULL };
-
         view_document_hint(f->document, "hyprof %s%s%s%s %s", before, what ? " " : "",
-                           what ? shell_word_make(&word, what->bytes, what->n_bytes) : "", after,
-                           shell_word_make(&path, f->options->path, strlen(f->options->path)));
-        byte_buffer_deinit(&word);
-        byte_buffer_deinit(&path);
+                           what ? shell_word_of_name(*what).text : "", after,
+                           shell_word_of(f->options->path).text);
 }
 
 /* A share that has enough instances, if there is a round one. */

@@ -21,6 +21,13 @@ json() { # name, jq's expression, options...
         view "$1" --json "${@:3}" | jq -e "$2"
 }
 
+refused() { # exit status, words on standard error, arguments...
+        local status=0
+        "$HYPROF" "${@:3}" >"$TMPDIR/refused.out" 2>"$TMPDIR/refused" || status=$?
+        cat "$TMPDIR/refused"
+        [ "$status" = "$1" ] && [ ! -s "$TMPDIR/refused.out" ] && grep -qF -- "$2" "$TMPDIR/refused"
+}
+
 fits() { # name, columns, options...
         COLUMNS=$2 view "$1" "${@:3}" >"$TMPDIR/text" || return 1
         python3 -c 'import sys; sys.exit(any(len(l.rstrip("\n")) > int(sys.argv[1]) for l in sys.stdin))' "$2" <"$TMPDIR/text"
@@ -110,6 +117,17 @@ holds "modules: the filter keeps the one that is named" json plain '.modules.row
 
 holds "two views: 2" ends_with 2 "$HYPROF" report --zones --threads "$TMPDIR/split.hyp"
 holds "no such section: 2" ends_with 2 "$HYPROF" report --zones --csv --section nonsense "$TMPDIR/split.hyp"
+for command in report csv query; do
+        options=()
+        [ "$command" != query ] || options=(--sqlite "$TMPDIR/never.db")
+        holds "$command: no such thread: 1, and where they are listed" refused 1 "report --threads $TMPDIR/split.hyp" \
+                "$command" "${options[@]}" --thread nosuch "$TMPDIR/split.hyp"
+        holds "$command: no list of CPUs: 2" refused 2 "--cpu x: no list of CPUs" \
+                "$command" "${options[@]}" --cpu x "$TMPDIR/split.hyp"
+done
+holds "no such event: the names of those that there are" refused 1 "there are: c" report -e nosuch "$TMPDIR/split.hyp"
+holds "a database is no folder" refused 1 "Is a directory" query --sqlite "$TMPDIR" "$TMPDIR/split.hyp"
+holds "a database in no folder" refused 1 "No such file" query --sqlite "$TMPDIR/no/x.db" "$TMPDIR/split.hyp"
 holds "the overview says what it is of" grep -q '^  only  *to 0.100000000 s, thread waiter$' \
         <("$HYPROF" report --thread waiter --to 100ms "$TMPDIR/waits.hyp")
 holds "no zone in the range: not that the program has none" grep -q '^  zones  *none in what is looked at$' \
@@ -119,7 +137,7 @@ for also in "" --off-cpu --cpus; do
 done
 holds "CPUs: what the text leaves out is said" grep -q 'more row.*--limit 0 shows all' \
         <("$HYPROF" report --cpus --limit 1 "$TMPDIR/waits.hyp")
-halves=$(for range in "--to 300ms" "--from 300ms"; do view waits --json --threads $range; done |
+halves=$(for range in --to=300ms --from=300ms; do view waits --json --threads "$range"; done |
         jq -s '[.[].threads.rows[] | .on_cpu_ns + .waiting_ns] | add')
 holds "two halves have the time on CPUs and the waiting of the whole" same "$halves" \
         "$(view waits --json --threads | jq '[.threads.rows[] | .on_cpu_ns + .waiting_ns] | add')"

@@ -1,45 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* view/shell_word.h: whatever a name is, a shell takes it for that one word */
-#include "base/byte_buffer.h"
+/* view/shell_word.c: a shell that is given the word has the path again, whatever it is called */
 #include "view/shell_word.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-        const char *name, *word;
-} cases[] = {
+static const char *const paths[][2] = {
         { "run.hyp", "run.hyp" },
-        { "/a/b-c_d.1,x:y+z@w%", "/a/b-c_d.1,x:y+z@w%" },
-        { "my run.hyp", "'my run.hyp'" },
-        { "it's", "'it'\\''s'" },
-        { "$(x)`y`;z&*?[~#!", "'$(x)`y`;z&*?[~#!'" },
+        { "/a/b-c_d.hyp", "/a/b-c_d.hyp" },
+        { "-", "-" },
+        { "-x.hyp", "-- -x.hyp" },
+        { "a b.hyp", "'a b.hyp'" },
+        { "it's.hyp", "'it'\\''s.hyp'" },
+        { "$(true);*", "'$(true);*'" },
+        { "- x", "-- '- x'" },
         { "", "''" },
-        { "\xc3\xa9", "'\xc3\xa9'" },
 };
 
 START_TEST(test_words)
 {
-        struct byte_buffer storage = { .data = NULL };
+        struct shell_word word = shell_word_of(paths[_i][0]);
+        char command[SHELL_WORD_BYTES_MAX + 64], answer[64] = "";
+        FILE *shell;
 
-        ck_assert_str_eq(shell_word_make(&storage, "before, and longer than others", 30),
-                         "'before, and longer than others'");
-        ck_assert_str_eq(shell_word_make(&storage, cases[_i].name, strlen(cases[_i].name)), cases[_i].word);
-        byte_buffer_deinit(&storage);
+        ck_assert_str_eq(word.text, paths[_i][1]);
+        (void)snprintf(command, sizeof(command), "for w in %s; do :; done; printf %%s. \"$w\"", word.text);
+        shell = popen(command, "r");
+        ck_assert_ptr_nonnull(shell);
+        ck_assert_uint_gt(fread(answer, 1, sizeof(answer) - 1, shell), 0);
+        ck_assert_int_eq(pclose(shell), 0);
+        answer[strlen(answer) - 1] = '\0';
+        ck_assert_str_eq(answer, paths[_i][0]);
+}
+END_TEST
+
+START_TEST(test_long_paths_are_cut)
+{
+        char path[2 * SHELL_WORD_BYTES_MAX];
+        struct shell_word word;
+
+        memset(path, '\'', sizeof(path) - 1);
+        path[sizeof(path) - 1] = '\0';
+        word = shell_word_of(path);
+        ck_assert_uint_lt(strlen(word.text), sizeof(word.text));
+        memset(path, 'a', sizeof(path) - 1);
+        word = shell_word_of(path);
+        ck_assert_uint_gt(strlen(word.text), sizeof(word.text) - 16);
 }
 END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("shell_word");
-        TCase *tests = tcase_create("words");
-        SRunner *runner;
+        Suite *suite = suite_create("view/shell_word");
+        TCase *tests = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
         int n_failed;
 
-        tcase_add_loop_test(tests, test_words, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+        tcase_add_loop_test(tests, test_words, 0, sizeof(paths) / sizeof(paths[0]));
+        tcase_add_test(tests, test_long_paths_are_cut);
         suite_add_tcase(suite, tests);
-        runner = srunner_create(suite);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { A = 1, B, C, SLASHED };
+enum { A = 1, B, C, SLASHED, CALLED_Z2 };
 
 static void build(struct trace_builder *b)
 {
@@ -19,6 +19,7 @@ static void build(struct trace_builder *b)
         ck_assert_uint_eq(trace_builder_location(b, "b"), B);
         ck_assert_uint_eq(trace_builder_location(b, "c"), C);
         ck_assert_uint_eq(trace_builder_location(b, "x/y,z"), SLASHED);
+        ck_assert_uint_eq(trace_builder_location(b, "z2"), CALLED_Z2);
 }
 
 static const struct {
@@ -51,6 +52,9 @@ static const struct {
         { "b,c", { A }, false, false },
         { "z2", { B }, true, true },
         { "z2", { A }, false, false },
+        { "z2", { CALLED_Z2 }, false, false }, /* a handle is one zone's alone */
+        { "[z]2", { CALLED_Z2 }, true, true },
+        { "z99", { B }, false, false },
         { "a/z3", { A, C }, true, true },
         { "x\\/y\\,z", { SLASHED }, true, true },
         { "x*", { SLASHED }, true, true },
