@@ -91,6 +91,7 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
 static void add_groups(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
+        const struct trace_thread *thread;
         double weight = 0, on_cpu = 0;
 
         for (size_t i = 0; i < s->n_items; i++) {
@@ -101,6 +102,8 @@ static void add_groups(struct why *w)
                 w->groups[group].n++;
                 w->groups[group].duration += duration;
                 w->groups[group].duration2 += duration * duration;
+                thread = trace_dictionary_row(w->dictionary, TRACE_TABLE_THREADS, instance->thread);
+                w->are_fibers |= thread->kind == TRACE_THREAD_FIBER;
                 w->n_samples[group] += instance->n_samples;
                 w->on_cpu_ns[group] += (double)instance->on_cpu_ns;
                 w->n_moves[group] += (double)instance->n_moves;

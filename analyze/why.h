@@ -39,7 +39,8 @@ enum why_cause_kind {
         WHY_CAUSE_WAIT,     /* place */
         WHY_CAUSE_FAULTS,   /* label of the function that faults, or 0 */
         WHY_CAUSE_MOVED,
-        WHY_CAUSE_ZONE, /* location; only where there are no samples */
+        WHY_CAUSE_SUSPENDED, /* of a fiber */
+        WHY_CAUSE_ZONE,      /* location; only where there are no samples */
         /* of the machine, and of nobody */
         WHY_CAUSE_DISPLACED, /* preempted, and moved by the scheduler */
         WHY_CAUSE_PREEMPTED,
@@ -114,6 +115,7 @@ struct why {
         struct why_group_sum groups[2]; /* of the instances that are compared */
         uint64_t n_samples[2];
         double on_cpu_ns[2], n_moves[2]; /* means */
+        bool are_fibers;                 /* instances of fibers are among them: what ran there is not known */
         double extra_ns;
         struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
         uint64_t median_ns;

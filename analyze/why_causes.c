@@ -20,7 +20,7 @@
 #define MOVED_OF_ALL_MIN 0.5 /* slow instances that were moved, at least */
 
 /* Things of the first tally, behind locks and places. */
-enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_ON_CPU, N_THINGS };
+enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_SUSPENDED, THING_ON_CPU, N_THINGS };
 
 struct tallies {
         struct why_tally times; /* a part of the duration: locks, places, N_THINGS */
@@ -59,6 +59,9 @@ static void add_row(struct why *w, struct tallies *t, enum why_group group, cons
                 break;
         case WHY_PREEMPTED:
                 why_tally_add(&t->times, group, first + THING_PREEMPTED, amount, row->n);
+                break;
+        case WHY_SUSPENDED:
+                why_tally_add(&t->times, group, first + THING_SUSPENDED, amount, row->n);
                 break;
         case WHY_DELAY:
                 why_tally_add(&t->times, group, first + THING_DELAY, amount, row->n);
@@ -221,8 +224,12 @@ static int put_unwaited(struct why *w, const struct tallies *t)
         struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1, .is_sampled = true };
         struct why_cause displaced = { .kind = WHY_CAUSE_DISPLACED, .p = 1 };
         struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(&first[THING_MOVED]) };
+        struct why_cause suspended = { .kind = WHY_CAUSE_SUSPENDED,
+                                       .p = compare_times(&first[THING_SUSPENDED]) };
         int r = put_measure(w, moved, &first[THING_MOVED]);
 
+        if (r == 0)
+                r = put_measure(w, suspended, &first[THING_SUSPENDED]);
         if (r == 0)
                 r = put_measure(w, displaced, &first[THING_DISPLACED]);
         if (r == 0)
@@ -421,7 +428,7 @@ int why_causes_find(struct why *w)
                 t.are_gaps_moves = judge_gaps(w);
                 add_up(w, &t);
                 /* Moves and page faults are two more. */
-                w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2;
+                w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2 + w->are_fibers;
                 r = put_waits(w, &t);
         }
         if (r == 0)

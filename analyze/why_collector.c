@@ -305,6 +305,24 @@ static int obtain_lock(struct why_collector *c, struct why_collector_thread *sta
         return 0;
 }
 
+/* A fiber waits for nothing that the kernel knows: it is taken off its thread, or its thread off the CPU. */
+static int take_fiber_switch(struct why_collector_thread *state, const struct trace_event *event)
+{
+        uint64_t begin_ns = state->out_ns > state->begin_ns ? state->out_ns : state->begin_ns;
+        bool was_out = state->out_ns != 0;
+
+        if (event->op == TRACE_OP_SWITCH_OUT) {
+                state->out_ns = event->time_ns;
+                state->is_preempted = event->switch_out.preempted != 0;
+                return 0;
+        }
+        state->out_ns = 0;
+        if (!was_out || !state->is_open || event->time_ns <= begin_ns)
+                return 0;
+        return why_draft_add(&state->draft, state->is_preempted ? WHY_PREEMPTED : WHY_SUSPENDED, 0,
+                             event->time_ns - begin_ns);
+}
+
 static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
 {
@@ -321,6 +339,9 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         } else if (event->op == TRACE_OP_LOCK_RELEASE || event->op == TRACE_OP_LOCK_OBTAIN) {
                 /* Whoever does something with another lock has given up waiting: a try with a time limit. */
                 state->lock = 0;
+        } else if (thread->timeline.is_fiber &&
+                   (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN)) {
+                r = take_fiber_switch(state, event);
         }
         return r < 0 ? no_memory(err) : 0;
 }

@@ -63,6 +63,8 @@ struct why_collector_thread {
         struct why_lock_waits lock_waits;
         uint64_t begin_ns, n_migrations, n_gaps, n_moved_gaps, n_samples, weight;
         uint64_t lock_since_ns;
+        uint64_t out_ns; /* of a fiber: since when it does not run; 0 = it does */
+        bool is_preempted;
         uint32_t lock; /* that it waits for; 0 = none */
         uint32_t depth;
         bool is_open;

@@ -288,6 +288,18 @@ static int load_run(struct loading *l, const char *path, struct error *err)
         return r;
 }
 
+/* A mistake in a job that looks as if all were well. */
+static void warn_of_same(const struct loading *l)
+{
+        const struct diff_files *before = &l->args->before, *after = &l->args->after;
+
+        for (size_t i = 0; i < before->n; i++)
+                for (size_t j = 0; j < after->n; j++)
+                        if (strcmp(before->paths[i], after->paths[j]) == 0)
+                                view_document_warn(l->document, "%s is compared with itself",
+                                                   after->paths[j]);
+}
+
 static int load_runs(struct loading *l, struct error *err)
 {
         const struct diff_files *before = &l->args->before, *after = &l->args->after;
@@ -308,6 +320,7 @@ static int load_runs(struct loading *l, struct error *err)
                 r = load_run(l, before->paths[i], err);
         for (size_t i = 0; r == 0 && i < after->n; i++)
                 r = load_run(l, after->paths[i], err);
+        warn_of_same(l);
         if (r == 0 && l->rates_differ)
                 view_document_warn(l->document,
                                    "not all were sampled at the same rate, and sampling takes time "

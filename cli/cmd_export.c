@@ -42,7 +42,7 @@ struct arguments {
 
 /* The file that is written. */
 struct destination {
-        char *path; /* heap; "-" = standard output */
+        const char *path; /* "-" = standard output */
         struct replaced_file file;
         struct gzip_file stream;
 };
@@ -151,21 +151,17 @@ static bool is_packed(const struct export_format *format, const char *output)
         return ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
 }
 
-static int open_destination(struct destination *d, const struct export_format *format,
-                            const struct arguments *args, struct error *err)
+static int open_destination(struct destination *d, const struct export_format *format, const char *path,
+                            bool force, struct error *err)
 {
-        bool packed;
+        bool packed = is_packed(format, path);
         int r;
 
-        *d = (struct destination){ .file = { .fd = -1, .folder_fd = -1 } };
-        d->path = args->output ? strdup(args->output) : name_output(args->path, format->extension);
-        if (!d->path)
-                return error_set(err, -ENOMEM, "no memory for a path");
-        packed = is_packed(format, d->path);
-        if (strcmp(d->path, "-") == 0 && (packed || format->is_binary) && isatty(STDOUT_FILENO) != 0)
+        *d = (struct destination){ .path = path, .file = { .fd = -1, .folder_fd = -1 } };
+        if (strcmp(path, "-") == 0 && (packed || format->is_binary) && isatty(STDOUT_FILENO) != 0)
                 return error_set(err, -EINVAL, "standard output is a terminal, and %s is nothing to read",
                                  format->name);
-        r = replaced_file_open(&d->file, d->path, !args->force, err);
+        r = replaced_file_open(&d->file, path, !force, err);
         return r < 0 ? r : gzip_file_open(&d->stream, d->file.fd, packed, err);
 }
 
@@ -173,7 +169,6 @@ static void close_destination(struct destination *d)
 {
         gzip_file_close(&d->stream);
         replaced_file_close(&d->file);
-        free(d->path);
 }
 
 /* "left out: 3 messages; 2 frames" */
@@ -206,7 +201,9 @@ static void print_done(const struct destination *d, const struct export_format *
                  text_number_count(totals->n_zones).text);
         print_left_out(totals);
         if (!is_stdout)
-                complain_next("%s %s", format->next, shell_word_of(d->path).text);
+                complain_next("%s %s",
+                              ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip" : format->next,
+                              shell_word_of(d->path).text);
 }
 
 static void warn_of_ending(const struct loaded_trace *trace, const char *path)
@@ -216,12 +213,13 @@ static void warn_of_ending(const struct loaded_trace *trace, const char *path)
 }
 
 static int write_trace(struct loaded_trace *trace, const struct export_format *format,
-                       const struct export_options *options, const struct arguments *args, struct error *err)
+                       const struct export_options *options, const struct arguments *args, const char *path,
+                       struct error *err)
 {
         struct export_totals totals = { .n_samples = 0 };
         struct destination d;
-        uint64_t n_bytes;
-        int r = open_destination(&d, format, args, err);
+        uint64_t n_bytes = 0;
+        int r = open_destination(&d, format, path, args->force, err);
 
         if (r == 0)
                 r = format->write(trace, options, d.stream.out, &totals, err);
@@ -253,8 +251,12 @@ static int export_trace(const struct export_format *format, const struct argumen
         };
         struct trace_filter filter = { .is_empty = true };
         struct loaded_trace trace;
-        int r = loaded_trace_open(&trace, args->path, err);
+        char *path = args->output ? strdup(args->output) : name_output(args->path, format->extension);
+        int r;
 
+        if (!path)
+                return error_set(err, -ENOMEM, "no memory for a path");
+        r = loaded_trace_open(&trace, args->path, err);
         if (r == 0)
                 r = trace_filter_init(&filter, &args->filter, &trace, err);
         if (r == 0) {
@@ -262,9 +264,10 @@ static int export_trace(const struct export_format *format, const struct argumen
                 r = export_event_choose(&trace, &filter, &options.event, err);
         }
         if (r == 0)
-                r = write_trace(&trace, format, &options, args, err);
+                r = write_trace(&trace, format, &options, args, path, err);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
+        free(path);
         return r;
 }
 

@@ -142,6 +142,10 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
 
         view_document_init(&document, WHY_VIEW_SCHEMA);
         why_view_fill(&document, why, trace, &options);
+        if (args->filter.module)
+                view_document_warn(&document,
+                                   "--module: samples and waits in other files are left out, and their "
+                                   "time is unexplained");
         status = output_options_print(&args->output, &document);
         view_document_deinit(&document);
         return status;

@@ -281,9 +281,9 @@ static int take_frame(struct firefox_profile *p, const struct walked_thread *thr
                 r = -ENOMEM;
         if (r < 0)
                 return no_memory(err, r);
-        sequence = &p->sequences[id - 1];
         if (r == 1)
-                *sequence = (struct firefox_sequence){ .any = false };
+                p->sequences[id - 1] = (struct firefox_sequence){ .any = false };
+        sequence = &p->sequences[id - 1];
         marker.is_instant = !sequence->any || sequence->last_ns > event->time_ns;
         marker.begin_ns = marker.is_instant ? event->time_ns : sequence->last_ns;
         sequence->last_ns = event->time_ns;

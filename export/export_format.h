@@ -84,7 +84,8 @@ struct export_format {
         const char *help;      /* who opens it */
         const char *next;      /* for the line "next: ...", which ends with the file */
         export_function *write;
-        bool is_binary; /* nothing for a terminal, even without gzip */
+        bool is_binary;    /* nothing for a terminal, even without gzip */
+        bool reads_packed; /* its reader takes files that gzip packed */
 };
 
 /* All formats, in the order in which they are listed; ends with one whose name is NULL. */

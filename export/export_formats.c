@@ -18,6 +18,7 @@ static const struct export_format formats[] = {
                 .help = "ui.perfetto.dev, trace_processor: zones, CPUs, waits, plots, samples on one timeline; SQL",
                 .next = "trace_processor_shell",
                 .write = export_perfetto,
+                .reads_packed = true,
                 .is_binary = true,
         },
         {
@@ -26,6 +27,7 @@ static const struct export_format formats[] = {
                 .help = "profiler.firefox.com, profiler-cli: call tree, flame graph, zones as markers, waits",
                 .next = "open https://profiler.firefox.com, which keeps the file in the browser, with",
                 .write = export_firefox,
+                .reads_packed = true,
         },
         {
                 .name = "speedscope",
@@ -40,6 +42,7 @@ static const struct export_format formats[] = {
                 .help = "go tool pprof, and hosted profilers that take its format",
                 .next = "go tool pprof -top",
                 .write = export_pprof,
+                .reads_packed = true,
                 .is_binary = true,
         },
         {

@@ -128,6 +128,7 @@ static void put_cause_handle(const struct filling *f, struct view_table *t, cons
         case WHY_CAUSE_LOCK:
         case WHY_CAUSE_WAIT:
         case WHY_CAUSE_MOVED:
+        case WHY_CAUSE_SUSPENDED:
         case WHY_CAUSE_DISPLACED:
         case WHY_CAUSE_PREEMPTED:
         case WHY_CAUSE_DELAY:
@@ -504,6 +505,10 @@ static void add_warnings(const struct filling *f)
                 return;
         if (c->event == 0)
                 view_document_warn(d, "no samples: what ran in the extra time is unknown");
+        else if (w->are_fibers)
+                view_document_warn(d,
+                                   "zones of fibers: samples and waits of the threads that they ran on are "
+                                   "not looked at");
         else if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
                 view_document_warn(d,
                                    "not enough samples: %" PRIu64 " in slow instances, %d are needed to "
@@ -567,7 +572,7 @@ static void add_hints(const struct filling *f)
                 hint(f, "report --zone", &zone, "");
         if (has_slow && w->groups[WHY_SLOW].n < WHY_SLOW_MIN && larger_share(w))
                 hint(f, "why --zone", &zone, larger_share(w));
-        if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
+        if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN && !w->are_fibers)
                 view_document_hint(f->document, "hyprof record -F 9999 --off-cpu COMMAND");
 }
 

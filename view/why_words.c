@@ -24,6 +24,7 @@ static const struct {
         [WHY_CAUSE_WAIT] = { "wait", "waiting" },
         [WHY_CAUSE_FAULTS] = { "page-faults", "page faults" },
         [WHY_CAUSE_MOVED] = { "migration", "moved to another CPU" },
+        [WHY_CAUSE_SUSPENDED] = { "suspended", "suspended" },
         [WHY_CAUSE_ZONE] = { "zone", "in the zone" },
         [WHY_CAUSE_DISPLACED] = { "displaced", "preempted, then moved" },
         [WHY_CAUSE_PREEMPTED] = { "preempted", "preempted" },
@@ -259,6 +260,8 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         } else if (cause->kind == WHY_CAUSE_MOVED) {
                 add(out, "moving to another CPU (%.1f moves an instance, %.1f in typical ones)",
                     w->n_moves[WHY_SLOW], w->n_moves[WHY_TYPICAL]);
+        } else if (cause->kind == WHY_CAUSE_SUSPENDED) {
+                add(out, "suspended, while other fibers or nothing ran");
         } else if (cause->kind == WHY_CAUSE_ZONE) {
                 add(out, "the zone ");
                 add_quoted(out, name);
@@ -293,7 +296,7 @@ static bool lacks_samples(const struct why *w, double machine)
 {
         double extra_on_cpu = w->on_cpu_ns[WHY_SLOW] - w->on_cpu_ns[WHY_TYPICAL];
 
-        return w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN && machine < 0.5 &&
+        return !w->are_fibers && w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN && machine < 0.5 &&
                extra_on_cpu > 0.5 * w->extra_ns && w->collector.event != 0;
 }
 

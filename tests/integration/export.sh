@@ -41,5 +41,9 @@ holds 'and what to try writes it as well' runs_try
 holds 'a file with an odd name' ends_with 0 export_to pprof -o 'a & b.gz' plain.hyp
 holds 'that is there already' ends_with 1 export_to pprof -o 'a & b.gz' plain.hyp
 holds 'is written by what to try' runs_try
+holds 'packed, for who reads that' ends_with 0 export_to perfetto -o packed.gz plain.hyp
+holds 'is opened as it is' grep -q '^next: trace_processor_shell packed.gz' err
+holds 'packed, for who does not' ends_with 0 export_to folded -o packed.folded.gz plain.hyp
+holds 'is unpacked first' grep -q '^next: gunzip packed.folded.gz' err
 holds 'a folder' ends_with 1 export_to folded -o . plain.hyp
 echo "1..$n_cases"

@@ -417,6 +417,48 @@ START_TEST(test_odd_traces)
 }
 END_TEST
 
+/* The worker of PLANT_ZONE is a fiber here, which its thread leaves in slow instances. */
+START_TEST(test_fibers_are_suspended)
+{
+        struct program p;
+        struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .fiber = 1 };
+        const struct why_cause *answer;
+        struct asked a;
+        uint64_t now_ns = 1000;
+        uint32_t id;
+
+        program_init(&p, false);
+        fiber.process = ((const struct trace_thread *)trace_dictionary_row(&p.b.dictionary,
+                                                                           TRACE_TABLE_THREADS, p.worker))
+                                ->process;
+        id = trace_builder_row(&p.b, TRACE_TABLE_THREADS, &fiber);
+        load(&p, NULL, 0);
+        trace_builder_begin_run(&p.b, id);
+        ADD(&p.b, 10, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < N_INSTANCES; i++) {
+                trace_builder_begin_zone(&p.b, now_ns, p.request);
+                now_ns += USUAL_NS + (uint64_t)(i % 40) * 1000;
+                if (i % SLOW_EVERY == 19) {
+                        ADD(&p.b, now_ns, SWITCH_OUT, 0, (uint64_t)_i);
+                        now_ns += EXTRA_NS;
+                        ADD(&p.b, now_ns, SWITCH_IN, 1);
+                }
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
+                now_ns += GAP_NS;
+        }
+        trace_builder_end_run(&p.b);
+        trace_builder_finish(&p.b);
+        ask(&a, &p, &slowest);
+        answer = why_find_answer(&a.why);
+        ck_assert(a.why.are_fibers);
+        ck_assert_msg((answer != NULL) == (_i == 0), "%s", a.answer);
+        ck_assert_msg(strstr(a.answer, _i == 0 ? "suspended" : "others had the CPU") != NULL, "%s", a.answer);
+        ck_assert_int_eq(why_find_largest(&a.why)->kind, _i == 0 ? WHY_CAUSE_SUSPENDED : WHY_CAUSE_PREEMPTED);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
 START_TEST(test_a_bad_pattern_is_refused)
 {
         static const struct why_request request = { .zone = "", .slowest = 0.01 };
@@ -480,6 +522,7 @@ int main(void)
         tcase_add_test(tests, test_few_samples_are_no_finding);
         tcase_add_test(tests, test_slower_than_is_a_limit);
         tcase_add_loop_test(tests, test_odd_traces, 0, 4);
+        tcase_add_loop_test(tests, test_fibers_are_suspended, 0, 2);
         tcase_add_test(tests, test_a_bad_pattern_is_refused);
         tcase_add_test(tests, test_a_draft_is_bounded);
         suite_add_tcase(suite, tests);
