@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/report_text.h - a report as text of at most 100 columns
+ * cli/report_text.h - a report as text, as wide as the terminal
  *
  * Way of the data:  report -> [report_text] -> terminal
  */
