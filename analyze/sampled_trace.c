@@ -2,10 +2,12 @@
 #include "analyze/sampled_trace.h"
 
 #include "analyze/meta_value.h"
+#include "analyze/trace_filter.h"
+#include "analyze/trace_walk.h"
 #include "base/error.h"
 #include "format/attachment_chunk.h"
-#include "format/event_decoder.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_event.h"
 #include "format/trace_rows.h"
 
 #include <errno.h>
@@ -17,31 +19,16 @@ static const struct trace_symbol *symbol_at(const struct sampled_trace *t, uint3
         return trace_dictionary_row(t->dictionary, TRACE_TABLE_SYMBOLS, id);
 }
 
-static int add_events(struct sampled_trace *t, const struct trace_item *item, struct error *err)
+static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err)
 {
-        struct event_decoder decoder;
-        struct trace_event event;
-        struct event_run run;
-        int r = event_decoder_init(&decoder, t->dictionary, item->body, item->body_bytes, err);
+        struct sampled_trace *t = context;
+        const struct trace_sample_event *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
+                                                                    (uint32_t)event->sample.event);
+        int r = sample_stats_add(&t->samples, event, row->mode == TRACE_SAMPLE_MODE_WITH_LEADER);
 
-        if (r < 0)
-                return r;
-        while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
-                while ((r = event_decoder_next(&decoder, &event, err)) == 1) {
-                        const struct trace_sample_event *row;
-
-                        if (event.op != TRACE_OP_SAMPLE)
-                                continue;
-                        row = trace_dictionary_row(t->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
-                                                   (uint32_t)event.sample.event);
-                        r = sample_stats_add(&t->samples, &event, row->mode == TRACE_SAMPLE_MODE_WITH_LEADER);
-                        if (r < 0)
-                                return error_set(err, r, "adding up the samples: out of memory");
-                }
-                if (r < 0)
-                        return r;
-        }
-        return r;
+        (void)thread;
+        return r < 0 ? error_set(err, r, "adding up the samples: out of memory") : 0;
 }
 
 static int add_attachment(struct sampled_trace *t, const struct trace_item *item, struct error *err)
@@ -56,11 +43,37 @@ static int add_attachment(struct sampled_trace *t, const struct trace_item *item
         return r;
 }
 
-static int add_item(struct sampled_trace *t, const struct trace_item *item, struct error *err)
+/* Events go through the walk, code and sources beside it. */
+static int read_items(struct sampled_trace *t, struct trace_walk *walk, struct error *err)
 {
-        if (item->header.kind == TRACE_CHUNK_EVENTS)
-                return add_events(t, item, err);
-        return item->header.kind == TRACE_CHUNK_ATTACHMENT ? add_attachment(t, item, err) : 0;
+        struct trace_item item;
+        int r;
+
+        while ((r = trace_reader_next(t->reader, &item, err)) == 1) {
+                if (item.header.kind == TRACE_CHUNK_EVENTS)
+                        r = trace_walk_chunk(walk, &item, err);
+                else if (item.header.kind == TRACE_CHUNK_ATTACHMENT)
+                        r = add_attachment(t, &item, err);
+                if (r < 0)
+                        return r;
+        }
+        return r;
+}
+
+static int read_wanted(struct sampled_trace *t, const struct trace_filter_request *request, struct error *err)
+{
+        const struct trace_sink sink = { .context = t, .sample = on_sample };
+        struct trace_filter filter = { .is_empty = true };
+        struct trace_walk walk = { .n_threads = 0 };
+        int r = request ? trace_filter_init(&filter, request, &t->trace, err) : 0;
+
+        if (r == 0 && trace_walk_init(&walk, &t->trace, &filter, &sink) < 0)
+                r = error_set(err, -ENOMEM, "adding up the samples: out of memory");
+        if (r == 0)
+                r = read_items(t, &walk, err);
+        trace_walk_deinit(&walk);
+        trace_filter_deinit(&filter);
+        return r;
 }
 
 static int sum_events(struct sampled_trace *t)
@@ -94,27 +107,24 @@ static int index_symbols(struct sampled_trace *t)
         return 0;
 }
 
-int sampled_trace_load(struct sampled_trace *t, const char *path, struct error *err)
+int sampled_trace_load(struct sampled_trace *t, const char *path, const struct trace_filter_request *filter,
+                       struct error *err)
 {
-        struct trace_item item;
         int r;
 
         *t = (struct sampled_trace){ .reader = NULL };
         sample_stats_init(&t->samples);
         image_spool_init(&t->images);
         source_texts_init(&t->sources, NULL);
-        r = trace_reader_open(path, &t->reader, err);
+        r = loaded_trace_open(&t->trace, path, err);
         if (r < 0)
                 return r;
-        t->dictionary = trace_reader_dictionary(t->reader);
+        t->reader = t->trace.reader;
+        t->dictionary = t->trace.dictionary;
         source_texts_init(&t->sources, t->dictionary);
-        while ((r = trace_reader_next(t->reader, &item, err)) == 1) {
-                r = add_item(t, &item, err);
-                if (r < 0)
-                        return error_prefix(err, r, "%s", path);
-        }
+        r = read_wanted(t, filter, err);
         if (r < 0)
-                return r;
+                return error_prefix(err, r, "%s", path);
         if (sum_events(t) < 0 || index_symbols(t) < 0)
                 return error_set(err, -ENOMEM, "%s: no memory for its symbols", path);
         t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);
@@ -128,7 +138,7 @@ void sampled_trace_deinit(struct sampled_trace *t)
         sample_stats_deinit(&t->samples);
         free(t->events);
         free(t->first_symbols);
-        trace_reader_close(t->reader);
+        loaded_trace_close(&t->trace);
 }
 
 struct report_string sampled_trace_meta(const struct sampled_trace *t, const char *key)

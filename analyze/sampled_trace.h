@@ -2,13 +2,14 @@
 /*
  * analyze/sampled_trace.h - a trace read to its end for the places that its samples are at
  *
- * Way of the data:  trace_reader -> event_decoder, image_spool, source_texts -> [sampled_trace] -> annotation
+ * Way of the data:  loaded_trace -> trace_walk, image_spool, source_texts -> [sampled_trace] -> annotation
  *
  * Also the code and the sources that the trace keeps.  Not thread-safe.
  */
 #ifndef ANALYZE_SAMPLED_TRACE_H
 #define ANALYZE_SAMPLED_TRACE_H
 
+#include "analyze/loaded_trace.h"
 #include "analyze/sample_stats.h"
 #include "analyze/source_texts.h"
 #include "format/trace_reader.h"
@@ -17,9 +18,11 @@
 #include <stdint.h>
 
 struct error;
+struct trace_filter_request;
 
 struct sampled_trace {
-        struct trace_reader *reader;
+        struct loaded_trace trace;
+        struct trace_reader *reader;               /* the trace's */
         const struct trace_dictionary *dictionary; /* the reader's */
         struct sample_stats samples;
         struct image_spool images;
@@ -34,13 +37,15 @@ struct sampled_trace {
 };
 
 /*
- * sampled_trace_load() - read all of it
- * @path:  "-" for standard input
- * @ret:   to be deinitialised by the caller, after a failure too
+ * sampled_trace_load() - read it
+ * @path:    "-" for standard input
+ * @filter:  whose samples count; NULL = all
+ * @ret:     to be deinitialised by the caller, after a failure too
  * A trace that is cut off gives what stands before.  Returns 0, what trace_reader_open() returns, -EBADMSG for
- * malformed events, -ENOMEM.
+ * malformed events, what trace_filter_init() returns, -ENOMEM.
  */
-int sampled_trace_load(struct sampled_trace *ret, const char *path, struct error *err);
+int sampled_trace_load(struct sampled_trace *ret, const char *path, const struct trace_filter_request *filter,
+                       struct error *err);
 void sampled_trace_deinit(struct sampled_trace *t);
 
 /* The value of a key of META; empty if it is not there. */

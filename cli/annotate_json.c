@@ -208,7 +208,8 @@ static json_t *pack_event(const struct annotation *a)
         return report_object_take(&object);
 }
 
-static json_t *pack_all(const struct annotation *a, struct source_texts *sources)
+static json_t *pack_all(const struct annotation *a, struct source_texts *sources,
+                        struct report_string filter_words)
 {
         const struct trace_dictionary *d = a->trace->dictionary;
         struct report_object object = report_object_begin();
@@ -217,6 +218,7 @@ static json_t *pack_all(const struct annotation *a, struct source_texts *sources
         report_object_put(&object, "function", report_object_string(report_string_of(d, a->function.name)));
         report_object_put(&object, "module", pack_module(a));
         report_object_put(&object, "event", pack_event(a));
+        report_object_put(&object, "filter", report_object_string_or_null(filter_words));
         put_sum(&object, a, &a->sum);
         report_object_put(&object, "samples_elsewhere", report_object_number(a->elsewhere.n_samples));
         if (a->counters.n_counters > 0)
@@ -231,9 +233,10 @@ static json_t *pack_all(const struct annotation *a, struct source_texts *sources
         return report_object_take(&object);
 }
 
-int annotate_json_print(const struct annotation *a, struct source_texts *sources, FILE *out)
+int annotate_json_print(const struct annotation *a, struct source_texts *sources,
+                        struct report_string filter_words, FILE *out)
 {
-        json_t *root = pack_all(a, sources);
+        json_t *root = pack_all(a, sources, filter_words);
 
         if (!root)
                 return -ENOMEM;

@@ -8,6 +8,8 @@
 #ifndef CLI_ANNOTATE_JSON_H
 #define CLI_ANNOTATE_JSON_H
 
+#include "analyze/report_string.h"
+
 #include <stdio.h>
 
 #define ANNOTATE_JSON_SCHEMA "hyprof.annotation/1"
@@ -15,7 +17,8 @@
 struct annotation;
 struct source_texts;
 
-/* Everything, whatever the text would leave out.  Returns 0 or -ENOMEM. */
-int annotate_json_print(const struct annotation *a, struct source_texts *sources, FILE *out);
+/* Everything, whatever the text would leave out.  @filter_words: whose samples count; empty = all.  Returns 0 or -ENOMEM. */
+int annotate_json_print(const struct annotation *a, struct source_texts *sources,
+                        struct report_string filter_words, FILE *out);
 
 #endif /* CLI_ANNOTATE_JSON_H */

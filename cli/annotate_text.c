@@ -511,13 +511,17 @@ static int put_header(struct annotate_text *t)
         if (put_line(t, TEXT_COLOR_BOLD) < 0)
                 return -ENOMEM;
         text_line_add_string(&t->line, report_string_of(d, event->name));
-        text_line_add(&t->line, ": %s samples in it, %s of the trace's",
-                      text_number_count(a->sum.n_samples).text,
-                      text_number_share(report_share(a->sum.weight, all->weight)).text);
+        text_line_add(&t->line, ": %s samples in it, %s of %s", text_number_count(a->sum.n_samples).text,
+                      text_number_share(report_share(a->sum.weight, all->weight)).text,
+                      t->options->filter_words.n_bytes != 0 ? "those looked at" : "the trace's");
         if (a->elsewhere.n_samples != 0)
                 text_line_add(&t->line, "; %s more at places that are not shown",
                               text_number_count(a->elsewhere.n_samples).text);
         put_label(t, "event");
+        if (t->options->filter_words.n_bytes != 0) {
+                text_line_add_string(&t->line, t->options->filter_words);
+                put_label(t, "only");
+        }
         text_line_add(&t->line, "of the function's samples, by their weight");
         if (unit.n_bytes > 0) {
                 text_line_add(&t->line, " (");

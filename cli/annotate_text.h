@@ -7,6 +7,8 @@
 #ifndef CLI_ANNOTATE_TEXT_H
 #define CLI_ANNOTATE_TEXT_H
 
+#include "analyze/report_string.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@ struct annotate_text_options {
         uint32_t n_context; /* rows around each hot one that are shown, where some are left out */
         double share_hot;   /* 0 .. 1: from here on a row is hot */
         uint32_t n_columns; /* longer lines are cut; 0 = none is */
+        struct report_string filter_words; /* whose samples count; empty = all */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -4,12 +4,14 @@
 #include "analyze/annotation.h"
 #include "analyze/report.h"
 #include "analyze/sampled_trace.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/annotate_json.h"
 #include "cli/annotate_text.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
+#include "cli/filter_options.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "symbolize/symbol_search.h"
@@ -43,9 +45,10 @@ enum {
 
 struct arguments {
         const char *path;
-        const char *function; /* NULL = the hottest */
-        const char *module;   /* NULL = any */
-        const char *event;    /* NULL = the one with the most samples */
+        const char *function;               /* NULL = the hottest */
+        const char *module;                 /* NULL = any */
+        const char *event;                  /* NULL = the one with the most samples */
+        struct trace_filter_request filter; /* whose samples count */
         struct symbol_search search;
         enum text_color_when color;
         uint32_t context; /* CONTEXT_UNSET, ANNOTATE_TEXT_ROWS_ALL - 1 = all */
@@ -70,6 +73,8 @@ static const struct option_row option_rows[] = {
         COMMON_ROW_JSON("print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md) instead of text"),
         COMMON_ROW_COLOR,
         COMMON_ROW_PAGER,
+        FILTER_OPTION_ROWS_OF_PLACE,
+        FILTER_OPTION_ROW_ZONE,
         SEARCH_OPTION_ROWS,
         COMMON_ROW_HELP,
 };
@@ -124,6 +129,7 @@ static int take_limit(struct arguments *args, const char *value)
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
+        int r;
 
         switch (letter) {
         case LETTER_MODULE:
@@ -146,7 +152,10 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_PERCENT_LIMIT:
                 return take_limit(args, value);
         default:
-                return search_options_take(&args->search, letter, value);
+                r = filter_options_take(&args->filter, letter, value);
+                if (r == 0)
+                        r = search_options_take(&args->search, letter, value);
+                return r < 0 ? r : 0;
         }
 }
 
@@ -303,7 +312,8 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
 
 /* ---- the result ----------------------------------------------------------------------------------------- */
 
-static int print_text(const struct annotation *a, struct source_texts *sources, const struct arguments *args)
+static int print_text(const struct annotation *a, struct source_texts *sources,
+                      struct report_string filter_words, const struct arguments *args)
 {
         bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
         struct annotate_text_options options = {
@@ -314,6 +324,7 @@ static int print_text(const struct annotation *a, struct source_texts *sources, 
                 .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
                 .share_hot = args->limit,
                 .n_columns = text_width_of_terminal(STDOUT_FILENO),
+                .filter_words = filter_words,
         };
 
         return annotate_text_print(a, sources, &options, stdout);
@@ -323,14 +334,20 @@ static int show(struct sampled_trace *trace, const struct arguments *args,
                 const struct chosen_function *function, uint32_t event)
 {
         struct annotation_options options = { .search = &args->search, .intel_syntax = args->intel };
+        struct byte_buffer words = { .data = NULL };
+        struct report_string filter_words;
         struct annotation a;
         int r = annotation_init(&a, trace, function, event, &options);
+
+        filter_options_describe(&args->filter, &words);
+        filter_words = (struct report_string){ (const char *)words.data, words.used_bytes };
 
         if (r == 0 && !a.has_code && a.no_code.code != 0)
                 complain("warning: no instructions: %s", a.no_code.text);
         if (r == 0)
-                r = args->json ? annotate_json_print(&a, &trace->sources, stdout)
-                               : print_text(&a, &trace->sources, args);
+                r = args->json ? annotate_json_print(&a, &trace->sources, filter_words, stdout)
+                               : print_text(&a, &trace->sources, filter_words, args);
+        byte_buffer_deinit(&words);
         annotation_deinit(&a);
         return r;
 }
@@ -376,11 +393,9 @@ static int run(void *context, struct common_options *common)
 
         if (take_operands(args, common) < 0)
                 return EXIT_STATUS_USAGE;
-        r = sampled_trace_load(&trace, args->path, &err);
+        r = sampled_trace_load(&trace, args->path, &args->filter, &err);
         if (r < 0) {
-                complain("error: %s", err.text);
-                if (r == -ENOENT)
-                        complain_try("hyprof record COMMAND");
+                status = filter_options_explain(&args->filter, r, args->path, &err);
         } else {
                 search_options_complete(&args->search, trace.dictionary);
                 set_up_sources(&trace, args);

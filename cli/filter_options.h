@@ -22,22 +22,28 @@ struct error;
 #define FILTER_OPTION_MODULE  1106
 #define FILTER_OPTION_EVENT   'e'
 
-/* A command for which --zone means something else takes FILTER_OPTION_ROWS_BUT_ZONE. */
-#define FILTER_OPTION_ROWS_BUT_ZONE                                                                        \
+/* When and where something happened: of every event. */
+#define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
         { FILTER_OPTION_FROM, "from", "TIME", "only from this time on, since the start: 1.5s, 200ms" },    \
                 { FILTER_OPTION_TO, "to", "TIME", "only before this time" },                               \
                 { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
                 { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
-                { FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7" },           \
-                { FILTER_OPTION_MODULE, "module", "LIST", "only samples in these files (globs)" },         \
         {                                                                                                  \
-                FILTER_OPTION_EVENT, "event", "NAME", "only samples of this event"                         \
+                FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7"                \
         }
-#define FILTER_OPTION_ROWS                                                                                  \
-        FILTER_OPTION_ROWS_BUT_ZONE,                                                                        \
+#define FILTER_OPTION_ROW_ZONE                                                                              \
         {                                                                                                   \
                 FILTER_OPTION_ZONE, "zone", "PATTERN", "only inside these zones: 'dispatch', 'dispatch/**'" \
         }
+
+/* A command for which --zone means something else takes FILTER_OPTION_ROWS_BUT_ZONE. */
+#define FILTER_OPTION_ROWS_BUT_ZONE                                                                \
+        FILTER_OPTION_ROWS_OF_PLACE,                                                               \
+                { FILTER_OPTION_MODULE, "module", "LIST", "only samples in these files (globs)" }, \
+        {                                                                                          \
+                FILTER_OPTION_EVENT, "event", "NAME", "only samples of this event"                 \
+        }
+#define FILTER_OPTION_ROWS FILTER_OPTION_ROWS_BUT_ZONE, FILTER_OPTION_ROW_ZONE
 
 /*
  * filter_options_take() - take one of the options

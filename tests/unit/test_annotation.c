@@ -89,7 +89,7 @@ static void load(void)
         struct error err = ERROR_NONE;
 
         trace_builder_finish(&builder);
-        ck_assert_msg(sampled_trace_load(&trace, builder.path, &err) == 0, "%s", err.text);
+        ck_assert_msg(sampled_trace_load(&trace, builder.path, NULL, &err) == 0, "%s", err.text);
 }
 
 static void setup(void)

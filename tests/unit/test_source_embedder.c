@@ -84,7 +84,7 @@ static struct source_embedder_result embed(const struct source_embedder_options 
         ck_assert_msg(source_embedder_run(options, &builder.dictionary, builder.writer, &result, &err) == 0,
                       "%s", err.text);
         trace_builder_finish(&builder);
-        ck_assert_msg(sampled_trace_load(&trace, builder.path, &err) == 0, "%s", err.text);
+        ck_assert_msg(sampled_trace_load(&trace, builder.path, NULL, &err) == 0, "%s", err.text);
         return result;
 }
 
@@ -212,7 +212,7 @@ START_TEST(test_by_the_end_of_the_path)
 
         trace_builder_attachment_part(&builder, id, 0, "kernel", 6);
         trace_builder_finish(&builder);
-        ck_assert_int_eq(sampled_trace_load(&trace, builder.path, &err), 0);
+        ck_assert_int_eq(sampled_trace_load(&trace, builder.path, NULL, &err), 0);
         ck_assert_int_eq(find("/build/src/kernel.mlir")->origin, SOURCE_OF_TRACE);
         ck_assert_int_eq(find("kernel.mlir")->origin, SOURCE_OF_TRACE);
         ck_assert_int_eq(find("/build/other_src/kernel.mlir")->origin, SOURCE_NOT_FOUND);
@@ -229,7 +229,7 @@ START_TEST(test_newer_file)
         put_file("a.c", "text\n", 5, 0644);
         (void)snprintf(path, sizeof(path), "%s/a.c", folder);
         trace_builder_finish(&builder);
-        ck_assert_int_eq(sampled_trace_load(&trace, builder.path, &err), 0);
+        ck_assert_int_eq(sampled_trace_load(&trace, builder.path, NULL, &err), 0);
         trace.sources.recorded_ns = 1; /* 1970 */
         ck_assert_int_eq(find(path)->origin, SOURCE_OF_NEWER_FILE);
         source_texts_deinit(&trace.sources);
