@@ -64,9 +64,10 @@ static const struct option_table table = {
                 "default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
-                   "1 = TRACE cannot be read or is no trace, nothing in it is called like that, or the report cannot\n"
-                   "be written; 2 = usage\n",
+        .closing =
+                "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
+                "1 = TRACE cannot be read or is no trace, nothing in it is called like that, or the report cannot\n"
+                "be written; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
