@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define READ_STEP_BYTES 65536
@@ -122,6 +123,18 @@ int io_copy(int from_fd, int to_fd, struct error *err)
                         return r;
         }
         return r;
+}
+
+int io_open_unnamed(struct error *err)
+{
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
+        const char *folder = getenv("TMPDIR");
+        int fd;
+
+        if (!folder || !*folder)
+                folder = "/tmp";
+        fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        return fd < 0 ? error_errno(err, "a temporary file in %s", folder) : fd;
 }
 
 void io_close(int *fd)

@@ -40,15 +40,12 @@ static int no_memory(struct error *err)
 
 static int open_file(struct event_spool *s, struct error *err)
 {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
-        const char *folder = getenv("TMPDIR");
+        int fd = s->fd >= 0 ? s->fd : io_open_unnamed(err);
 
-        if (s->fd >= 0)
-                return 0;
-        if (!folder || !*folder)
-                folder = "/tmp";
-        s->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        return s->fd < 0 ? error_errno(err, "a temporary file in %s", folder) : 0;
+        if (fd < 0)
+                return fd;
+        s->fd = fd;
+        return 0;
 }
 
 static int write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offset, struct error *err)

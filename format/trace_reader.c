@@ -227,14 +227,11 @@ fail:
 /* Copies the rest of a pipe into a file without a name, and reads on there. */
 static int spool(struct trace_reader *r, struct error *err)
 {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
-        const char *folder = getenv("TMPDIR");
-        int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        int fd = io_open_unnamed(err);
         int result;
 
         if (fd < 0)
-                return error_errno(err, "%s: a file for it in %s", r->path,
-                                   folder && *folder ? folder : "/tmp");
+                return error_prefix(err, fd, "%s", r->path);
         /* What was read already is not there: the holes before it keep every offset what it is in the trace. */
         if (lseek(fd, (off_t)r->at_bytes, SEEK_SET) < 0)
                 result = error_errno(err, "%s: lseek", r->path);
