@@ -60,13 +60,15 @@ MACHINE := $(shell uname -m)
 CFPROT  := $(if $(filter x86_64,$(MACHINE)),-fcf-protection)$(if $(filter aarch64,$(MACHINE)),-mbranch-protection=standard)
 HARD    := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection $(CFPROT) -fvisibility=hidden
 ASAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
+# gcc's manual: with a sanitizer, it warns of uninitialized variables that are none.
+NOT_CERTAIN := $(if $(IS_CLANG),,-Wno-maybe-uninitialized)
 
 MODE_release := -O2 $(HARD)
 MODE_clang   := -O2 $(HARD)
 MODE_debug   := -O0 -fvisibility=hidden
-MODE_asan    := -O1 -fvisibility=hidden $(ASAN)
+MODE_asan    := -O1 -fvisibility=hidden $(ASAN) $(NOT_CERTAIN)
 # It knows no fences, and gcc says so at each.
-MODE_tsan    := -O1 -fvisibility=hidden -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan)
+MODE_tsan    := -O1 -fvisibility=hidden -fsanitize=thread $(if $(IS_CLANG),,-Wno-tsan) $(NOT_CERTAIN)
 MODE_fuzz    := -O1 -fvisibility=hidden -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
 LINK_release := -Wl,-z,relro,-z,now

@@ -308,14 +308,14 @@ static uint64_t since_start(const struct speedscope_export *x, uint64_t time_ns)
 static int write_event(struct speedscope_export *x, const struct speedscope_event *event, uint64_t *last_ns)
 {
         uint64_t time_ns = since_start(x, event->time_ns);
-        uint32_t index;
+        uint32_t index = 0;
         int r = find_zone(x, event->location, &index);
 
         if (time_ns > *last_ns)
                 *last_ns = time_ns;
         json_out_open(&x->json, '{');
         json_out_pair_words(&x->json, "type", event->is_close ? "C" : "O");
-        json_out_pair_number(&x->json, "frame", r == 0 ? index : 0);
+        json_out_pair_number(&x->json, "frame", index);
         json_out_pair_number(&x->json, "at", *last_ns);
         json_out_close(&x->json, '}');
         return r;
