@@ -395,12 +395,15 @@ static int take_images(struct sample_source *s, uint64_t until_ns)
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
                 struct process_track *process = process_table_find_process(s->processes, change.pid);
 
-                if (change.time_ns == 0) /* it was found there, nobody knows since when: so from now on */
+                /* It was found there, nobody knows since when, or what came before was taken already: so from now on. */
+                if (change.time_ns <= s->images_ns)
                         change.time_ns = until_ns;
                 r = process ? close_all_cuts(s, process) : 0;
                 if (r == 0 && process)
                         r = code_images_put(s->images, process, &change);
         }
+        if (s->images_ns < until_ns)
+                s->images_ns = until_ns;
         return r;
 }
 
