@@ -78,8 +78,6 @@ int output_options_take(struct output_options *o, int letter, const char *value)
 
 void output_options_adopt(struct output_options *o, const struct common_options *common)
 {
-        if (common->json)
-                o->document.format = DOCUMENT_JSON;
         if (common->limit != COMMON_LIMIT_UNSET)
                 o->limit = common->limit;
         if (common->color != TEXT_COLOR_AUTO)
