@@ -4,6 +4,7 @@
 set -eu
 . tests/tap.sh
 
+need jq
 made=$BUILD/tools/made_trace
 trace=$TMPDIR/many.hyp
 "$made" many "$trace" 4000 400
@@ -34,6 +35,7 @@ for format in folded firefox perfetto speedscope pprof chrome callgrind; do
         holds "export $format" misses "$on_cpu" export "$format" -o "$TMPDIR/out.$format" --cpu 99 "$trace"
         holds "export $format: no file is left" test ! -e "$TMPDIR/out.$format"
 done
+holds "dump" misses "$on_cpu" dump --cpu 99 "$trace"
 holds "annotate" misses "$on_cpu" annotate --cpu 99 "$trace" function_0
 status=2 tries=0 holds "diff, whose 1 is an answer" misses "$on_cpu" diff --cpu 99 "$trace" "$trace"
 
@@ -50,6 +52,14 @@ holds "a thread that is not there" misses "no thread 't77'" report --thread t77 
 holds "a view in which nothing is left" misses "nothing that this view shows passes the filters: CPU 1" report --locks --cpu 1 "$trace"
 holds "without filters that is an answer" ends_with 0 "$HYPROF" report --locks "$trace"
 holds "what passes is shown" ends_with 0 "$HYPROF" report --zones --cpu 1 "$trace"
+
+# ---- what passes, as lines
+lines() { "$HYPROF" dump "$@" "$trace" | grep -vE '^(chunk|run|index) ' | sort; }
+holds "dump: a filter that lets all pass" same "$(lines | md5sum)" "$(lines --to 1h | md5sum)"
+holds "dump: of one zone, whole ones" same "$("$HYPROF" report --zone zone_3 --json "$trace" | jq '.count * 2')" \
+        "$("$HYPROF" dump --zone zone_3 "$trace" | grep -c '^zone_[be]')"
+holds "dump: the tables are there" same "$(lines | grep -c '^location ')" "$("$HYPROF" dump --zone zone_3 "$trace" | grep -c '^location ')"
+holds "dump --extract takes none" ends_with 2 "$HYPROF" dump --extract "$TMPDIR/folder" --cpu 1 "$trace"
 
 # ---- names that perf has for filters
 same_answer() { # words of one, words of the other
