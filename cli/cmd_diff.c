@@ -5,6 +5,7 @@
 #include "analyze/diff_run.h"
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
@@ -356,10 +357,15 @@ static int judge(const struct arguments *args, const struct diff_comparison *c)
 static int print(struct arguments *args, const struct diff_comparison *c, struct view_document *d)
 {
         struct diff_view_options options = { .threshold = args->threshold };
+        struct byte_buffer words = { .data = NULL };
         int status;
 
+        filter_options_describe(&args->filter, &words);
+        options.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
         options.limit = output_options_limit(&args->output, TEXT_ROWS);
+        d->failed = d->failed || words.failed;
         diff_view_fill(d, c, &options);
+        byte_buffer_deinit(&words);
         status = output_options_print(&args->output, d);
         return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
 }

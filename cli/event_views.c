@@ -230,6 +230,8 @@ int event_views_print(const struct event_views *v, const struct trace_filter_req
         if (r == 0)
                 r = print(&p, output, path, err);
         trace_filter_deinit(&p.filter);
+        if (r == 0)
+                p.options.range = trace_filter_range(&p.filter, &p.trace);
         loaded_trace_close(&p.trace);
         byte_buffer_deinit(&words);
         return r;

@@ -396,10 +396,14 @@ static void set_title(struct view_document *d, const struct diff_comparison *c)
         free((void *)significant);
 }
 
-static void add_facts(struct view_document *d, const struct diff_comparison *c)
+static void add_facts(struct view_document *d, const struct diff_comparison *c, struct report_string filter)
 {
         enum view_type type = c->weight_is_ns ? VIEW_DURATION : VIEW_COUNT;
 
+        if (filter.n_bytes != 0)
+                view_document_add_string(d, "filter", "only", filter);
+        else
+                view_document_add_unknown(d, "filter", "only", VIEW_STRING);
         view_document_add_number(d, "runs_before", "runs before", VIEW_COUNT, c->n_before);
         view_document_add_number(d, "runs_after", "runs after", VIEW_COUNT, c->n_after);
         view_document_add_number(d, "duration_before_ns", "lasted before", VIEW_DURATION,
@@ -453,7 +457,7 @@ void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
                     const struct diff_view_options *options)
 {
         set_title(d, c);
-        add_facts(d, c);
+        add_facts(d, c, options->filter);
         if (c->has_kind[DIFF_FUNCTION])
                 add_items(d, c, DIFF_FUNCTION, options);
         if (c->has_kind[DIFF_ZONE])

@@ -8,6 +8,7 @@
 #define VIEW_EVENT_NAMES_H
 
 #include "analyze/report_string.h"
+#include "analyze/trace_filter.h"
 #include "base/byte_buffer.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct event_view_options {
         const char *path;            /* of the trace, for the hints; NULL = the usual one */
         uint32_t limit;              /* rows of each table; 0 = all */
         struct report_string filter; /* what was asked for, in words */
+        struct trace_range range;    /* of the time */
         bool is_filtered;
 };
 
