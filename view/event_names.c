@@ -115,7 +115,7 @@ void event_names_put_thread(struct event_names *n, struct view_table *t, uint32_
                 view_table_put_format(n->document, t, "%u", row->tid);
 }
 
-static struct report_string zone_name(const struct event_names *n, uint32_t location)
+struct report_string event_names_zone(const struct event_names *n, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
@@ -145,7 +145,7 @@ void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t 
         if (path != 0)
                 byte_buffer_add(&n->words, "…/", strlen("…/"));
         for (uint32_t i = n_locations; i > 0; i--) {
-                struct report_string name = zone_name(n, locations[i - 1]);
+                struct report_string name = event_names_zone(n, locations[i - 1]);
 
                 byte_buffer_add(&n->words, name.bytes, name.n_bytes);
                 if (i > 1)

@@ -57,6 +57,9 @@ void event_names_warn(struct event_names *n, uint64_t count, const char *words);
 /* Rows to show of @n_rows; what the table leaves out is noted. */
 size_t event_names_limit(const struct event_names *n, struct view_table *t, size_t n_rows);
 
+/* What a zone of a place in the source is called: its name, else its function. */
+struct report_string event_names_zone(const struct event_names *n, uint32_t location);
+
 /* Cells. */
 void event_names_put_thread(struct event_names *n, struct view_table *t,
                             uint32_t thread); /* its name or TID */
