@@ -290,15 +290,10 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
 static enum trace_module_kind module_kind(const struct perf_mmap *m)
 {
         static const char vdso[] = "[vdso]";
-        static const char anonymous[] = "//anon";
 
         if (m->path_bytes == sizeof(vdso) - 1 && memcmp(m->path, vdso, m->path_bytes) == 0)
                 return TRACE_MODULE_VDSO;
-        if (m->path_bytes == 0 || m->path[0] == '[' ||
-            (m->path_bytes >= sizeof(anonymous) - 1 &&
-             memcmp(m->path, anonymous, sizeof(anonymous) - 1) == 0))
-                return TRACE_MODULE_ANONYMOUS;
-        return TRACE_MODULE_FILE;
+        return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
 }
 
 /* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
@@ -400,12 +395,15 @@ static int take_images(struct sample_source *s, uint64_t until_ns)
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
                 struct process_track *process = process_table_find_process(s->processes, change.pid);
 
-                if (change.time_ns == 0) /* it was found there, nobody knows since when: so from now on */
+                /* It was found there, nobody knows since when, or what came before was taken already: so from now on. */
+                if (change.time_ns <= s->images_ns)
                         change.time_ns = until_ns;
                 r = process ? close_all_cuts(s, process) : 0;
                 if (r == 0 && process)
                         r = code_images_put(s->images, process, &change);
         }
+        if (s->images_ns < until_ns)
+                s->images_ns = until_ns;
         return r;
 }
 
