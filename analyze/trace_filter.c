@@ -340,6 +340,21 @@ static int set_range(struct trace_filter *f, const struct trace_filter_request *
         return 0;
 }
 
+static uint64_t within(uint64_t time_ns, const struct loaded_trace *trace)
+{
+        if (time_ns < trace->start_ns)
+                return 0;
+        return (time_ns < trace->end_ns ? time_ns : trace->end_ns) - trace->start_ns;
+}
+
+struct trace_range trace_filter_range(const struct trace_filter *f, const struct loaded_trace *trace)
+{
+        struct trace_range range = { .from_ns = within(f->from_ns, trace), .to_ns = within(f->to_ns, trace) };
+
+        range.is_part = f->from_ns > trace->start_ns || f->to_ns <= trace->end_ns;
+        return range;
+}
+
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
                       struct loaded_trace *trace, struct error *err)
 {

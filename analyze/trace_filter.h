@@ -63,6 +63,14 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
                       struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
 
+/* What of the recording the filter leaves, by time; ns since its start, within its length. */
+struct trace_range {
+        uint64_t from_ns, to_ns;
+        bool is_part; /* false: all of it */
+};
+
+struct trace_range trace_filter_range(const struct trace_filter *f, const struct loaded_trace *trace);
+
 /* -ENOENT, with the names of those that there are. */
 int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err);
 

@@ -38,6 +38,13 @@ int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, cons
                                w->filter && w->filter->has_zone ? &w->filter->zone : NULL);
 }
 
+void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths)
+{
+        zone_paths_deinit(&w->paths);
+        w->paths = *paths;
+        *paths = (struct zone_paths){ .wanted = NULL };
+}
+
 void trace_walk_deinit(struct trace_walk *w)
 {
         for (uint32_t i = 0; i < w->n_threads; i++) {

@@ -116,6 +116,9 @@ void trace_walk_deinit(struct trace_walk *w);
 int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *dictionary,
                           const struct trace_sink *sink);
 
+/* Before the events: the paths, with their numbers, of another walk through the trace with these zones, which has none then. */
+void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
+
 /* The events of a chunk.  Returns 0, -EBADMSG (those before the fault were told of), -ENOMEM, what the sink returned. */
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err);
 

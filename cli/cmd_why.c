@@ -4,6 +4,7 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "analyze/why.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
@@ -136,11 +137,16 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
         struct why_view_options options = { .path = args->path,
                                             .limit = output_options_limit(&args->output, TEXT_ROWS),
                                             .has_title = shows_title(args) };
+        struct byte_buffer words = { .data = NULL };
         struct view_document document;
         int status;
 
+        filter_options_describe(&args->filter, &words);
+        options.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
         view_document_init(&document, WHY_VIEW_SCHEMA);
+        document.failed = words.failed;
         why_view_fill(&document, why, trace, &options);
+        byte_buffer_deinit(&words);
         if (args->filter.module)
                 view_document_warn(&document,
                                    "--module: samples and waits in other files are left out, and their "

@@ -557,8 +557,8 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
              code_keeper_has_parts(r->merge.keeper)) &&
             ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
-        if (code_images_is_expecting(r->merge.samples.images) && ms > SLEEP_CUT_MS)
-                ms = SLEEP_CUT_MS;
+        if (ms > code_images_pause_ms(r->merge.samples.images))
+                ms = code_images_pause_ms(r->merge.samples.images);
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
         return ms;
