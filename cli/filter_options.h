@@ -50,6 +50,11 @@ struct error;
         }
 #define FILTER_OPTION_ROWS FILTER_OPTION_ROWS_BUT_ZONE, FILTER_OPTION_ROW_ZONE
 
+/* How names are matched; for what stands below the options. */
+#define FILTER_OPTION_WORDS                                                                                 \
+        "Names are globs, '*', '?' and '[ab]', and no regular expressions: 'work*' is worker/1, 'a|b' is\n" \
+        "neither a nor b.  a,b is either; zones with / between them are nested: docs/report.md.\n\n"
+
 /*
  * filter_options_take() - take one of the options
  * @request:  borrows @value
