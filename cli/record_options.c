@@ -118,9 +118,9 @@ static const struct option_row option_rows[] = {
         { LETTER_RING, "ring", "TIME|SIZE",
           "keep only the end, in memory: the last 30s, or 64M of events; both if given twice; written at the end, "
           "and at SIGUSR2 into a file with the time in its name" },
-        { LETTER_TRIGGER, "trigger", "'zone:NAME>TIME'",
-          "with --ring: write such a file whenever an instance of that zone lasted longer; NAME as in --zone of "
-          "'hyprof report'; up to 8 times" },
+        { LETTER_TRIGGER, "trigger", "RULE",
+          "with --ring: 'zone:NAME>16ms' writes such a file whenever an instance of that zone lasted longer; NAME as in "
+          "--zone of 'hyprof report'; up to 8 times" },
         { LETTER_MAX_DUMPS, "max-dumps", "N", "at most so many files because of --trigger; default: 10" },
         { LETTER_MAX_SIZE, "max-size", "SIZE",
           "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
