@@ -186,8 +186,7 @@ static void open_work(struct work *w)
 {
         /* Who opened it decides what it shows of the kernel's addresses. */
         w->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
-        w->has_cache = !w->options->no_symbolize && cache_folder_open(&w->cache) &&
-                       index_cache_prepare(&w->cache, NULL) == 0;
+        w->has_cache = cache_folder_open(&w->cache) && index_cache_prepare(&w->cache, NULL) == 0;
         trace_dictionary_init(&w->dictionary, TABLE_ROWS_MAX);
         image_spool_init(&w->spool);
 }
