@@ -84,7 +84,9 @@ static struct code add_code(struct trace_builder *b)
         locking = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x210, "take_lock"));
         at = trace_builder_stack(b, locking, named_frame(b, c.libc, 0x14, "pthread_mutex_lock"));
         c.lock_2 = in_kernel(b, &c, at, "futex_wait_queue", true);
-        at = trace_builder_stack(b, c.in_main, named_frame(b, c.libc, 0x20, "clock_nanosleep"));
+        /* What C++ puts around a wait is the program's code, but says nothing of it. */
+        at = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x108, "std::this_thread::sleep()"));
+        at = trace_builder_stack(b, at, named_frame(b, c.libc, 0x20, "clock_nanosleep"));
         c.sleep = in_kernel(b, &c, at, "hrtimer_nanosleep", false);
         at = trace_builder_stack(b, 0, trace_builder_frame(b, c.mark, 0));
         at = trace_builder_stack(b, at, named_frame(b, c.program, 0x300, "deep"));
