@@ -35,7 +35,11 @@ void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping 
 bool recent_mappings_have_newer(const struct recent_mappings *r, const struct recent_mapping *memory,
                                 uint64_t until_ns);
 
-/* The same of one mapping. */
+/* When was any of @memory made executable last, up to @until_ns?  0 = that is not known. */
+uint64_t recent_mappings_find_last_ns(const struct recent_mappings *r, const struct recent_mapping *memory,
+                                      uint64_t until_ns);
+
+/* What recent_mappings_have_newer() says, of one mapping. */
 bool recent_mapping_is_newer(const struct recent_mapping *mapping, const struct recent_mapping *memory,
                              uint64_t until_ns);
 
