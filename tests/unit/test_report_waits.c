@@ -331,6 +331,7 @@ START_TEST(test_switches_that_are_missing)
 {
         struct trace_builder b;
         struct report *report;
+        uint64_t n_told = 0;
 
         trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
@@ -363,6 +364,10 @@ START_TEST(test_switches_that_are_missing)
         ck_assert_str_eq(report->waits.places[1].wait_words, "of a newer version of hyprof");
         /* Who is woken first of all runs from its first switch on. */
         ck_assert_uint_eq(report->threads[1].on_cpu_ns, 200 + 10 + 10 + 5);
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
+                if (strcmp(report->gaps.rows[i].code, "SWITCHES_MISSING") == 0)
+                        n_told += report->gaps.rows[i].count;
+        ck_assert_uint_eq(n_told, 2);
         report_free(report);
         trace_builder_deinit(&b);
 }
