@@ -24,6 +24,7 @@ struct error;
 #define FILTER_OPTION_MODULE  1106
 #define FILTER_OPTION_EVENT   'e'
 #define FILTER_OPTION_TIME    1107
+#define FILTER_OPTION_TID     1108
 
 /* When and where something happened: of every event. */
 #define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
@@ -32,7 +33,7 @@ struct error;
                 { FILTER_OPTION_TIME, "time", "FROM,TO", "both at once: 1.5s,2s" },                        \
                 { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
                 { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
-                { FILTER_OPTION_THREAD, "tid", "LIST", "the same, as perf calls it" },                     \
+                { FILTER_OPTION_TID, "tid", "LIST", "the same, as perf calls it" },                        \
         {                                                                                                  \
                 FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7"                \
         }
