@@ -236,7 +236,9 @@ static int add_samples(struct report *report, const struct trace_dictionary *d)
 
         if (!report->event || report->event->sum.n_samples == 0) {
                 gap.code = "NO_SAMPLES";
-                gap.words = "there are no samples: nothing is known about functions";
+                gap.words = report->totals.walk.filter
+                                    ? "no samples in what is looked at: nothing is known about its functions"
+                                    : "there are no samples: nothing is known about functions";
                 return add_gap(&report->gaps, &gap);
         }
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES) && !was_symbolized(d); i++) {

@@ -210,3 +210,38 @@ bool zone_pattern_names(const struct zone_pattern *p, const struct trace_diction
         }
         return false;
 }
+
+static bool is_known(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary)
+{
+        uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
+
+        for (uint32_t i = 1; i <= n; i++)
+                if (!step->glob || step_fits(step, dictionary, i))
+                        return true;
+        return false;
+}
+
+/* Of one choice.  A "**" is in the way only of a trace without zones. */
+static const char *find_unknown(const struct zone_pattern_choice *choice,
+                                const struct trace_dictionary *dictionary)
+{
+        for (uint32_t i = 0; i < choice->n_steps; i++)
+                if (!is_known(&choice->steps[i], dictionary))
+                        return choice->steps[i].glob ? choice->steps[i].glob : "**";
+        return NULL;
+}
+
+const char *zone_pattern_find_unknown(const struct zone_pattern *p, const struct trace_dictionary *dictionary)
+{
+        const char *first = NULL;
+
+        for (uint32_t i = 0; i < p->n_choices; i++) {
+                const char *unknown = find_unknown(&p->choices[i], dictionary);
+
+                if (!unknown)
+                        return NULL;
+                if (!first)
+                        first = unknown;
+        }
+        return first;
+}

@@ -62,4 +62,11 @@ bool zone_pattern_fits(const struct zone_pattern *p, const struct trace_dictiona
 bool zone_pattern_names(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
                         uint32_t location);
 
+/*
+ * zone_pattern_find_unknown() - the part of the first pattern that no zone of the trace is called
+ * Returns a glob, which is the pattern's; NULL = of some pattern each part is a zone's name, wherever they are nested.
+ */
+const char *zone_pattern_find_unknown(const struct zone_pattern *p,
+                                      const struct trace_dictionary *dictionary);
+
 #endif /* ANALYZE_ZONE_PATTERN_H */

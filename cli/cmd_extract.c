@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "base/name_guess.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
@@ -90,6 +91,20 @@ static void list(const struct trace_code *t, const char *wanted)
                 complain("  and %" PRIu32 " more", n - LISTED_MAX);
 }
 
+static struct name_guess guess_name(const struct trace_code *t, const char *wanted)
+{
+        uint32_t n_modules = trace_dictionary_count(t->dictionary, TRACE_TABLE_MODULES);
+        struct name_guess guess;
+
+        name_guess_init(&guess, wanted, strlen(wanted));
+        for (uint32_t i = 1; i <= n_modules; i++) {
+                struct module_words words = module_words_of(t->dictionary, i);
+
+                name_guess_offer_bytes(&guess, words.name, strlen(words.name));
+        }
+        return guess;
+}
+
 /*
  * A number means one module.  Names that mean several are fine if these have the same code.  Returns the module, or
  * 0 after a complaint.
@@ -114,7 +129,12 @@ static uint32_t choose(const struct trace_code *t, const char *wanted)
                 found = i;
         }
         if (found == 0) {
-                complain("error: no module is called '%s'", wanted);
+                struct name_guess guess = guess_name(t, wanted);
+
+                if (guess.best[0] != '\0')
+                        complain("error: no module is called '%s'; did you mean '%s'?", wanted, guess.best);
+                else
+                        complain("error: no module is called '%s'", wanted);
                 complain_try("hyprof modules, which lists them");
         }
         return found;

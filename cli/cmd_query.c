@@ -49,7 +49,7 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is called like that,\n"
+                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
                 "or FILE cannot be written; 2 = usage\n",
 };
 

@@ -4,11 +4,13 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/cache_folder.h"
+#include "cli/cmd_list.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
+#include "cli/rate_limit.h"
 #include "cli/record_options.h"
 #include "cli/scope_check.h"
 #include "cli/source_embedding.h"
@@ -210,6 +212,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .scope = &options->scope,
                 .duration_ns = options->duration_ns,
                 .delay_ns = options->delay_ns,
+                .bytes_max = options->bytes_max,
                 .keeper = { .mode = options->embed_bytes_max > 0 ? options->embed : CODE_KEEPER_NONE,
                             .bytes_max = options->embed_bytes_max,
                             .spool = options->no_symbolize ? NULL : &w->spool },
@@ -246,6 +249,11 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
 {
         const struct recorder_result *result = &w->result;
 
+        if (code == 0 && result->is_full && !w->options->quiet)
+                complain("note: the trace has reached --max-size (%s); the recording ended there",
+                         text_number_bytes(w->options->bytes_max).text);
+        if (code == 0)
+                rate_limit_check(w->options, result->access.max_sample_hz);
         if (code == 0 && !w->options->quiet)
                 print_summary(w->options, result, trace_writer_count_bytes(w->writer));
         if (code == 0)
@@ -309,7 +317,7 @@ static int become_user(const struct record_options *options)
         return EXIT_STATUS_RECORD_FAILED;
 }
 
-static int run(const struct record_options *options, char **argv)
+static int run(struct record_options *options, char **argv)
 {
         struct error err = ERROR_NONE;
         struct output_file file;
@@ -332,6 +340,8 @@ static int run(const struct record_options *options, char **argv)
                 status = check_command(argv[0]);
         if (status == EXIT_STATUS_OK)
                 status = scope_check(options);
+        if (status == EXIT_STATUS_OK)
+                status = rate_limit_apply(options);
         if (status != EXIT_STATUS_OK)
                 return status;
         if (output_file_open(&file, options->path, &err) < 0) {
@@ -347,6 +357,14 @@ const struct option_table *cmd_record_options(void)
         return record_options_table();
 }
 
+/* As perf's front ends have it; what there is beside is `hyprof list`'s. */
+static int list_events(void)
+{
+        char *words[] = { (char[]){ "list" }, NULL };
+
+        return cmd_list(1, words);
+}
+
 int cmd_record(int argc, char **argv)
 {
         struct record_options *options = calloc(1, sizeof(*options));
@@ -357,7 +375,9 @@ int cmd_record(int argc, char **argv)
                 return EXIT_STATUS_RECORD_FAILED;
         }
         if (record_options_parse(options, argc, argv, &first) == 0)
-                status = run(options, first < argc ? argv + first : NULL);
+                status = options->lists_events && !options->help
+                                 ? list_events()
+                                 : run(options, first < argc ? argv + first : NULL);
         free(options);
         return status;
 }

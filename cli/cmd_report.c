@@ -66,7 +66,7 @@ static const struct option_table table = {
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
                 "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
-                "1 = TRACE cannot be read or is no trace, nothing in it is called like that, or the report cannot\n"
+                "1 = TRACE cannot be read or is no trace, nothing in it is what is asked for, or the report cannot\n"
                 "be written; 2 = usage\n",
 };
 

@@ -31,6 +31,7 @@ struct record_options {
         uint64_t client_ring_bytes;
         uint64_t duration_ns; /* 0 = until the end */
         uint64_t delay_ns;    /* before the recording begins */
+        uint64_t bytes_max;   /* of the trace; 0 = without limit */
         enum code_keeper_mode embed;
         uint64_t embed_bytes_max; /* 0 = nothing */
         bool keep_stacks;
@@ -39,6 +40,9 @@ struct record_options {
         bool as_root;        /* the command, though sudo was asked by another user */
         bool ignore_status;  /* of the command */
         bool has_callstacks; /* -g: always so */
+        bool wants_rate_max; /* -F max: events.rate_hz is the most that we take until rate_limit_apply() */
+        bool is_rate_strict; /* a rate over the kernel's limit is refused */
+        bool lists_events;   /* --list-events: instead of recording */
         bool no_symbolize;
         bool embed_source;
         bool quiet;

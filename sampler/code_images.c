@@ -13,6 +13,7 @@
 #include "sampler/image_changes.h"
 #include "sampler/image_search.h"
 #include "sampler/image_source.h"
+#include "sampler/jit_lists.h"
 #include "sampler/jit_objects.h"
 #include "sampler/loss_counter.h"
 #include "sampler/memory_image.h"
@@ -24,15 +25,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SHARE              50                   /* at most one part in so many of all time */
-#define LEFT_NS_MAX        (100 * NS_PER_MS)    /* saved up while nothing was to be looked at */
-#define EXPECTING_NS       (200 * NS_PER_MS)    /* after a JIT made memory executable */
+#define SHARE              50                /* at most one part in so many of all time */
+#define LEFT_NS_MAX        (100 * NS_PER_MS) /* saved up while nothing was to be looked at */
+#define SOON_NS            (8 * NS_PER_MS) /* after a JIT made memory executable its list is read each ms, ... */
+#define EXPECTING_NS       (200 * NS_PER_MS) /* ... then as often as this: */
+#define PAUSE_MS           4
 #define PLACES_MAX         65536                /* of samples: stretches that are remembered */
 #define SEARCHED_MAX       65536                /* processes whose searches are counted */
 #define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
@@ -46,7 +50,6 @@
 #define TABLE_BYTES_MAX    (UINT32_C(1) << 26) /* of an image that is read for its unwind table */
 
 static const char memfd_name[] = "/memfd:";
-static const char anonymous_name[] = "//anon";
 static const char unloaded_name[] = "//anon:unloaded";
 
 /* Executable memory that samples fell into. */
@@ -65,19 +68,13 @@ struct searched_process {
         uint32_t n_searches; /* of all of it, for code */
         uint32_t n_misses;   /* in a row: images whose whole was looked for, and not found */
         uint64_t near_avma;  /* where the last one was: loaders do the same again and again; 0 = not known */
+        bool writes_code;    /* it has executable memory that can be written, there or elsewhere */
 };
 
 /* A mapping of a file of which it is not known yet if it is a JIT's. */
 struct noted_file {
         uint32_t pid;
         struct address_range range;
-};
-
-struct jit_list {
-        struct jit_objects objects;
-        uint64_t read_ns; /* the last time */
-        uint64_t
-                mapped_ns; /* of the last record of memory that was made executable, which covers what is older */
 };
 
 struct code_images {
@@ -91,12 +88,11 @@ struct code_images {
         size_t processes_capacity;
         struct noted_file *noted; /* heap */
         size_t n_noted, noted_capacity;
-        struct jit_list *lists; /* heap */
-        size_t n_lists, lists_capacity;
+        struct jit_lists lists;
         uint8_t *n_wanted; /* heap; by module: how often its image was asked for, up to WANTED_MAX */
         size_t wanted_capacity;
         uint64_t left_ns, refilled_ns; /* what may be spent now, and when that was reckoned */
-        uint64_t expecting_ns;         /* until then */
+        uint64_t mapped_ns;            /* when a JIT was seen to have made memory executable; 0 = never */
         struct recent_mappings recent;
         struct memory_image image; /* scratch */
 };
@@ -124,9 +120,7 @@ void code_images_free(struct code_images *c)
 {
         if (!c)
                 return;
-        for (size_t i = 0; i < c->n_lists; i++)
-                jit_objects_deinit(&c->lists[i].objects);
-        free(c->lists);
+        jit_lists_deinit(&c->lists);
         free(c->noted);
         free(c->counts);
         free(c->processes);
@@ -484,11 +478,12 @@ static bool begins_with(const struct perf_mmap *m, const char *name)
         return m->path_bytes >= strlen(name) && memcmp(m->path, name, strlen(name)) == 0;
 }
 
-/* Memory of no file, and of one in memory: that may be used like the former. */
+/* Memory of no file, but for the kernel's own. */
 static bool is_anonymous(const struct perf_mmap *m)
 {
-        return m->path_bytes == 0 || begins_with(m, anonymous_name) || begins_with(m, "[heap]") ||
-               begins_with(m, "[anon") || begins_with(m, "[stack");
+        return perf_mmap_is_anonymous(m) &&
+               (m->path_bytes == 0 || m->path[0] != '[' || begins_with(m, "[heap]") ||
+                begins_with(m, "[anon") || begins_with(m, "[stack"));
 }
 
 /* In a file in memory the image may be what the file is; then it is a module like any other. */
@@ -571,23 +566,20 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
 
 /* ---- objects of JITs ----------------------------------------------------------------------------------- */
 
-/* Whatever was true of the list since it was last read: objects that came and went in between are never seen. */
-static uint64_t time_of(const struct code_images *c, const struct jit_objects *objects)
+/* Does the process put code where no record tells of it? */
+static bool writes_code(struct code_images *c, uint32_t pid)
 {
-        for (size_t i = 0; i < c->n_lists; i++)
-                if (&c->lists[i].objects == objects)
-                        return c->lists[i].read_ns > c->lists[i].mapped_ns ? c->lists[i].read_ns
-                                                                           : c->lists[i].mapped_ns;
-        return 0;
+        const struct searched_process *process = searched_process(c, pid);
+
+        return !process || process->writes_code;
 }
 
-static int add_parts(struct code_images *c, uint32_t pid, const struct jit_object *object, bool is_gone,
-                     uint64_t time_ns)
+static int add_parts(struct code_images *c, const struct jit_object *object,
+                     const struct image_change *common)
 {
-        struct image_change change = { .time_ns = time_ns, .pid = pid, .is_gone = is_gone };
+        struct image_change change = *common;
         int r = 0;
 
-        change.range.module = is_gone ? 0 : object->module;
         for (size_t i = 0; i < object->n_parts && r == 0; i++) {
                 change.range.start_avma = object->parts[i].start_avma;
                 change.range.end_avma = object->parts[i].end_avma;
@@ -597,12 +589,12 @@ static int add_parts(struct code_images *c, uint32_t pid, const struct jit_objec
         return r;
 }
 
-static int add_object(void *context, const struct jit_objects *list, struct jit_object *object,
-                      struct byte_buffer *bytes)
+static int add_object(void *context, uint32_t pid, struct jit_object *object, struct byte_buffer *bytes)
 {
         struct code_images *c = context;
         int r = add_module(c, NULL, 0, object->content, TRACE_MODULE_TOLD_BY_JIT, &object->module);
 
+        (void)pid;
         if (r == -EOVERFLOW) {
                 object->n_parts = 0;
                 return 0;
@@ -611,52 +603,38 @@ static int add_object(void *context, const struct jit_objects *list, struct jit_
                 r = code_tables_want_image(c->parts.tables, object->module, hold_bytes(bytes));
         if (r == 0 && c->parts.keeper)
                 r = code_keeper_add(c->parts.keeper, object->module, TRACE_ATTACHMENT_MODULE_FILE, bytes);
-        return r == 0 ? add_parts(c, list->pid, object, false, time_of(c, list)) : r;
-}
-
-static int remove_object(void *context, const struct jit_objects *list, const struct jit_object *object)
-{
-        struct code_images *c = context;
-
-        return add_parts(c, list->pid, object, true, time_of(c, list));
-}
-
-/* The record covers what lies there; the objects are there still. */
-static int put_back(struct code_images *c, struct jit_list *list, const struct memory_image_place *place,
-                    uint64_t time_ns)
-{
-        int r = 0;
-
-        if (time_ns > list->mapped_ns)
-                list->mapped_ns = time_ns;
-        for (size_t i = 0; i < list->objects.n_objects && r == 0; i++) {
-                const struct jit_object *object = &list->objects.objects[i];
-                bool overlaps = false;
-
-                for (size_t k = 0; k < object->n_parts; k++)
-                        overlaps |= object->parts[k].start_avma < place->end_avma &&
-                                    place->start_avma < object->parts[k].end_avma;
-                if (overlaps)
-                        r = add_parts(c, list->objects.pid, object, false, time_ns);
-        }
         return r;
 }
 
-static int follow_list(struct code_images *c, uint32_t pid, uint64_t descriptor_avma)
+/* It is there since its memory was made executable; if that was not told, or code can be written there, since now. */
+static int see_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t seen_ns)
 {
-        int r;
+        struct code_images *c = context;
+        struct image_change change = { .pid = pid };
 
-        for (size_t i = 0; i < c->n_lists; i++)
-                if (c->lists[i].objects.pid == pid && c->lists[i].objects.descriptor_avma == descriptor_avma)
-                        return 0;
-        if (c->n_lists == CODE_IMAGES_LISTS_MAX)
-                return 0;
-        r = array_reserve(&c->lists, &c->lists_capacity, c->n_lists + 1, sizeof(*c->lists));
-        if (r < 0)
-                return r;
-        c->lists[c->n_lists] = (struct jit_list){ .read_ns = 0 };
-        jit_objects_init(&c->lists[c->n_lists++].objects, pid, descriptor_avma);
-        return 0;
+        recent_mappings_look(&c->recent);
+        change.range.module = object->module;
+        for (size_t i = 0; i < object->n_parts && !writes_code(c, pid); i++) {
+                const struct recent_mapping memory = { .start_avma = object->parts[i].start_avma,
+                                                       .end_avma = object->parts[i].end_avma,
+                                                       .pid = pid };
+                uint64_t mapped_ns = recent_mappings_find_last_ns(&c->recent, &memory, seen_ns);
+
+                if (mapped_ns > change.time_ns)
+                        change.time_ns = mapped_ns;
+        }
+        if (change.time_ns == 0)
+                change.time_ns = seen_ns;
+        return add_parts(c, object, &change);
+}
+
+/* What cannot be written is what it was until it is made executable again, whatever the list says. */
+static int remove_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t known_ns)
+{
+        struct code_images *c = context;
+        const struct image_change change = { .time_ns = known_ns, .pid = pid, .is_gone = true };
+
+        return object->was_code && writes_code(c, pid) ? add_parts(c, object, &change) : 0;
 }
 
 /* Returns 1 if it is known now whether the file is a JIT's, 0 if not yet, -ENOMEM. */
@@ -672,7 +650,7 @@ static int decide(struct code_images *c, const struct noted_file *file)
         if (r == 1 && code_tables_find(c->parts.tables, range->module, &module) == CODE_TABLES_READY &&
             unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
                                     range->end_avma - range->start_avma, &bias))
-                r = follow_list(c, file->pid, bias + svma);
+                r = jit_lists_follow(&c->lists, file->pid, bias + svma);
         return r < 0 ? r : 1;
 }
 
@@ -705,40 +683,48 @@ static int decide_noted(struct code_images *c)
         return r;
 }
 
-int code_images_update(struct code_images *c)
+static int update_lists(struct code_images *c, const struct jit_lists_place *place)
 {
-        const struct jit_objects_sink sink = { .add = add_object, .remove = remove_object, .context = c };
+        const struct jit_lists_sink sink = {
+                .add = add_object, .see = see_object, .remove = remove_object, .context = c
+        };
         uint64_t began_ns = clock_raw_ns();
-        int r = c->n_noted > 0 ? decide_noted(c) : 0;
+        int r;
 
-        if (c->n_lists == 0 || !begin_work(c, began_ns))
-                return r;
-        for (size_t i = 0; i < c->n_lists && r == 0; i++) {
-                uint64_t now_ns = clock_raw_ns();
-
-                r = jit_objects_update(&c->lists[i].objects, &sink);
-                c->lists[i].read_ns = now_ns;
-        }
+        if (c->lists.n_lists == 0 || !begin_work(c, began_ns))
+                return 0;
+        r = jit_lists_update(&c->lists, place, &sink);
         end_work(c, began_ns);
         return r;
 }
 
-/* Memory of a process with a JIT was made executable.  Returns 0 or -ENOMEM. */
-static int look_at_lists(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
+int code_images_update(struct code_images *c)
 {
-        bool is_of_jit = false;
-        int r = 0;
+        int r = c->n_noted > 0 ? decide_noted(c) : 0;
 
-        for (size_t i = 0; i < c->n_lists; i++)
-                is_of_jit |= c->lists[i].objects.pid == place->pid;
-        if (!is_of_jit)
+        return r < 0 ? r : update_lists(c, NULL);
+}
+
+/* Memory of a process with a JIT was made executable.  Returns 0 or -ENOMEM. */
+static int look_at_lists(struct code_images *c, const struct memory_image_place *place)
+{
+        const struct jit_lists_place code = { .pid = place->pid,
+                                              .start_avma = place->start_avma,
+                                              .end_avma = place->end_avma };
+
+        if (!jit_lists_has(&c->lists, place->pid))
                 return 0;
-        c->expecting_ns = clock_raw_ns() + EXPECTING_NS;
-        r = code_images_update(c);
-        for (size_t i = 0; i < c->n_lists && r == 0; i++)
-                if (c->lists[i].objects.pid == place->pid)
-                        r = put_back(c, &c->lists[i], place, time_ns);
-        return r;
+        c->mapped_ns = clock_raw_ns();
+        return update_lists(c, &code);
+}
+
+/* Another view of the memory may be writable where this one is not. */
+static void note_writable(struct code_images *c, const struct perf_mmap *m, uint32_t pid)
+{
+        struct searched_process *process = m->writable || m->is_shared ? searched_process(c, pid) : NULL;
+
+        if (process)
+                process->writes_code = true;
 }
 
 int code_images_look(struct code_images *c, const struct perf_record *record)
@@ -752,11 +738,10 @@ int code_images_look(struct code_images *c, const struct perf_record *record)
 
         if (!m->executable || place.end_avma <= place.start_avma)
                 return 0;
-        if (begins_with(m, memfd_name))
-                return look_into_memfd(c, &place, m, record->time_ns);
-        if (!is_anonymous(m))
-                return 0;
-        r = look_at_lists(c, &place, record->time_ns);
+        if (!is_anonymous(m)) /* a file in memory may be used like memory of no file */
+                return begins_with(m, memfd_name) ? look_into_memfd(c, &place, m, record->time_ns) : 0;
+        note_writable(c, m, record->pid);
+        r = look_at_lists(c, &place);
         return r < 0 ? r : look_at_mapping(c, &place, record->time_ns);
 }
 
@@ -765,23 +750,21 @@ void code_images_see_records(struct code_images *c)
         recent_mappings_look(&c->recent);
 }
 
-bool code_images_is_expecting(const struct code_images *c)
+int code_images_pause_ms(const struct code_images *c)
 {
-        return c->n_noted > 0 || (c->expecting_ns > 0 && clock_raw_ns() < c->expecting_ns);
+        uint64_t now_ns = c->mapped_ns > 0 ? clock_raw_ns() : 0;
+
+        if (c->mapped_ns > 0 && now_ns < c->mapped_ns + SOON_NS)
+                return 1;
+        return c->n_noted > 0 || (c->mapped_ns > 0 && now_ns < c->mapped_ns + EXPECTING_NS) ? PAUSE_MS
+                                                                                            : INT_MAX;
 }
 
 void code_images_forget(struct code_images *c, uint32_t pid)
 {
         size_t n_kept = 0;
 
-        for (size_t i = 0; i < c->n_lists; i++) {
-                if (c->lists[i].objects.pid == pid)
-                        jit_objects_deinit(&c->lists[i].objects);
-                else
-                        c->lists[n_kept++] = c->lists[i];
-        }
-        c->n_lists = n_kept;
-        n_kept = 0;
+        jit_lists_forget(&c->lists, pid);
         for (size_t i = 0; i < c->n_noted; i++)
                 if (c->noted[i].pid != pid)
                         c->noted[n_kept++] = c->noted[i];

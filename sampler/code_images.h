@@ -2,7 +2,7 @@
 /*
  * sampler/code_images.h - which ELF images lie in anonymous memory, when
  *
- * Way of the data:  perf_record (MMAP2), memory_image, jit_objects -> [code_images] -> sample_source (address_space)
+ * Way of the data:  perf_record (MMAP2), memory_image, jit_lists -> [code_images] -> sample_source (address_space)
  *                   [code_images] -> code_keeper, code_tables
  *
  * A program maps executable memory and puts an image into it; or its JIT tells of
@@ -24,9 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODE_IMAGES_LOOKS_MAX    4   /* at memory that samples fall into, at the 1st, 8th, 64th, ... */
-#define CODE_IMAGES_SEARCHES_MAX 8   /* of all of a process's memory, one a stretch of code */
-#define CODE_IMAGES_LISTS_MAX    256 /* JITs that are followed */
+#define CODE_IMAGES_LOOKS_MAX    4 /* at memory that samples fall into, at the 1st, 8th, 64th, ... */
+#define CODE_IMAGES_SEARCHES_MAX 8 /* of all of a process's memory, one a stretch of code */
 
 struct address_range;
 struct code_images;
@@ -80,8 +79,11 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
 /* Reads the lists of JITs.  Returns 0 or -ENOMEM. */
 int code_images_update(struct code_images *c);
 
-/* A JIT has made memory executable a moment ago, and may be about to tell of it. */
-bool code_images_is_expecting(const struct code_images *c);
+/*
+ * How long to wait at most before the lists are read again: a JIT that has made memory executable a moment ago may be
+ * about to tell of it.
+ */
+int code_images_pause_ms(const struct code_images *c);
 
 /* The next change up to @until_ns, in the order of time.  Returns false if there is none. */
 bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_change *ret_change);

@@ -58,4 +58,8 @@ void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping 
 bool recent_mappings_have_newer(const struct recent_mappings *r, const struct recent_mapping *memory,
                                 uint64_t until_ns);
 
+/* When was any of @memory made executable last, up to @until_ns?  0 = that is not known, or may be forgotten. */
+uint64_t recent_mappings_find_last_ns(const struct recent_mappings *r, const struct recent_mapping *memory,
+                                      uint64_t until_ns);
+
 #endif /* SAMPLER_RECENT_MAPPINGS_H */

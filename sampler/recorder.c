@@ -557,8 +557,8 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
              code_keeper_has_parts(r->merge.keeper)) &&
             ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
-        if (code_images_is_expecting(r->merge.samples.images) && ms > SLEEP_CUT_MS)
-                ms = SLEEP_CUT_MS;
+        if (ms > code_images_pause_ms(r->merge.samples.images))
+                ms = code_images_pause_ms(r->merge.samples.images);
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
         return ms;
@@ -595,6 +595,10 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
                 return true;
         if (is_attaching(r) && recorded_scope_has_ended(&r->scope))
                 return true;
+        if (r->options->bytes_max != 0 && r->result->progress.file_bytes >= r->options->bytes_max) {
+                r->result->stopped = r->result->is_full = true;
+                return true;
+        }
         if (now_ns >= r->stop_ns)
                 r->result->stopped = true;
         return now_ns >= r->stop_ns || (r->deadline_ns != 0 && now_ns >= r->deadline_ns);

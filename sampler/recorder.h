@@ -41,6 +41,7 @@ struct recorder_options {
         struct stack_unwinder_options unwinder;
         uint64_t duration_ns; /* at most so long; 0 = until the end */
         uint64_t delay_ns;    /* recording begins so long after the start */
+        uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
         uint64_t
                 client_ring_bytes; /* of each thread of the command, a power of two; 0 = the client's default */
@@ -62,7 +63,8 @@ struct recorder_result {
         int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
         bool ended;                        /* the command has ended */
         bool exec_failed;  /* the command could not be executed: there was nothing to record */
-        bool stopped;      /* by a signal or its duration, before what is recorded ended */
+        bool stopped;      /* by a signal, its duration or the file's size, before what is recorded ended */
+        bool is_full;      /* by the file's size */
         bool writer_stuck; /* somebody still waits in write(2): writer and file are not to be touched */
         int command_pid;   /* for recorder_wait(), while it runs on */
         int stop_fd;       /* a signalfd, for the work after the recording; owned by the caller */

@@ -68,6 +68,17 @@ int thread_track_add_last_sample(struct thread_track *t, const struct pending_ev
         return 0;
 }
 
+void thread_track_revive(struct thread_track *t)
+{
+        size_t n_kept = 0;
+
+        for (size_t i = 0; i < t->n_pending; i++)
+                if (t->pending[i].event.op != TRACE_OP_THREAD_EXIT)
+                        t->pending[n_kept++] = t->pending[i];
+        t->n_pending = n_kept;
+        t->exits = t->exited = false;
+}
+
 /* The zone path of the innermost open zone; what is not looked up yet is, from the outermost inwards. */
 static int path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
 {

@@ -102,6 +102,9 @@ int thread_track_add_pending(struct thread_track *t, const struct pending_event 
  */
 int thread_track_add_last_sample(struct thread_track *t, const struct pending_event *sample);
 
+/* It goes on: an end that is pending is none. */
+void thread_track_revive(struct thread_track *t);
+
 /*
  * thread_track_write_pending() - write the pending events up to @until_ns, inclusively
  * Samples get the zone path that is open then, on the fiber if the thread goes on as one.  Returns 0 or -ENOMEM.

@@ -60,6 +60,10 @@ static void add_groups(const struct filling *f)
         const struct why *w = f->why;
         struct view_document *d = f->document;
 
+        if (f->options->filter.n_bytes != 0)
+                view_document_add_string(d, "filter", "only", f->options->filter);
+        else
+                view_document_add_unknown(d, "filter", "only", VIEW_STRING);
         view_document_add_number(d, "instances", "instances", VIEW_COUNT, w->survey.durations.all.n_values);
         view_document_add_number(d, "median_ns", "median", VIEW_DURATION, w->median_ns);
         view_document_add_number(d, "slow_instances", "slow", VIEW_COUNT, w->collector.n_slow);
