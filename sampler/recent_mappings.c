@@ -91,5 +91,5 @@ uint64_t recent_mappings_find_last_ns(const struct recent_mappings *r, const str
         for (size_t i = 0; i < r->n_added && i < RECENT_MAPPINGS_MAX; i++)
                 if (is_newer(&r->mappings[i], &last, until_ns))
                         last.time_ns = r->mappings[i].time_ns;
-        return last.time_ns;
+        return last.time_ns < r->forgotten_ns ? 0 : last.time_ns;
 }

@@ -58,7 +58,7 @@ void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping 
 bool recent_mappings_have_newer(const struct recent_mappings *r, const struct recent_mapping *memory,
                                 uint64_t until_ns);
 
-/* When was any of @memory made executable last, up to @until_ns?  0 = that is not known. */
+/* When was any of @memory made executable last, up to @until_ns?  0 = that is not known, or may be forgotten. */
 uint64_t recent_mappings_find_last_ns(const struct recent_mappings *r, const struct recent_mapping *memory,
                                       uint64_t until_ns);
 
