@@ -107,6 +107,9 @@ static int choose_event(struct report *report, const char *name, struct error *e
         }
         if (name && !report->event)
                 return trace_filter_no_event(report->trace.dictionary, name, err);
+        if (name && report->event->sum.n_samples == 0)
+                return error_set(err, -ENOENT, "no samples of '%s' in %s", name,
+                                 report->filter.is_empty ? "this trace" : "what passes the filters");
         return 0;
 }
 

@@ -49,8 +49,9 @@ struct trace_filter {
         uint32_t n_threads, n_modules, n_stacks, n_cpus;
         struct zone_pattern zone;
         bool has_zone;
-        uint32_t event; /* sample event; 0 = all */
-        bool is_empty;  /* everything passes */
+        uint32_t event;                      /* sample event; 0 = all */
+        bool is_empty;                       /* everything passes */
+        struct trace_filter_request request; /* what was asked for */
 };
 
 /*

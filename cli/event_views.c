@@ -205,6 +205,8 @@ static int print(struct printing *p, const struct output_options *options, const
         output_options_complete(&output);
         view_document_init(&p->document, schema_of(p->views->view));
         r = fill(p, err);
+        if (r == 0)
+                r = output_options_check(&p->document, p->options.filter, err);
         if (r == 0 && (p->trace.ending == TRACE_ENDING_CUT_OFF || p->trace.ending == TRACE_ENDING_DAMAGED))
                 complain("warning: %s: %s; showing what stands before", path, p->trace.ending_words);
         if (r == 0)

@@ -342,9 +342,10 @@ enum trace_loss_reason {
         X(13, NO_WAKERS, "no wakers: who ended a wait is unknown")                                        \
         X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time") \
         X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                      \
-        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: callstacks by frame pointers")
+        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: callstacks by frame pointers")       \
+        X(17, RING, "only the end of the recording was kept (--ring)")
 
-#define TRACE_NOTICE_COUNT 17
+#define TRACE_NOTICE_COUNT 18
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

@@ -63,6 +63,8 @@ struct perf_mmap {
         uint8_t build_id[PERF_RECORD_BUILD_ID_MAX];
         uint8_t build_id_bytes; /* 0 = the kernel gives none */
         bool executable;
+        bool writable;
+        bool is_shared; /* what others write into the same file is seen: MAP_SHARED */
         const char *path;
         size_t path_bytes;
 };
@@ -102,6 +104,13 @@ struct perf_record {
                 uint64_t n_lost;
         };
 };
+
+/*
+ * perf_mmap_is_anonymous() - is this memory of no file, where only the program knows what code is there?
+ * So is a file without a name, or in memory, that is mapped shared: a compiler that never has memory both writable and
+ * executable (.NET's double mapping) maps one twice.  Loaders map code privately.
+ */
+bool perf_mmap_is_anonymous(const struct perf_mmap *mmap);
 
 /*
  * perf_record_decode() - decode a record of an event with sample_id_all

@@ -105,18 +105,19 @@ char license_name[] SEC("license") = "Dual MIT/GPL";
 
 /*
  * A task's cgroup is further down than the wanted one, or nobody knows how deep that lies.  By calls, which is slow but rare:
- * for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.
+ * for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.  Not static,
+ * and with a number for a pointer: so it is verified once, and not wherever it is called.
  */
-static __always_inline bool is_below_cgroup(struct cgroup *cgroup)
+__attribute__((noinline)) int is_below_cgroup(__u64 parent_avma)
 {
-        struct cgroup_subsys_state *css = BPF_CORE_READ(cgroup, self.parent);
+        const struct cgroup_subsys_state *css = (const struct cgroup_subsys_state *)parent_avma;
 
         for (int i = 0; i < CGROUP_LEVELS_MAX && css; i++) {
                 if (BPF_CORE_READ(css, cgroup, kn, id) == scope.cgroup_id)
-                        return true;
+                        return 1;
                 css = BPF_CORE_READ(css, parent);
         }
-        return false;
+        return 0;
 }
 
 static __always_inline bool is_in_cgroup(struct task_struct *task)
@@ -127,7 +128,8 @@ static __always_inline bool is_in_cgroup(struct task_struct *task)
                 scope.cgroup_level = cgroup->level;
                 return true;
         }
-        return cgroup->level > scope.cgroup_level && is_below_cgroup(cgroup);
+        return cgroup->level > scope.cgroup_level &&
+               is_below_cgroup((__u64)BPF_CORE_READ(cgroup, self.parent)) != 0;
 }
 
 /* Not the idle task's. */

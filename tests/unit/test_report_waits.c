@@ -299,12 +299,14 @@ START_TEST(test_wakers_without_functions)
         stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x20, "hrtimer_wakeup"));
         stack = trace_builder_stack(&b, stack, named_frame(&b, kernel, 0x30, "try_to_wake_up"));
         trace_builder_begin_run(&b, thread);
-        ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "sleeper"));
+        ADD(&b, 100, THREAD_NAME, trace_builder_string(&b, "program"));
+        ADD(&b, 105, THREAD_NAME, trace_builder_string(&b, "sleeper"));
         ADD(&b, 110, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
         ADD(&b, 120, WAKEUP, 0, 0, 0, stack);
         ADD(&b, 130, SWITCH_IN, 0);
         ADD(&b, 140, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING);
-        ADD(&b, 150, WAKEUP, 0, thread, 0, 0);
+        /* The kernel's name of it is not the one that it gave itself. */
+        ADD(&b, 150, WAKEUP, 0, thread, trace_builder_string(&b, "program"), 0);
         ADD(&b, 170, SWITCH_IN, 0);
         trace_builder_end_run(&b);
         trace_builder_finish(&b);
