@@ -317,12 +317,12 @@ START_TEST(test_moves_come_with_time)
 
                 trace_builder_begin_zone(&p.b, now_ns, p.request);
                 while (for_ns > 0) {
-                        uint64_t part_ns = for_ns < 500000 - moved_ns ? for_ns : 500000 - moved_ns;
+                        uint64_t part_ns = for_ns < EXTRA_NS - moved_ns ? for_ns : EXTRA_NS - moved_ns;
 
                         now_ns = run_in(&p, now_ns, part_ns, p.usual);
                         for_ns -= part_ns;
                         moved_ns += part_ns;
-                        if (moved_ns < 500000)
+                        if (moved_ns < EXTRA_NS)
                                 continue;
                         ADD(&p.b, now_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
                         cpu = !cpu;
