@@ -40,6 +40,7 @@
 #define PLACES_MAX         65536                /* of samples: stretches that are remembered */
 #define SEARCHED_MAX       65536                /* processes whose searches are counted */
 #define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
+#define FILES_MAX          65536                /* modules that are looked through for the file of an image */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
 #define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of what is mapped of an image: that much is read at once */
 #define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
@@ -214,6 +215,27 @@ static int add_module(struct code_images *c, const uint8_t *build_id, size_t bui
         if (r == 0)
                 r = trace_dictionary_add_string(c->parts.dictionary, name, strlen(name), &row.path);
         return r == 0 ? trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &row, ret_module) : r;
+}
+
+/*
+ * The file that an image is of, by its build-id; 0 = it is not known.  A program may copy its own code into huge pages,
+ * where its mapping of the file was.
+ */
+static uint32_t find_file(const struct code_images *c, const struct memory_image *image)
+{
+        const struct trace_dictionary *d = c->parts.dictionary;
+        uint32_t n = image->build_id_bytes > 0 ? trace_dictionary_count(d, TRACE_TABLE_MODULES) : 0;
+
+        for (uint32_t id = 1; id <= n && id <= FILES_MAX; id++) {
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, id);
+                size_t n_bytes;
+                const char *build_id = trace_dictionary_string(d, row->build_id, &n_bytes);
+
+                if (row->kind == TRACE_MODULE_FILE && n_bytes == image->build_id_bytes &&
+                    memcmp(build_id, image->build_id, n_bytes) == 0)
+                        return id;
+        }
+        return 0;
 }
 
 /* Bytes in memory without a name, for the builder of unwind tables; -1 if that cannot be. */
@@ -397,12 +419,16 @@ static int take_image(struct code_images *c, const struct image_look *look)
         const struct memory_image *image = &c->image;
         struct image_change change = { .time_ns = look->time_ns, .pid = look->place.pid };
         uint64_t until_ns = clock_raw_ns();
-        int r = add_module(c, image->build_id, image->build_id_bytes, image->content, 0,
-                           &change.range.module);
+        int r = 0;
 
-        if (r < 0)
-                return r == -EOVERFLOW ? 0 : r;
-        r = keep_image(c, change.range.module, look);
+        change.range.module = find_file(c, image);
+        if (change.range.module == 0) {
+                r = add_module(c, image->build_id, image->build_id_bytes, image->content, 0,
+                               &change.range.module);
+                if (r < 0)
+                        return r == -EOVERFLOW ? 0 : r;
+                r = keep_image(c, change.range.module, look);
+        }
         for (size_t i = 0; i < image->n_parts && r == 0; i++) {
                 change.range.start_avma = image->parts[i].start_avma;
                 change.range.end_avma = image->parts[i].end_avma;

@@ -59,6 +59,7 @@ struct perf_mmap {
         uint64_t time_ns; /* of the record; 0 = it comes from elsewhere */
         uint64_t inode;
         uint32_t device_major, device_minor; /* these and the inode are 0 if the build-id is there */
+        int64_t written_ns;        /* of a file without a build-id, as file_versions tells; 0 = not known */
         uint32_t inode_generation; /* tells a file from one that had the same inode before; 0 = not known */
         uint8_t build_id[PERF_RECORD_BUILD_ID_MAX];
         uint8_t build_id_bytes; /* 0 = the kernel gives none */
