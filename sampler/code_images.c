@@ -638,7 +638,6 @@ static int see_object(void *context, uint32_t pid, const struct jit_object *obje
         struct code_images *c = context;
         struct image_change change = { .pid = pid };
 
-        recent_mappings_look(&c->recent);
         change.range.module = object->module;
         recent_mappings_look(&c->recent);
         for (size_t i = 0; i < object->n_parts && !writes_code(c, pid); i++) {
