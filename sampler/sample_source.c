@@ -12,6 +12,7 @@
 #include "sampler/early_opener.h"
 #include "sampler/event_set.h"
 #include "sampler/file_versions.h"
+#include "sampler/image_changes.h"
 #include "sampler/jit_files.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
@@ -34,7 +35,8 @@
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
         bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
-        const struct code_images_parts images = { .dictionary = parts->dictionary,
+        const struct code_images_parts images = { .events = parts->events,
+                                                  .dictionary = parts->dictionary,
                                                   .keeper = parts->keeper,
                                                   .regions = parts->regions,
                                                   .losses = parts->losses,
@@ -418,7 +420,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
 /* Images in memory of no file that are there by then, or are gone.  Of a process that is not known any more: nothing. */
 static int take_images(struct sample_source *s, uint64_t until_ns)
 {
-        struct code_image_change change;
+        struct image_change change;
         int r = 0;
 
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
@@ -447,6 +449,40 @@ static int name_thread(struct sample_source *s, struct thread_track *thread, uin
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
+static int end_thread(struct sample_source *s, struct thread_track *thread, uint64_t now_ns)
+{
+        struct trace_event event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns };
+        int r = close_cuts(s, thread);
+
+        stack_unwinder_forget(s->unwinder, thread);
+        thread->exits = true;
+        return r < 0 ? r : queue(s, thread, event);
+}
+
+/*
+ * Whichever thread calls execve(2) goes on with the number of the first one, whose end the kernel has told before.  Of
+ * the number that it had so far nothing is told any more.
+ */
+static int take_exec(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+{
+        struct thread_track *other;
+        uint32_t at = 0;
+        int r = close_all_cuts(s, thread->process);
+
+        address_space_clear(&thread->process->space);
+        code_images_forget(s->images, rec->pid);
+        if (r == 0 && s->jit)
+                r = jit_files_note_exec(s->jit, rec->pid, rec->time_ns);
+        if (thread->exits)
+                thread_track_revive(thread);
+        /* Most have one thread, and to look for others takes a look at all that there are. */
+        while (r == 0 && thread->process->n_threads > 1 &&
+               (other = process_table_next_thread(s->processes, thread->process, &at)) != NULL)
+                if (other != thread && !other->exits)
+                        r = end_thread(s, other, rec->time_ns);
+        return r;
+}
+
 static int take_comm(struct sample_source *s, const struct perf_record *rec)
 {
         struct thread_track *thread;
@@ -455,15 +491,10 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
 
         if (r < 0 || !thread)
                 return r;
-        if (rec->comm.exec) {
-                r = close_all_cuts(s, thread->process);
-                address_space_clear(&thread->process->space);
-                code_images_forget(s->images, rec->pid);
-                if (r == 0 && s->jit)
-                        r = jit_files_note_exec(s->jit, rec->pid, rec->time_ns);
-                if (r < 0)
-                        return r;
-        }
+        if (rec->comm.exec)
+                r = take_exec(s, rec, thread);
+        if (r < 0)
+                return r;
         r = trace_dictionary_add_string(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
@@ -492,18 +523,12 @@ static int take_fork(struct sample_source *s, const struct perf_record *rec)
 static int take_exit(struct sample_source *s, const struct perf_record *rec)
 {
         struct thread_track *thread = process_table_find_thread(s->processes, rec->tid);
-        struct trace_event event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = rec->time_ns };
-
-        int r;
 
         if (!thread)
                 return 0;
-        r = close_cuts(s, thread);
-        stack_unwinder_forget(s->unwinder, thread);
-        thread->exits = true;
         if (rec->tid == rec->pid)
                 code_images_forget(s->images, rec->pid);
-        return r < 0 ? r : queue(s, thread, event);
+        return end_thread(s, thread, rec->time_ns);
 }
 
 /* What a sample is for.  Of an event that nobody knows: NULL. */
@@ -700,6 +725,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 if (r < 0)
                         (void)error_set(err, r, "no memory for kernel records");
         }
+        code_images_see_records(s->images);
         for (size_t i = 0; i < s->events->n_rings; i++)
                 perf_ring_release(&s->events->rings[i]);
         if (r == 0)
@@ -763,10 +789,7 @@ static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret
         return 0;
 }
 
-/*
- * What is seen in a process's memory is true if no record tells of other code there before it was looked at.  Such a
- * record may be in a ring that was gone through already: once more, until there is nothing new.
- */
+/* To look at code takes time, in which more may have come that is gone soon: once more, until there is nothing new. */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
 {
         bool has_code = true;
