@@ -405,8 +405,10 @@ static int wait_for_delay(struct recorder *r, struct error *err)
                                  1);
                 now_ns = clock_raw_ns();
         }
-        if (code == 0 && r->options->argv && command_reap(&r->command, false))
-                return error_set(err, -ESRCH, "the command ended before the recording began, after --delay");
+        if (code == 0 &&
+            (r->options->argv ? command_reap(&r->command, false) != 0 : recorded_scope_has_ended(&r->scope)))
+                return error_set(err, -ESRCH, "%s ended before the recording began, after --delay",
+                                 r->options->argv ? "the command" : "what was named");
         return code;
 }
 

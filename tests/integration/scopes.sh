@@ -88,6 +88,9 @@ for scope in "${scopes[@]}"; do
                 "$HYPROF" record --scope="$scope" --delay 1h -o "$TMPDIR/none.hyp" -- true
         holds "$scope, delay: it says so" grep -q 'error: .*the command ended before the recording began' "$TMPDIR/err"
 done
+sleep 0.3 &
+holds "delay, -p: a program that is shorter" ends_with 125 "$HYPROF" record --delay 1s -o "$TMPDIR/none.hyp" -p $!
+holds "delay, -p: it says so" grep -q 'error: .*what was named ended before the recording began' "$TMPDIR/err"
 
 # ---- CPUs
 if has cpus && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
