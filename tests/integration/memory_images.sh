@@ -87,6 +87,29 @@ holds "turns: an image with a build-id has its name from it" grep -q "$(readelf 
         sed -n 's/.*Build ID: \(........\).*/[image \1]/p')" "$TMPDIR/turns.events"
 
 # ---- objects of JITs, by GDB's interface
+# Two hundred, each for two milliseconds in the same memory.  The list is read from time to time, so some are never seen:
+# these have no name.
+cat >"$TMPDIR/kernel_0000.c" <<'EOS'
+#include <stdint.h>
+void kernel_0000(uint64_t n_rounds)
+{
+        while (n_rounds > 0) {
+                n_rounds--;
+                __asm__ volatile("" : "+r"(n_rounds));
+        }
+}
+EOS
+cc -O2 -g -c -fno-asynchronous-unwind-tables -o "$TMPDIR/kernel_0000.o" "$TMPDIR/kernel_0000.c"
+for when in before after; do
+        holds "told $when it is code: is recorded" record "told-$when" -F 2000 "$WORKLOADS/w_jit_turns" "$when" "$TMPDIR/kernel_0000.o"
+        read_trace "told-$when"
+        own='kind == "sample" && path ~ /^.kernel_[0-9]+$/ && self ~ /^kernel_[0-9]+$/'
+        holds "told $when: no sample has the name of what was there before or later" same 0 \
+                "$(n_events "told-$when" "$own && self != substr(path, 2)")"
+        holds "told $when: some have their own" compare "$(n_events "told-$when" "$own")" ">" 0
+        figure "told $when: $(n_events "told-$when" "$own") samples with their names, $(
+                n_events "told-$when" 'kind == "sample" && path ~ /^.kernel/ && module ~ /anon/') without"
+done
 if command -v lli-14 >/dev/null && command -v clang-14 >/dev/null; then
         cat >"$TMPDIR/jit.c" <<'EOS'
 #include <stdint.h>

@@ -444,6 +444,7 @@ static const struct {
         { "relative", true, false, TRACE_MODULE_FILE },
         { "[vdso]", true, false, TRACE_MODULE_VDSO },
         { "[vdso", true, false, TRACE_MODULE_ANONYMOUS },
+        { "/memfd:doublemapper (deleted)", true, false, TRACE_MODULE_FILE },
         { "[heap]", true, false, TRACE_MODULE_ANONYMOUS },
         { "//anon", true, false, TRACE_MODULE_ANONYMOUS },
         { "", true, false, TRACE_MODULE_ANONYMOUS },
