@@ -413,6 +413,7 @@ static int join(struct recorder *r, struct error *err)
         int code = r->options->delay_ns > 0 ? wait_for_delay(r, err) : 0;
 
         r->start_ns = clock_raw_ns();
+        recorded_waiting_expect(&r->waiting, &r->scope);
         return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }
 
