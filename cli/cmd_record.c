@@ -178,6 +178,19 @@ static void print_note(void *context, const char *words)
         complain("note: %s", words);
 }
 
+/* Whose soft limit is the hard one has had it raised already, or cannot. */
+static void suggest_descriptors(void)
+{
+        struct rlimit files;
+
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max)
+                complain_try("ulimit -n %llu, for more descriptors", (unsigned long long)files.rlim_max);
+        else if (geteuid() == 0)
+                complain_try("prlimit --nofile=1048576 hyprof record ..., for more descriptors");
+        else
+                complain_try("sudo hyprof record ..., which may open more descriptors");
+}
+
 /* The remedy for what the kernel refused, after its words. */
 static void suggest(int code, const struct recorder_result *result)
 {
@@ -185,7 +198,7 @@ static void suggest(int code, const struct recorder_result *result)
         struct perf_refusal refusal;
 
         if (code == -EMFILE)
-                complain_try("ulimit -n 1024, for more descriptors");
+                suggest_descriptors();
         if (code != -EACCES && code != -EPERM && code != -ENOSYS)
                 return;
         perf_access_explain(access, code, access->user_error == 0, &refusal);
@@ -365,6 +378,11 @@ static int run(struct record_options *options, char **argv)
                 complain("error: no command to record");
                 complain_try("hyprof record -- COMMAND ARGS, or hyprof record -p PID");
                 return EXIT_STATUS_USAGE;
+        }
+        if (options->as_root && geteuid() != 0) {
+                complain("error: --as-root: hyprof was not started as root");
+                complain_try("sudo hyprof record --as-root ...");
+                return EXIT_STATUS_RECORD_FAILED;
         }
         if (argv && options->as_root)
                 status = check_command(argv[0]);
