@@ -92,6 +92,8 @@ struct perf_record {
                         uint8_t wait;       /* out: enum trace_wait_state */
                         uint32_t other_pid; /* of a CPU-wide event: who comes, or who went; 0 = unknown */
                         uint32_t other_tid; /* (0 = the idle task) */
+                        uint64_t
+                                ran_ns; /* out: since it was switched in, as the scheduler counts; 0 = not known */
                         bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
                         struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;

@@ -10,6 +10,7 @@
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
 #include "sampler/event_set.h"
+#include "sampler/image_changes.h"
 #include "sampler/jit_files.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
@@ -32,7 +33,8 @@
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
         bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
-        const struct code_images_parts images = { .dictionary = parts->dictionary,
+        const struct code_images_parts images = { .events = parts->events,
+                                                  .dictionary = parts->dictionary,
                                                   .keeper = parts->keeper,
                                                   .regions = parts->regions,
                                                   .losses = parts->losses,
@@ -389,7 +391,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
 /* Images in memory of no file that are there by then, or are gone.  Of a process that is not known any more: nothing. */
 static int take_images(struct sample_source *s, uint64_t until_ns)
 {
-        struct code_image_change change;
+        struct image_change change;
         int r = 0;
 
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
@@ -694,6 +696,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 if (r < 0)
                         (void)error_set(err, r, "no memory for kernel records");
         }
+        code_images_see_records(s->images);
         for (size_t i = 0; i < s->events->n_rings; i++)
                 perf_ring_release(&s->events->rings[i]);
         if (r == 0)
@@ -757,10 +760,7 @@ static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret
         return 0;
 }
 
-/*
- * What is seen in a process's memory is true if no record tells of other code there before it was looked at.  Such a
- * record may be in a ring that was gone through already: once more, until there is nothing new.
- */
+/* To look at code takes time, in which more may have come that is gone soon: once more, until there is nothing new. */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
 {
         bool has_code = true;

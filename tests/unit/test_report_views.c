@@ -526,9 +526,9 @@ int main(void)
         tcase_add_loop_test(tc, test_overview_as_tables, 0, N_TRACES);
         tcase_add_test(tc, test_one_zone);
         tcase_add_test(tc, test_filters);
+        tcase_add_test(tc, test_head_of_a_range);
         tcase_add_test(tc, test_names_as_they_are_printed);
         tcase_add_test(tc, test_samples_of_fibers);
-        tcase_add_test(tc, test_head_of_a_range);
         tcase_add_loop_test(tc, test_usage, 0, 8);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
