@@ -62,6 +62,12 @@ static int add_stretch(struct cpu_lanes *l, uint32_t thread, uint64_t cpu, uint6
         return add_time(l, thread, cpu, (struct cpu_lane_sum){ .busy_ns = until_ns - since_ns });
 }
 
+void cpu_lanes_expect(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns)
+{
+        if (!l->threads[thread - 1].has_begun)
+                l->threads[thread - 1].since_ns = time_ns;
+}
+
 int cpu_lanes_add(struct cpu_lanes *l, uint32_t thread_id, const struct trace_event *event)
 {
         struct cpu_thread *thread = &l->threads[thread_id - 1];
@@ -71,7 +77,8 @@ int cpu_lanes_add(struct cpu_lanes *l, uint32_t thread_id, const struct trace_ev
                 thread->has_begun = true;
                 /* Who is woken does not run; who does anything else does. */
                 thread->is_running = event->op != TRACE_OP_WAKEUP;
-                thread->since_ns = event->time_ns;
+                if (thread->since_ns == 0)
+                        thread->since_ns = event->time_ns;
         }
         thread->last_ns = event->time_ns;
         switch (event->op) {

@@ -201,6 +201,18 @@ static int choose(struct function_choice *c, const struct search *s)
         return 0;
 }
 
+/* Of the functions with samples, without their parameters. */
+static void guess(struct function_choice *c, const struct search *s)
+{
+        name_guess_init(&c->near, s->request->name, strlen(s->request->name));
+        for (uint32_t i = 0; i < s->keys.n_items; i++) {
+                struct report_string name = report_string_of(s->trace->dictionary, key_of(s, i)->name);
+                const char *end = name.n_bytes != 0 ? memchr(name.bytes, '(', name.n_bytes) : NULL;
+
+                name_guess_offer_bytes(&c->near, name.bytes, end ? (size_t)(end - name.bytes) : name.n_bytes);
+        }
+}
+
 int function_choice_init(struct function_choice *c, const struct sampled_trace *trace,
                          const struct function_request *request)
 {
@@ -212,6 +224,8 @@ int function_choice_init(struct function_choice *c, const struct sampled_trace *
         r = add_samples(&s);
         if (r == 0)
                 r = choose(c, &s);
+        if (r == 0 && c->n_rows == 0 && request->name)
+                guess(c, &s);
         intern_deinit(&s.keys);
         free(s.candidates);
         return r;

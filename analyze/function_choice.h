@@ -11,12 +11,12 @@
 #define ANALYZE_FUNCTION_CHOICE_H
 
 #include "analyze/sample_stats.h"
+#include "base/name_guess.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct error;
 struct sampled_trace;
 
 struct chosen_function {
@@ -31,6 +31,7 @@ struct function_choice {
         uint32_t n_names;      /* different names among them: the choice is clear if this is 1 */
         bool is_inlined;       /* what fits was inlined into these */
         bool has_other_module; /* functions of that name are in other modules, too, than the one that was named */
+        struct name_guess near; /* if there are none: what may have been meant */
 };
 
 struct function_request {

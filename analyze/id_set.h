@@ -10,6 +10,7 @@
 #ifndef ANALYZE_ID_SET_H
 #define ANALYZE_ID_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,5 +25,10 @@ void id_set_deinit(struct id_set *s);
 
 /* Returns 0 or -ENOMEM. */
 int id_set_add(struct id_set *s, uint32_t id);
+
+static inline bool id_set_has(const struct id_set *s, uint32_t id)
+{
+        return id / 64 < s->n_words && (s->words[id / 64] >> (id % 64) & 1) != 0;
+}
 
 #endif /* ANALYZE_ID_SET_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/loaded_trace.h"
 
+#include "analyze/filter_miss.h"
 #include "analyze/meta_value.h"
 #include "analyze/trace_walk.h"
 #include "format/event_decoder.h"
@@ -163,7 +164,8 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
                 t->ending = TRACE_ENDING_DAMAGED;
                 t->ending_words = t->damage.text;
         }
-        return trace_walk_finish(walk, loaded_trace_meta_number(t, "end_raw_ns"), err);
+        r = trace_walk_finish(walk, loaded_trace_meta_number(t, "end_raw_ns"), err);
+        return r == 0 && !trace_walk_found(walk) ? filter_miss_explain(t, walk->filter, err) : r;
 }
 
 struct report_string loaded_trace_meta(const struct loaded_trace *t, const char *key)

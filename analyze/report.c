@@ -56,6 +56,12 @@ static void fill_recording(struct report *report, const struct trace_dictionary 
                 recording->duration_ns = end_ns - start_ns;
         else if (totals->walk.any)
                 recording->duration_ns = totals->walk.last_ns - totals->walk.first_ns;
+        recording->range_ns = recording->duration_ns;
+        if (!totals->walk.filter)
+                return;
+        recording->range = trace_filter_range(totals->walk.filter, &report->trace);
+        if (recording->range.is_part)
+                recording->range_ns = recording->range.to_ns - recording->range.from_ns;
 }
 
 static int fill_events(struct report *report, const struct trace_dictionary *d,
@@ -101,6 +107,9 @@ static int choose_event(struct report *report, const char *name, struct error *e
         }
         if (name && !report->event)
                 return trace_filter_no_event(report->trace.dictionary, name, err);
+        if (name && report->event->sum.n_samples == 0)
+                return error_set(err, -ENOENT, "no samples of '%s' in %s", name,
+                                 report->filter.is_empty ? "this trace" : "what passes the filters");
         return 0;
 }
 
@@ -128,14 +137,9 @@ static uint64_t last_in_range_ns(const struct trace_filter *filter, const struct
 }
 
 /* One that was asked for and that lived in the range of time. */
-static bool is_thread_wanted(const struct trace_filter *filter, const struct walked_thread *thread)
+static bool is_thread_wanted(const struct trace_totals *totals, const struct walked_thread *thread)
 {
-        const struct thread_timeline *timeline = &thread->timeline;
-
-        if (!timeline->started || !filter)
-                return timeline->started;
-        return trace_filter_wants_thread(filter, thread->id) && timeline->first_ns < filter->to_ns &&
-               timeline->last_ns >= filter->from_ns;
+        return thread->timeline.started && trace_totals_wants_thread(totals, thread->id);
 }
 
 /* Of all that the trace knows; of the threads that are shown if only a part of it is looked at. */
@@ -176,7 +180,7 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                 const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, i + 1);
                 const struct trace_process *process;
 
-                if (!is_thread_wanted(walk->filter, thread))
+                if (!is_thread_wanted(totals, thread))
                         continue;
                 process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
                 report->n_zone_events += thread->n_zones;

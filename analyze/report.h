@@ -49,6 +49,8 @@ struct report_recording {
         uint64_t recorder_cpu_ns;    /* the recorder's own processor time; 0 = not said */
         uint64_t start_realtime_ns;  /* since 1970; 0 = unknown */
         uint64_t duration_ns;        /* of the recording, or from the first to the last event */
+        struct trace_range range;    /* what of it is looked at */
+        uint64_t range_ns;           /* how long that is: duration_ns, if it is all of it */
 };
 
 struct report_event {

@@ -31,7 +31,7 @@ struct report_also {
         uint32_t n_source_texts;
         uint64_t n_source_bytes;
         uint32_t n_code_regions;
-        uint64_t n_switches; /* context switches of threads, in and out */
+        uint64_t n_switches; /* context switches of threads that passed the filter, in and out */
 };
 
 /* @totals:  of the whole trace, finished; @dictionary as it is at the trace's end. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/sampled_trace.h"
 
+#include "analyze/filter_miss.h"
 #include "analyze/meta_value.h"
 #include "analyze/trace_filter.h"
 #include "analyze/trace_walk.h"
@@ -71,6 +72,8 @@ static int read_wanted(struct sampled_trace *t, const struct trace_filter_reques
                 r = error_set(err, -ENOMEM, "adding up the samples: out of memory");
         if (r == 0)
                 r = read_items(t, &walk, err);
+        if (r == 0 && !trace_walk_found(&walk))
+                r = filter_miss_explain(&t->trace, &filter, err);
         trace_walk_deinit(&walk);
         trace_filter_deinit(&filter);
         return r;

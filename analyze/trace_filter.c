@@ -3,7 +3,9 @@
 
 #include "analyze/loaded_trace.h"
 #include "analyze/name_list.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/name_guess.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
@@ -18,6 +20,15 @@
 static int no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "looking up what is asked for: out of memory");
+}
+
+/* -ENOENT with what is nearest of the names that were offered, if any is near. */
+static int not_there(const char *kind, const char *words, const struct name_guess *guess, struct error *err)
+{
+        if (guess->best[0] != '\0')
+                return error_set(err, -ENOENT, "no %s '%s' in this trace; did you mean '%s'?", kind, words,
+                                 guess->best);
+        return error_set(err, -ENOENT, "no %s '%s' in this trace", kind, words);
 }
 
 /* ------------------------------------------------------------------ threads and processes */
@@ -56,6 +67,21 @@ static bool thread_fits(const struct loaded_trace *trace, const struct name_list
                name_list_fits(list, loaded_trace_thread_name(trace, thread));
 }
 
+static int no_thread(const struct loaded_trace *trace, const struct name_list *list, const char *words,
+                     bool by_process, struct error *err)
+{
+        struct name_guess guess;
+
+        name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
+        for (uint32_t i = 1; i <= trace->n_threads && name_list_has_names(list); i++) {
+                struct report_string name = loaded_trace_thread_name(trace, i);
+
+                if (!by_process || thread_row(trace, i)->tid == pid_of(trace, i))
+                        name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+        }
+        return not_there(by_process ? "process" : "thread", words, &guess, err);
+}
+
 /* Takes away the threads that do not fit @words; there must be one left. */
 static int keep_threads(struct trace_filter *f, struct loaded_trace *trace, const char *words,
                         bool by_process, struct error *err)
@@ -75,8 +101,7 @@ static int keep_threads(struct trace_filter *f, struct loaded_trace *trace, cons
                 n_left += f->threads[i - 1];
         }
         if (n_left == 0)
-                r = error_set(err, -ENOENT, "no %s '%s' in this trace", by_process ? "process" : "thread",
-                              words);
+                r = no_thread(trace, &list, words, by_process, err);
 done:
         name_list_deinit(&list);
         return r;
@@ -174,6 +199,22 @@ static void mark_stacks(struct trace_filter *f, const struct trace_dictionary *d
         }
 }
 
+static int no_module(const struct name_list *list, const char *words, const struct trace_dictionary *d,
+                     struct error *err)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_MODULES);
+        struct name_guess guess;
+
+        name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
+        for (uint32_t i = 1; i <= n; i++) {
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
+                struct report_string name = last_part(report_string_of(d, row->path));
+
+                name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+        }
+        return not_there("module", words, &guess, err);
+}
+
 static int look_up_modules(struct trace_filter *f, const char *words, const struct trace_dictionary *d,
                            struct error *err)
 {
@@ -197,17 +238,36 @@ static int look_up_modules(struct trace_filter *f, const char *words, const stru
                 f->modules[i - 1] = name_list_fits(&list, path) || name_list_fits(&list, last_part(path));
                 n_found += f->modules[i - 1];
         }
-        name_list_deinit(&list);
         if (r == 0 && n_found == 0)
-                return error_set(err, -ENOENT, "no module '%s' in this trace", words);
-        mark_stacks(f, d);
+                r = no_module(&list, words, d, err);
+        name_list_deinit(&list);
+        if (r == 0)
+                mark_stacks(f, d);
         return r;
+}
+
+/* A zone without a name is known by its function. */
+static int no_zone(const char *unknown, const char *words, const struct trace_dictionary *d,
+                   struct error *err)
+{
+        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_LOCATIONS);
+        struct name_guess guess;
+
+        name_guess_init(&guess, unknown, strlen(unknown));
+        for (uint32_t i = 1; i <= n; i++) {
+                const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, i);
+                struct report_string name = report_string_of(d, row->name != 0 ? row->name : row->function);
+
+                name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+        }
+        return not_there("zone", strlen(unknown) < strlen(words) && guess.best[0] != '\0' ? unknown : words,
+                         &guess, err);
 }
 
 static int look_up_zones(struct trace_filter *f, const char *words, const struct trace_dictionary *d,
                          struct error *err)
 {
-        uint32_t n = trace_dictionary_count(d, TRACE_TABLE_LOCATIONS);
+        const char *unknown;
         int r;
 
         if (!words)
@@ -216,10 +276,8 @@ static int look_up_zones(struct trace_filter *f, const char *words, const struct
         r = zone_pattern_init(&f->zone, words, err);
         if (r < 0)
                 return r;
-        for (uint32_t i = 1; i <= n; i++)
-                if (zone_pattern_names(&f->zone, d, i))
-                        return 0;
-        return error_set(err, -ENOENT, "no zone '%s' in this trace", words);
+        unknown = zone_pattern_find_unknown(&f->zone, d);
+        return unknown ? no_zone(unknown, words, d, err) : 0;
 }
 
 int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err)
@@ -275,11 +333,26 @@ static int set_range(struct trace_filter *f, const struct trace_filter_request *
         if (f->from_ns >= f->to_ns)
                 return error_set(err, -EINVAL, "the range of time ends before it begins");
         if (f->from_ns > trace->end_ns && request->has_from)
-                return error_set(err, -ENOENT,
-                                 "the range of time begins after the end of the recording, which is %" PRIu64
-                                 " ms long",
-                                 (trace->end_ns - trace->start_ns) / 1000000);
+                return error_set(
+                        err, -ENOENT,
+                        "the range of time begins after the end of the recording, which lasts %.9f s",
+                        (double)(trace->end_ns - trace->start_ns) / (double)NS_PER_S);
         return 0;
+}
+
+static uint64_t within(uint64_t time_ns, const struct loaded_trace *trace)
+{
+        if (time_ns < trace->start_ns)
+                return 0;
+        return (time_ns < trace->end_ns ? time_ns : trace->end_ns) - trace->start_ns;
+}
+
+struct trace_range trace_filter_range(const struct trace_filter *f, const struct loaded_trace *trace)
+{
+        struct trace_range range = { .from_ns = within(f->from_ns, trace), .to_ns = within(f->to_ns, trace) };
+
+        range.is_part = f->from_ns > trace->start_ns || f->to_ns <= trace->end_ns;
+        return range;
 }
 
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
@@ -287,7 +360,7 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
 {
         int r;
 
-        *f = (struct trace_filter){ .to_ns = UINT64_MAX };
+        *f = (struct trace_filter){ .to_ns = UINT64_MAX, .request = *request };
         r = set_range(f, request, trace, err);
         if (r == 0)
                 r = look_up_threads(f, request, trace, err);

@@ -49,8 +49,9 @@ struct trace_filter {
         uint32_t n_threads, n_modules, n_stacks, n_cpus;
         struct zone_pattern zone;
         bool has_zone;
-        uint32_t event; /* sample event; 0 = all */
-        bool is_empty;  /* everything passes */
+        uint32_t event;                      /* sample event; 0 = all */
+        bool is_empty;                       /* everything passes */
+        struct trace_filter_request request; /* what was asked for */
 };
 
 /*
@@ -61,6 +62,14 @@ struct trace_filter {
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
                       struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
+
+/* What of the recording the filter leaves, by time; ns since its start, within its length. */
+struct trace_range {
+        uint64_t from_ns, to_ns;
+        bool is_part; /* false: all of it */
+};
+
+struct trace_range trace_filter_range(const struct trace_filter *f, const struct loaded_trace *trace);
 
 /* -ENOENT, with the names of those that there are. */
 int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err);

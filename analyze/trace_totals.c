@@ -29,6 +29,8 @@ void trace_totals_deinit(struct trace_totals *t)
         id_set_deinit(&t->frame_names);
         id_set_deinit(&t->plot_names);
         id_set_deinit(&t->pool_names);
+        id_set_deinit(&t->locks);
+        id_set_deinit(&t->devices);
         trace_totals_init(t);
 }
 
@@ -41,8 +43,12 @@ static int no_memory(struct error *err, int r)
 static int add_to_lanes(struct trace_totals *t, const struct walked_thread *thread,
                         const struct trace_event *event, struct error *err)
 {
+        const struct trace_filter *filter = t->walk.filter;
+
         if (!t->wants_cpus || thread->timeline.is_fiber)
                 return 0;
+        if (filter && thread->timeline.first_ns < filter->from_ns)
+                cpu_lanes_expect(&t->cpus, thread->id, filter->from_ns);
         return cpu_lanes_add(&t->cpus, thread->id, event) < 0 ? no_memory(err, -ENOMEM) : 0;
 }
 
@@ -112,6 +118,19 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         case TRACE_OP_MEMORY_DISCARD:
                 r = id_set_add(&t->pool_names, (uint32_t)event->operand[0]);
                 break;
+        case TRACE_OP_LOCK_WAIT:
+        case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_RELEASE:
+                r = id_set_add(&t->locks, (uint32_t)event->operand[0]);
+                break;
+        case TRACE_OP_DEVICE_ZONE_BEGIN:
+        case TRACE_OP_DEVICE_SPAN:
+                r = id_set_add(&t->devices, (uint32_t)event->operand[0]);
+                break;
+        case TRACE_OP_SWITCH_OUT:
+        case TRACE_OP_SWITCH_IN:
+                t->n_switches += !thread->timeline.is_fiber;
+                break;
         default: /* counted by the walk, and that is all */
                 break;
         }
@@ -166,9 +185,28 @@ int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictiona
         return r == 0 ? reserve(t, dictionary) : r;
 }
 
+bool trace_totals_wants_thread(const struct trace_totals *t, uint32_t thread)
+{
+        const struct trace_filter *filter = t->walk.filter;
+        const struct thread_timeline *timeline;
+
+        if (!filter)
+                return true;
+        if (thread > t->walk.n_threads || !trace_filter_wants_thread(filter, thread))
+                return false;
+        timeline = &t->walk.threads[thread - 1].timeline;
+        return timeline->started && timeline->first_ns < filter->to_ns &&
+               timeline->last_ns >= filter->from_ns;
+}
+
 int trace_totals_finish(struct trace_totals *t, uint64_t end_ns)
 {
+        const struct trace_filter *filter = t->walk.filter;
+
         zone_instances_sort(&t->instances);
-        return t->wants_cpus ? cpu_lanes_finish(&t->cpus, end_ns > t->walk.last_ns ? end_ns : t->walk.last_ns)
-                             : 0;
+        if (end_ns < t->walk.last_ns)
+                end_ns = t->walk.last_ns;
+        if (filter && end_ns > filter->to_ns)
+                end_ns = filter->to_ns;
+        return t->wants_cpus ? cpu_lanes_finish(&t->cpus, end_ns) : 0;
 }

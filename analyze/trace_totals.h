@@ -35,8 +35,10 @@ struct trace_totals {
         struct sample_stats samples;
         uint64_t n_stacks[TRACE_STACK_STATE_COUNT + 1];    /* samples by `state`; last: of a newer version */
         struct id_set frame_names, plot_names, pool_names; /* strings that events named */
-        bool wants_waits; /* set by the caller before the start: fill `waits` */
-        bool wants_cpus;  /* the same for `cpus` */
+        struct id_set locks, devices;                      /* rows of their tables */
+        uint64_t n_switches; /* of threads of the kernel; of those that passed */
+        bool wants_waits;    /* set by the caller before the start: fill `waits` */
+        bool wants_cpus;     /* the same for `cpus` */
         uint32_t
                 n_slowest; /* the same for `instances`, and how many of the slowest; needs a filter for zones */
         struct wait_stats waits;
@@ -56,6 +58,9 @@ int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
 
 /* The same for a dictionary that is complete; then come trace_walk_chunk() and trace_walk_finish().  For tests. */
 int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictionary *dictionary);
+
+/* After the walk: whether a thread lived in what the filter leaves; without a filter also one without events. */
+bool trace_totals_wants_thread(const struct trace_totals *t, uint32_t thread);
 
 /* After the walk: closes what is open at its end, or at @end_ns if that is later.  Returns 0 or -ENOMEM. */
 int trace_totals_finish(struct trace_totals *t, uint64_t end_ns);

@@ -38,6 +38,13 @@ int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, cons
                                w->filter && w->filter->has_zone ? &w->filter->zone : NULL);
 }
 
+void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths)
+{
+        zone_paths_deinit(&w->paths);
+        w->paths = *paths;
+        *paths = (struct zone_paths){ .wanted = NULL };
+}
+
 void trace_walk_deinit(struct trace_walk *w)
 {
         for (uint32_t i = 0; i < w->n_threads; i++) {
@@ -372,9 +379,10 @@ static int end_wait(struct trace_walk *w, struct walked_thread *thread, uint64_t
         thread->wait.in_ns = time_ns;
         thread->wait.ended = ended;
         thread->wait.in_cpu = ended ? thread->cpu : TRACE_WALK_NO_CPU;
-        if (!w->sink.wait || !is_wait_wanted(w, thread))
+        if (!is_wait_wanted(w, thread))
                 return 0;
-        return w->sink.wait(w->sink.context, thread, &thread->wait, err);
+        w->n_waits++;
+        return w->sink.wait ? w->sink.wait(w->sink.context, thread, &thread->wait, err) : 0;
 }
 
 /* ------------------------------------------------------------------ events */
@@ -534,4 +542,17 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
                         return r;
         }
         return 0;
+}
+
+/* A module or an event chooses samples; the zones around them pass all the same. */
+bool trace_walk_found(const struct trace_walk *w)
+{
+        if (!w->filter)
+                return true;
+        if (w->filter->stacks || w->filter->event != 0)
+                return w->n_events[TRACE_OP_SAMPLE] != 0 || (w->filter->stacks && w->n_waits != 0);
+        for (int op = 0; op < TRACE_OP_COUNT; op++)
+                if (w->n_events[op] != 0)
+                        return true;
+        return w->n_waits != 0;
 }

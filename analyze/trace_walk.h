@@ -97,6 +97,7 @@ struct trace_walk {
         uint32_t n_threads;
         size_t threads_capacity;
         uint64_t n_events[TRACE_OP_COUNT]; /* that passed */
+        uint64_t n_waits;                  /* the same */
         uint64_t n_unknown_ops;            /* events of a newer version of the format, left out */
         uint64_t first_ns, last_ns;        /* of all events, also those that did not pass; valid if `any` */
         uint64_t n_switches;               /* of threads of the kernel, all: 0 = on-CPU times are unknown */
@@ -115,11 +116,17 @@ void trace_walk_deinit(struct trace_walk *w);
 int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *dictionary,
                           const struct trace_sink *sink);
 
+/* Before the events: the paths, with their numbers, of another walk through the trace with these zones, which has none then. */
+void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
+
 /* The events of a chunk.  Returns 0, -EBADMSG (those before the fault were told of), -ENOMEM, what the sink returned. */
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err);
 
 /* No more: what is open ends at @end_ns, or at the last event if that is later.  Returns as trace_walk_chunk(). */
 int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);
+
+/* After trace_walk_finish(): whether the filter, if there is one, let anything pass of what it chooses. */
+bool trace_walk_found(const struct trace_walk *w);
 
 /* In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a sample take its own path. */
 int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path);

@@ -2,6 +2,9 @@
 #include "base/name_guess.h"
 
 #include <string.h>
+#include <strings.h>
+
+#define NAME_GUESS_PART_MIN 3 /* fewer letters are in every other name */
 
 void name_guess_init(struct name_guess *g, const char *text, size_t n_bytes)
 {
@@ -11,6 +14,7 @@ void name_guess_init(struct name_guess *g, const char *text, size_t n_bytes)
         g->wanted[n_bytes] = '\0';
         g->best[0] = '\0';
         g->distance = n_bytes / 2 + 2; /* farther away it is another word */
+        g->n_offers = 0;
 }
 
 /* Levenshtein distance. */
@@ -36,15 +40,49 @@ static size_t distance(const char *a, const char *b)
         return row[n];
 }
 
-void name_guess_offer(struct name_guess *g, const char *name)
+static void take(struct name_guess *g, const char *name, size_t n_bytes, size_t found)
 {
-        size_t n_bytes = strlen(name), found;
-
-        if (n_bytes >= sizeof(g->best))
-                return;
-        found = distance(name, g->wanted);
         if (found >= g->distance)
                 return;
         g->distance = found;
-        memcpy(g->best, name, n_bytes + 1);
+        memcpy(g->best, name, n_bytes);
+        g->best[n_bytes] = '\0';
+}
+
+void name_guess_offer(struct name_guess *g, const char *name)
+{
+        size_t n_bytes = strlen(name);
+
+        if (n_bytes < sizeof(g->best))
+                take(g, name, n_bytes, distance(name, g->wanted));
+}
+
+/* As if one letter were wrong, so that a name that differs in less goes before. */
+static size_t distance_of_part(const char *name, const char *part)
+{
+        if (strcasecmp(name, part) == 0)
+                return 0;
+        return strlen(part) >= NAME_GUESS_PART_MIN && strcasestr(name, part) ? 2 : SIZE_MAX;
+}
+
+void name_guess_offer_bytes(struct name_guess *g, const char *bytes, size_t n_bytes)
+{
+        char name[NAME_GUESS_BYTES];
+        size_t n_wanted = strlen(g->wanted), n_apart, found;
+
+        if (n_bytes == 0 || n_bytes >= sizeof(name) || memchr(bytes, '\0', n_bytes))
+                return;
+        memcpy(name, bytes, n_bytes);
+        name[n_bytes] = '\0';
+        found = distance_of_part(name, g->wanted);
+        /* So many letters are wrong at least. */
+        n_apart = n_bytes > n_wanted ? n_bytes - n_wanted : n_wanted - n_bytes;
+        if (found == SIZE_MAX && n_apart < g->distance && g->n_offers < NAME_GUESS_OFFERS_MAX) {
+                g->n_offers++;
+                found = distance(name, g->wanted);
+                /* Names of programs are many, and short: of three letters one may be wrong, and one more. */
+                if (found > n_wanted / 3 + 1 || found >= n_wanted)
+                        return;
+        }
+        take(g, name, n_bytes, found);
 }

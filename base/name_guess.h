@@ -4,18 +4,24 @@
  *
  * Way of the data:  event_table, event_pmu, tracepoint -> [name_guess] -> words of event_spec_parse()
  *                   option_table, command_table -> [name_guess] -> complaint
+ *                   names of a trace -> [name_guess] -> words of trace_filter
  */
 #ifndef BASE_NAME_GUESS_H
 #define BASE_NAME_GUESS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define NAME_GUESS_BYTES 128
+
+/* Names of a trace that are compared letter by letter: it bounds the work, which is about ten microseconds each. */
+#define NAME_GUESS_OFFERS_MAX 20000
 
 struct name_guess {
         char wanted[NAME_GUESS_BYTES]; /* NUL-terminated, cut if longer */
         char best[NAME_GUESS_BYTES];   /* "" = nothing is near */
         size_t distance;               /* of `best`: letters to change, add or remove */
+        uint32_t n_offers;             /* of name_guess_offer_bytes() */
 };
 
 /* @text: what was typed. */
@@ -23,5 +29,11 @@ void name_guess_init(struct name_guess *g, const char *text, size_t n_bytes);
 
 /* Takes @name if it is nearer than what was offered before, and near enough to be meant. */
 void name_guess_offer(struct name_guess *g, const char *name);
+
+/*
+ * name_guess_offer_bytes() - the same of a name that may hold anything
+ * One that contains what was typed, or differs in capitals alone, is near as well: people type a part of a long name.
+ */
+void name_guess_offer_bytes(struct name_guess *g, const char *bytes, size_t n_bytes);
 
 #endif /* BASE_NAME_GUESS_H */

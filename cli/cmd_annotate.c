@@ -12,9 +12,11 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
+#include "cli/output_options.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "symbolize/symbol_search.h"
+#include "view/annotation_view.h"
 #include "view/shell_word.h"
 #include "view/text_color.h"
 #include "view/text_number.h"
@@ -53,7 +55,8 @@ struct arguments {
         enum text_color_when color;
         uint32_t context; /* CONTEXT_UNSET, ANNOTATE_TEXT_ROWS_ALL - 1 = all */
         double limit;
-        bool source, assembly, json, intel;
+        struct output_options output; /* color is that above */
+        bool source, assembly, intel;
 };
 
 #define CONTEXT_ALL (UINT32_MAX - 1)
@@ -70,7 +73,11 @@ static const struct option_row option_rows[] = {
           "default: 8" },
         { LETTER_PERCENT_LIMIT, "percent-limit", "P",
           "what has P percent of the samples is hot; default: 0.5" },
-        COMMON_ROW_JSON("print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md) instead of text"),
+        { OUTPUT_OPTION_JSON, "json", NULL,
+          "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md)" },
+        { OUTPUT_OPTION_CSV, "csv", NULL, "print a row an instruction as CSV; with --source a row a line" },
+        { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" },
+        OUTPUT_OPTION_ROW_SECTION,
         COMMON_ROW_COLOR,
         COMMON_ROW_PAGER,
         FILTER_OPTION_ROWS_OF_PLACE,
@@ -89,10 +96,10 @@ static const struct option_table table = {
                 "standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = shown, also without code, and what could be read of a trace that is cut off;\n"
-                "1 = TRACE cannot be read, no function or several have that name, or the result cannot be\n"
-                "written; 2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = shown, also without code, and what could be read of a trace that is cut off;\n"
+        "1 = TRACE cannot be read, no function or several have that name, or the result cannot be\n"
+        "written; 2 = usage\n",
 };
 
 /* ---- the command line ----------------------------------------------------------------------------------- */
@@ -154,6 +161,8 @@ static int take_option(void *context, int letter, const char *value)
         default:
                 r = filter_options_take(&args->filter, letter, value);
                 if (r == 0)
+                        r = output_options_take(&args->output, letter, value);
+                if (r == 0)
                         r = search_options_take(&args->search, letter, value);
                 return r < 0 ? r : 0;
         }
@@ -176,7 +185,6 @@ static int take_operands(struct arguments *args, struct common_options *common)
                 return -EINVAL;
         args->path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
         args->function = common->operands[0];
-        args->json = common->json;
         args->color = common->color;
         return 0;
 }
@@ -206,7 +214,8 @@ static uint32_t find_event(const struct sampled_trace *trace, const struct argum
         if (found == 0 && args->event)
                 complain("error: %s: no samples of an event %s", args->path, args->event);
         else if (found == 0 || trace->events[found - 1].n_samples == 0)
-                complain("error: %s: the trace has no samples", args->path);
+                complain("error: %s: the trace has no samples%s", args->path,
+                         filter_options_is_empty(&args->filter) ? "" : " that pass the filters");
         else
                 return found;
         return 0;
@@ -264,8 +273,10 @@ static void explain_no_function(const struct sampled_trace *trace, const struct 
                          args->function ? args->function : "", args->module);
                 complain_try("hyprof annotate without --module");
         } else {
-                complain("error: no function with samples has '%s' in its name",
-                         args->function ? args->function : "");
+                complain("error: no function with samples has '%s' in its name%s%s%s",
+                         args->function ? args->function : "",
+                         choice->near.best[0] != '\0' ? "; did you mean '" : "", choice->near.best,
+                         choice->near.best[0] != '\0' ? "'?" : "");
                 complain_try("hyprof report %s, for those that have", shell_word_of(args->path).text);
         }
 }
@@ -330,6 +341,47 @@ static int print_text(const struct annotation *a, struct source_texts *sources,
         return annotate_text_print(a, sources, &options, stdout);
 }
 
+/* Tables for Markdown and CSV.  Returns 0, an exit status after a complaint. */
+static int print_tables(const struct annotation *a, struct source_texts *sources,
+                        struct report_string filter_words, const struct arguments *args)
+{
+        bool is_csv = args->output.document.format == DOCUMENT_CSV;
+        struct annotation_view_options options = {
+                .with_source = is_csv || !args->assembly || args->source,
+                .with_code = !args->source || args->assembly,
+                .only_hot = !is_csv && args->context != CONTEXT_ALL && a->listing.n_instructions > ROWS_MAX,
+                .filter = filter_words,
+        };
+        struct annotation_view *view = calloc(1, sizeof(*view));
+        struct view_document document;
+        int status;
+
+        if (!view)
+                return -ENOMEM;
+        view_document_init(&document, ANNOTATION_VIEW_SCHEMA);
+        annotation_view_fill(view, &document, a, sources, &options);
+        status = output_options_print(&args->output, &document);
+        view_document_deinit(&document);
+        free(view);
+        return status;
+}
+
+/* Returns 0, an exit status after a complaint, or -ENOMEM. */
+static int print(const struct annotation *a, struct source_texts *sources, struct report_string filter_words,
+                 const struct arguments *args)
+{
+        switch (args->output.document.format) {
+        case DOCUMENT_TEXT:
+                return print_text(a, sources, filter_words, args);
+        case DOCUMENT_JSON:
+                return annotate_json_print(a, sources, filter_words, stdout);
+        case DOCUMENT_MARKDOWN:
+        case DOCUMENT_CSV:
+                break;
+        }
+        return print_tables(a, sources, filter_words, args);
+}
+
 static int show(struct sampled_trace *trace, const struct arguments *args,
                 const struct chosen_function *function, uint32_t event)
 {
@@ -345,8 +397,7 @@ static int show(struct sampled_trace *trace, const struct arguments *args,
         if (r == 0 && !a.has_code && a.no_code.code != 0)
                 complain("warning: no instructions: %s", a.no_code.text);
         if (r == 0)
-                r = args->json ? annotate_json_print(&a, &trace->sources, filter_words, stdout)
-                               : print_text(&a, &trace->sources, filter_words, args);
+                r = print(&a, &trace->sources, filter_words, args);
         byte_buffer_deinit(&words);
         annotation_deinit(&a);
         return r;
@@ -367,6 +418,8 @@ static int annotate(struct sampled_trace *trace, const struct arguments *args)
                 return EXIT_STATUS_FAILED;
         if (r == 1)
                 r = show(trace, args, &function, event);
+        if (r > 0)
+                return r;
         if (r == 0)
                 return standard_output_finish(EXIT_STATUS_OK, "the annotation");
         complain("error: out of memory");
@@ -417,5 +470,6 @@ int cmd_annotate(int argc, char **argv)
                 .table = &table, .take = take_option, .context = &args, .run = run
         };
 
+        output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);
 }

@@ -6,6 +6,7 @@
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
+#include "cli/output_options.h"
 #include "cli/standard_output.h"
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
@@ -14,6 +15,7 @@
 #include "format/trace_writer.h"
 #include "view/shell_word.h"
 #include "view/text_number.h"
+#include "view/view_document.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,22 +25,32 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SCHEMA "hyprof.check/1"
+
 enum { LETTER_REPAIR = OPTION_LONG_ONLY };
+
+struct arguments {
+        bool mend;
+        struct output_options output;
+};
 
 /* What reading the whole trace found. */
 struct findings {
         uint64_t n_chunks, n_events;
         uint64_t whole_bytes; /* up to the last whole chunk */
         enum trace_ending ending;
-        bool finished;                           /* the recorder said when it ended: it was not interrupted */
+        bool finished; /* the recorder said when it ended: it was not interrupted, and did not go on */
         uint32_t n_attachments;                  /* rows */
         uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
+        const char *result;                      /* "whole", "cut off", "damaged", "unreadable", "mended" */
+        char words[ERROR_TEXT_BYTES];            /* what is wrong; "" = nothing is */
 };
 
 static const struct option_row option_rows[] = {
         { LETTER_REPAIR, "repair", NULL,
           "cut a trace back to its last whole chunk and write the index it lacks" },
+        OUTPUT_OPTION_ROWS_OF_FORMAT,
         COMMON_ROW_INPUT,
         COMMON_ROW_HELP,
 };
@@ -57,12 +69,13 @@ static const struct option_table table = {
 
 static int take_option(void *context, int letter, const char *value)
 {
-        bool *mend = context;
+        struct arguments *args = context;
 
-        (void)letter;
-        (void)value;
-        *mend = true;
-        return 0;
+        if (letter == LETTER_REPAIR) {
+                args->mend = true;
+                return 0;
+        }
+        return output_options_take(&args->output, letter, value) < 0 ? -EINVAL : 0;
 }
 
 static int count_events(const struct trace_reader *reader, const struct trace_item *item, uint64_t *n_events,
@@ -140,7 +153,8 @@ static int read_all(struct trace_reader *reader, struct trace_writer *writer, st
                 f.n_chunks++;
         }
         f.ending = trace_reader_ending(reader, NULL, &f.whole_bytes);
-        f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns");
+        f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns") &&
+                     !has_meta(trace_reader_dictionary(reader), "ring_goes_on");
         find_incomplete(trace_reader_dictionary(reader), &tally, &f);
         attachment_tally_deinit(&tally);
         *ret_findings = f;
@@ -177,20 +191,45 @@ static int repair(const char *path, struct error *err)
 
 /*
  * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that was interrupted, and
- * mended since, it is what there is.  Returns 0 or -EBADMSG.
+ * mended since, or in a dump of one that goes on, it is what there is.  Returns 0 or -EBADMSG.
  */
-static int judge_attachments(const char *path, const struct findings *f)
+static int judge_attachments(struct findings *f)
 {
         if (f->incomplete == 0)
                 return 0;
-        complain("%s: %s: attachment %" PRIu32 " has %s of %s bytes", f->finished ? "error" : "warning", path,
-                 f->incomplete, text_number_count(f->incomplete_bytes).text,
-                 text_number_count(f->wanted_bytes).text);
+        (void)snprintf(f->words, sizeof(f->words), "attachment %" PRIu32 " has %s of %s bytes", f->incomplete,
+                       text_number_count(f->incomplete_bytes).text, text_number_count(f->wanted_bytes).text);
         return f->finished ? -EBADMSG : 0;
 }
 
-static void print_whole(const struct findings *f)
+/* @code: of read_all(), with its @words.  Returns 0 or -errno, and fills in what it comes to. */
+static int judge(struct findings *f, int code, const char *words)
 {
+        int r = code;
+
+        f->result = "unreadable";
+        if (r == 0 && f->ending == TRACE_ENDING_WHOLE) {
+                r = judge_attachments(f);
+                f->result = r == 0 ? "whole" : "damaged";
+                return r;
+        }
+        if (r == 0)
+                f->result = f->ending == TRACE_ENDING_DAMAGED ? "damaged" : "cut off";
+        (void)snprintf(f->words, sizeof(f->words), "%s", words);
+        return r < 0 ? r : -ENODATA;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+static void print_text(const struct findings *f)
+{
+        if (strcmp(f->result, "mended") == 0) {
+                (void)printf("mended: %s chunks, %s events are kept\n", text_number_count(f->n_chunks).text,
+                             text_number_count(f->n_events).text);
+                return;
+        }
+        if (strcmp(f->result, "whole") != 0)
+                return;
         (void)printf("whole: %s chunks, %s events, %s", text_number_count(f->n_chunks).text,
                      text_number_count(f->n_events).text, text_number_bytes(f->whole_bytes).text);
         if (f->n_attachments != 0)
@@ -199,7 +238,55 @@ static void print_whole(const struct findings *f)
         (void)putchar('\n');
 }
 
-static int check(const char *path, bool mend)
+static const struct view_column columns[] = {
+        { .key = "trace", .title = "trace", .type = VIEW_STRING },
+        { .key = "result", .title = "result", .type = VIEW_STRING },
+        { .key = "n_chunks", .title = "chunks", .type = VIEW_COUNT },
+        { .key = "n_events", .title = "events", .type = VIEW_COUNT },
+        { .key = "whole_bytes", .title = "whole up to", .type = VIEW_BYTES },
+        { .key = "n_attachments", .title = "attachments", .type = VIEW_COUNT },
+        { .key = "words", .title = "what is wrong", .type = VIEW_STRING },
+};
+
+/* Returns the exit status. */
+static int print_document(const struct findings *f, const char *path, const struct output_options *output)
+{
+        struct view_document d;
+        struct view_table *t;
+        int status;
+
+        view_document_init(&d, SCHEMA);
+        view_document_set_title(&d, "Whether the trace is whole");
+        t = view_document_add_table(&d, "traces", "Traces", columns, sizeof(columns) / sizeof(columns[0]));
+        view_table_put_words(&d, t, path);
+        view_table_put_words(&d, t, f->result);
+        view_table_put_number(&d, t, f->n_chunks);
+        view_table_put_number(&d, t, f->n_events);
+        view_table_put_number(&d, t, f->whole_bytes);
+        view_table_put_number(&d, t, f->n_attachments);
+        if (f->words[0] != '\0')
+                view_table_put_words(&d, t, f->words);
+        else
+                view_table_put_unknown(&d, t);
+        status = output_options_print(output, &d);
+        view_document_deinit(&d);
+        return status;
+}
+
+/* Returns 0 or -errno, after a complaint. */
+static int mend(struct findings *f, const char *path)
+{
+        struct error err = ERROR_NONE;
+        int r = repair(path, &err);
+
+        if (r < 0)
+                complain("error: %s", err.text);
+        else
+                f->result = "mended";
+        return r;
+}
+
+static int check(const char *path, const struct arguments *args)
 {
         struct error err = ERROR_NONE;
         struct trace_reader *reader;
@@ -213,35 +300,25 @@ static int check(const char *path, bool mend)
         }
         r = read_all(reader, NULL, &f, &err);
         (void)trace_reader_ending(reader, &words, NULL);
-        if (r < 0)
-                complain("error: %s: %s", path, err.text);
-        else if (f.ending == TRACE_ENDING_WHOLE && judge_attachments(path, &f) < 0)
-                r = -EBADMSG;
-        else if (f.ending == TRACE_ENDING_WHOLE)
-                print_whole(&f);
-        else
-                complain("error: %s: %s", path, words);
-        if (r == 0 && f.ending != TRACE_ENDING_WHOLE && mend) {
-                r = repair(path, &err);
-                if (r < 0)
-                        complain("error: %s", err.text);
-                else
-                        (void)printf("mended: %s chunks, %s events are kept\n",
-                                     text_number_count(f.n_chunks).text, text_number_count(f.n_events).text);
-        } else if (r == 0 && f.ending != TRACE_ENDING_WHOLE) {
+        r = judge(&f, r, r < 0 ? err.text : words);
+        if (f.words[0] != '\0')
+                complain("%s: %s: %s", r < 0 ? "error" : "warning", path, f.words);
+        if (r == -ENODATA && args->mend)
+                r = mend(&f, path);
+        else if (r == -ENODATA)
                 complain_try("hyprof check --repair %s, which keeps the %s up to there",
                              shell_word_of(path).text, text_number_bytes(f.whole_bytes).text);
-                r = -EBADMSG;
-        }
         trace_reader_close(reader);
+        if (args->output.document.format != DOCUMENT_TEXT)
+                return print_document(&f, path, &args->output) != EXIT_STATUS_OK || r < 0 ? EXIT_STATUS_FAILED
+                                                                                          : EXIT_STATUS_OK;
+        print_text(&f);
         return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the result");
 }
 
 static int check_trace(void *context, struct common_options *common)
 {
-        const bool *mend = context;
-
-        return check(common->trace, *mend);
+        return check(common->trace, context);
 }
 
 const struct option_table *cmd_check_options(void)
@@ -251,12 +328,13 @@ const struct option_table *cmd_check_options(void)
 
 int cmd_check(int argc, char **argv)
 {
-        bool mend = false;
+        struct arguments args = { .mend = false };
         const struct command_frame frame = { .table = &table,
                                              .take = take_option,
-                                             .context = &mend,
+                                             .context = &args,
                                              .takes_trace = true,
                                              .run = check_trace };
 
+        output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);
 }

@@ -5,6 +5,7 @@
 #include "analyze/diff_run.h"
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
@@ -98,9 +99,9 @@ static const struct option_table table = {
                 "two sets of them (--before, --after), and how sure that is.  The method: docs/diff.md.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, or there is\n"
-                "nothing that --fail-above could hold for\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, or there is\n"
+        "nothing that --fail-above could hold for\n",
 };
 
 const struct option_table *cmd_diff_options(void)
@@ -353,13 +354,21 @@ static int judge(const struct arguments *args, const struct diff_comparison *c)
         return diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE : EXIT_STATUS_OK;
 }
 
-static int print(struct arguments *args, const struct diff_comparison *c, struct view_document *d)
+static int print(const struct loading *l, const struct diff_comparison *c)
 {
+        const struct arguments *args = l->args;
+        struct view_document *d = l->document;
         struct diff_view_options options = { .threshold = args->threshold };
+        struct byte_buffer words = { .data = NULL };
         int status;
 
+        filter_options_describe(&args->filter, &words);
+        options.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
+        options.event = (struct report_string){ l->event, l->event ? strlen(l->event) : 0 };
         options.limit = output_options_limit(&args->output, TEXT_ROWS);
+        d->failed = d->failed || words.failed;
         diff_view_fill(d, c, &options);
+        byte_buffer_deinit(&words);
         status = output_options_print(&args->output, d);
         return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
 }
@@ -376,7 +385,7 @@ static int load_and_compare(struct arguments *args, struct loading *l, struct er
         if (r < 0)
                 r = error_set(err, r, "no memory to compare");
         else
-                r = print(args, &c, l->document);
+                r = print(l, &c);
         diff_comparison_deinit(&c);
         return r;
 }

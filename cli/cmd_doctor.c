@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_doctor.h"
 
+#include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
+#include "cli/doctor_findings.h"
 #include "cli/exit_status.h"
+#include "cli/output_options.h"
 #include "cli/standard_output.h"
 #include "sampler/perf_access.h"
+#include "view/view_document.h"
 
 #include <limits.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <sys/resource.h>
+#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#define DESCRIPTORS_FEW 1024
+#define SCHEMA "hyprof.doctor/1"
 
 static const struct option_row option_rows[] = {
+        OUTPUT_OPTION_ROWS_OF_FORMAT,
         COMMON_ROW_HELP,
 };
 
@@ -31,119 +33,111 @@ static const struct option_table table = {
         .closing = "exit status: 0 = programs can be recorded; 1 = they cannot; 2 = usage\n",
 };
 
-static void line(bool good, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void line(bool good, const char *what, const char *format, ...)
+static int take_option(void *context, int letter, const char *value)
 {
-        va_list args;
+        int r = output_options_take(context, letter, value);
 
-        (void)printf("%-4s %-22s ", good ? "yes" : "no", what);
-        va_start(args, format);
-        (void)vprintf(format, args);
-        va_end(args);
-        (void)fputc('\n', stdout);
+        return r < 0 ? r : 0;
 }
 
-static void try(const char *command)
+/* What all of it comes to. */
+static const char *answer(const struct perf_access *a)
 {
-        if (command[0] != '\0')
-                (void)printf("     %-22s try: %s\n", "", command);
+        return a->user_error == 0 ? "hyprof record COMMAND works here."
+                                  : "hyprof record cannot work here until that is allowed.";
 }
 
-static void show_user(const struct perf_access *a)
+static void print_text(const struct doctor_findings *findings, const struct perf_access *access,
+                       const struct utsname *system)
 {
-        struct perf_refusal refusal;
+        if (system->release[0] != '\0')
+                (void)printf("hyprof %s on Linux %s %s, as %s\n\n", HYPROF_VERSION, system->release,
+                             system->machine, access->is_root ? "root" : "an ordinary user");
+        for (size_t i = 0; i < findings->n_items; i++) {
+                const struct doctor_finding *item = &findings->items[i];
 
-        if (a->user_error == 0) {
-                line(true, "user code", "callstacks of one's own programs");
-                return;
+                (void)printf("%-4s %-22s %s\n", item->good ? "yes" : "no", item->what, item->words);
+                if (item->remedy[0] != '\0')
+                        (void)printf("     %-22s try: %s\n", "", item->remedy);
         }
-        perf_access_explain(a, a->user_error, false, &refusal);
-        line(false, "user code", "%s", refusal.reason);
-        try(refusal.remedy);
+        (void)printf("\n%s\n", answer(access));
 }
 
-static void show_kernel(const struct perf_access *a)
-{
-        struct perf_refusal refusal;
+/* ------------------------------------------------------------------ as a document */
 
-        if (a->kernel_error == 0) {
-                line(true, "kernel code", "the kernel's part of callstacks");
-        } else {
-                perf_access_explain(a, a->kernel_error, true, &refusal);
-                line(false, "kernel code", "%s", refusal.reason);
-                try(refusal.remedy);
-        }
-        if (a->kernel_symbols) {
-                line(true, "kernel names", "/proc/kallsyms shows addresses");
-        } else {
-                line(false, "kernel names", "addresses are hidden (kernel.kptr_restrict is %ld)",
-                     a->kptr_restrict);
-                try(a->kptr_restrict > 0 ? "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"
-                                         : "sudo sysctl kernel.perf_event_paranoid=1");
-        }
+static const struct view_column columns[] = {
+        { .key = "good", .title = "", .type = VIEW_STRING, .n_columns_max = 4 },
+        { .key = "what", .title = "what", .type = VIEW_STRING, .n_columns_max = 22 },
+        { .key = "words", .title = "found", .type = VIEW_STRING },
+        { .key = "remedy", .title = "try", .type = VIEW_STRING },
+};
+
+static void add_words(struct view_document *d, const char *key, const char *title, const char *words)
+{
+        view_document_add_string(d, key, title,
+                                 (struct report_string){ .bytes = words, .n_bytes = strlen(words) });
 }
 
-static void show_hardware(const struct perf_access *a)
+/* A setting of the kernel; null if it cannot be read. */
+static void add_setting(struct view_document *d, const char *key, long value)
 {
-        struct perf_refusal refusal;
-
-        perf_access_explain(a, a->hardware_error, false, &refusal);
-        if (a->hardware_error == 0)
-                line(true, "hardware counters", "cycles, instructions, cache misses ...");
+        if (value == LONG_MIN || value < 0)
+                view_document_add_unknown(d, key, key, VIEW_ID);
         else
-                line(false, "hardware counters", "%s; cpu-clock is sampled instead of cycles",
-                     refusal.reason);
-        line(a->build_id_error == 0, "build-ids", "%s",
-             a->build_id_error == 0 ? "the kernel reports them with each mapping"
-                                    : "not from this kernel (5.12 does)");
+                view_document_add_number(d, key, key, VIEW_ID, (uint64_t)value);
 }
 
-static void show_files(const struct perf_access *a)
+static void fill(struct view_document *d, const struct doctor_findings *findings,
+                 const struct perf_access *access, const struct utsname *system)
 {
-        line(a->map_files, "deleted files", "%s",
-             a->map_files ? "mapped files can be read after they were deleted"
-                          : "needs CAP_CHECKPOINT_RESTORE: files that a program deletes are lost");
-        if (!a->map_files)
-                try("sudo hyprof record ...");
-}
+        struct view_table *t;
 
-static void show_limits(const struct perf_access *a)
-{
-        struct rlimit files = { .rlim_max = 0 };
-        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        view_document_set_title(d, "What can be recorded");
+        add_words(d, "answer", "answer", answer(access));
+        add_words(d, "can_record", "can record", access->user_error == 0 ? "yes" : "no");
+        add_words(d, "version", "hyprof", HYPROF_VERSION);
+        add_words(d, "kernel", "Linux", system->release);
+        add_words(d, "machine", "machine", system->machine);
+        add_words(d, "user", "user", access->is_root ? "root" : "ordinary");
+        add_setting(d, "perf_event_max_sample_rate", access->max_sample_hz);
+        add_setting(d, "perf_event_mlock_kb", access->mlock_kib);
+        t = view_document_add_table(d, "findings", "Findings", columns, sizeof(columns) / sizeof(columns[0]));
+        for (size_t i = 0; i < findings->n_items; i++) {
+                const struct doctor_finding *item = &findings->items[i];
 
-        (void)getrlimit(RLIMIT_NOFILE, &files);
-        line(files.rlim_max >= DESCRIPTORS_FEW, "descriptors",
-             "up to %llu; %ld are needed on %ld CPUs for one event", (unsigned long long)files.rlim_max,
-             2 * n_cpus, n_cpus);
-        if (a->max_sample_hz != LONG_MIN)
-                line(true, "sample rate", "up to %ld Hz for hardware counters", a->max_sample_hz);
-        if (a->mlock_kib != LONG_MIN && !a->locks_memory)
-                line(a->mlock_kib >= 516, "ring memory", "%ld KiB for each CPU", a->mlock_kib);
+                view_table_put_words(d, t, item->good ? "yes" : "no");
+                view_table_put_words(d, t, item->what);
+                view_table_put_words(d, t, item->words);
+                if (item->remedy[0] != '\0')
+                        view_table_put_words(d, t, item->remedy);
+                else
+                        view_table_put_unknown(d, t);
+        }
 }
 
 static int run(void *context, struct common_options *common)
 {
+        struct output_options *output = context;
+        struct doctor_findings findings = { .n_items = 0 };
         struct perf_access access;
-        struct utsname system;
+        struct utsname system = { .release = "" };
+        struct view_document document;
+        int status;
 
-        (void)context;
         (void)common;
         perf_access_read(&access);
-        if (uname(&system) == 0)
-                (void)printf("hyprof %s on Linux %s %s, as %s\n\n", HYPROF_VERSION, system.release,
-                             system.machine, access.is_root ? "root" : "an ordinary user");
-        show_user(&access);
-        show_kernel(&access);
-        show_hardware(&access);
-        show_files(&access);
-        show_limits(&access);
-        (void)printf("\n%s\n", access.user_error == 0
-                                       ? "hyprof record COMMAND works here."
-                                       : "hyprof record cannot work here until that is allowed.");
-        return standard_output_finish(access.user_error == 0 ? EXIT_STATUS_OK : EXIT_STATUS_FAILED,
-                                      "the findings");
+        (void)uname(&system);
+        doctor_findings_add(&findings, &access);
+        if (output->document.format == DOCUMENT_TEXT) {
+                print_text(&findings, &access, &system);
+                status = standard_output_finish(EXIT_STATUS_OK, "the findings");
+        } else {
+                view_document_init(&document, SCHEMA);
+                fill(&document, &findings, &access, &system);
+                status = output_options_print(output, &document);
+                view_document_deinit(&document);
+        }
+        return status == EXIT_STATUS_OK && access.user_error != 0 ? EXIT_STATUS_FAILED : status;
 }
 
 const struct option_table *cmd_doctor_options(void)
@@ -153,7 +147,11 @@ const struct option_table *cmd_doctor_options(void)
 
 int cmd_doctor(int argc, char **argv)
 {
-        const struct command_frame frame = { .table = &table, .run = run };
+        struct output_options output;
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &output, .run = run
+        };
 
+        output_options_init(&output);
         return command_frame_run(&frame, argc, argv);
 }

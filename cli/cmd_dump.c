@@ -6,19 +6,28 @@
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
+#include "cli/filter_options.h"
+#include "cli/filtered_dump.h"
 #include "cli/standard_output.h"
 #include "format/trace_dump.h"
 #include "format/trace_reader.h"
 #include "view/text_number.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 enum { LETTER_EXTRACT = OPTION_LONG_ONLY };
 
+struct arguments {
+        const char *folder; /* for what is in the trace; NULL = print the trace */
+        struct trace_filter_request filter;
+};
+
 static const struct option_row option_rows[] = {
         { LETTER_EXTRACT, "extract", "DIR",
           "print nothing of it; write the source texts and images in it to files in DIR" },
+        FILTER_OPTION_ROWS,
         COMMON_ROW_INPUT,
         COMMON_ROW_PAGER,
         COMMON_ROW_HELP,
@@ -30,22 +39,24 @@ static const struct option_table table = {
         .n_operands_max = 1,
         .about =
                 "Prints everything that is in a trace as text, a line a record; docs/trace-format.md explains it.\n"
+                "With filters: all tables, then the events that pass.\n"
                 "TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n\n"
+                "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n" FILTER_OPTION_WORDS
                 "exit status: 0 = printed, or extracted, to its end; 1 = TRACE cannot be read, is no trace, or is\n"
-                "cut off or damaged (what stands before is printed or extracted), or a file cannot be written;\n"
-                "2 = usage\n",
+                "cut off or damaged (what stands before is printed or extracted), no event is what is asked for,\n"
+                "or a file cannot be written; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
 {
-        const char **folder = context;
+        struct arguments *args = context;
 
-        (void)letter;
-        *folder = value;
+        if (letter != LETTER_EXTRACT)
+                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
+        args->folder = value;
         return 0;
 }
 
@@ -96,19 +107,35 @@ static int extract(struct trace_reader *reader, const char *path, const char *fo
         return finish(reader, path, status, "the names of the files");
 }
 
-/* @context: the folder for what is in the trace; NULL in it = print the trace. */
+static int dump_filtered(const struct trace_filter_request *filter, const char *path)
+{
+        struct error err = ERROR_NONE;
+        int r = filtered_dump_print(path, filter, stdout, &err);
+
+        if (r < 0 && r != -EPIPE)
+                return filter_options_explain(filter, r, path, &err);
+        return standard_output_finish(r < 0 ? EXIT_STATUS_OK : r, "the dump");
+}
+
 static int run(void *context, struct common_options *common)
 {
-        const char **folder = context;
+        const struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct trace_reader *reader;
         int status;
 
+        if (args->folder && !filter_options_is_empty(&args->filter)) {
+                complain("error: --extract writes all that there is: it takes no filters");
+                complain_try("hyprof dump --help");
+                return EXIT_STATUS_USAGE;
+        }
+        if (!filter_options_is_empty(&args->filter))
+                return dump_filtered(&args->filter, common->trace);
         if (trace_reader_open(common->trace, &reader, &err) < 0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
-        status = *folder ? extract(reader, common->trace, *folder) : dump(reader, common->trace);
+        status = args->folder ? extract(reader, common->trace, args->folder) : dump(reader, common->trace);
         trace_reader_close(reader);
         return status;
 }
@@ -120,9 +147,9 @@ const struct option_table *cmd_dump_options(void)
 
 int cmd_dump(int argc, char **argv)
 {
-        const char *folder = NULL;
+        struct arguments args = { .folder = NULL };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &folder, .takes_trace = true, .run = run
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
         };
 
         return command_frame_run(&frame, argc, argv);

@@ -74,9 +74,9 @@ static const struct option_table table = {
                 "is packed.  --event also says whose samples are written; default: the event with the most.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is called like that,\n"
-                "or FILE cannot be written; 2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
+        "or FILE cannot be written; 2 = usage\n",
 };
 
 const struct option_table *cmd_export_options(void)
@@ -162,7 +162,9 @@ static int open_destination(struct destination *d, const struct export_format *f
                 return error_set(err, -EINVAL, "standard output is a terminal, and %s is nothing to read",
                                  format->name);
         r = replaced_file_open(&d->file, path, !force, err);
-        return r < 0 ? r : gzip_file_open(&d->stream, d->file.fd, packed, err);
+        if (r < 0)
+                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT is said of what is not in the trace */
+        return gzip_file_open(&d->stream, d->file.fd, packed, err);
 }
 
 static void close_destination(struct destination *d)
@@ -278,16 +280,15 @@ static void try_force(const struct export_format *format, const struct arguments
                      args->output ? shell_word_of(args->output).text : "", shell_word_of(args->path).text);
 }
 
-static void explain_failure(int code, const struct error *err, const struct export_format *format,
-                            const struct arguments *args)
+/* Returns the exit status. */
+static int explain_failure(int code, const struct error *err, const struct export_format *format,
+                           const struct arguments *args)
 {
+        if (code != -EEXIST)
+                return filter_options_explain(&args->filter, code, args->path, err);
         complain("error: %s", err->text);
-        if (code == -EEXIST)
-                try_force(format, args);
-        else if (code == -EBADMSG)
-                complain_try("a file that hyprof record wrote");
-        else if (code == -ENOTSUP)
-                complain_try("a newer hyprof");
+        try_force(format, args);
+        return EXIT_STATUS_FAILED;
 }
 
 /* The format, which goes before the trace.  NULL after a complaint. */
@@ -317,9 +318,7 @@ static int run(void *context, struct common_options *common)
         args->path = common->trace;
         args->quiet = common->quiet;
         r = export_trace(format, args, &err);
-        if (r < 0)
-                explain_failure(r, &err, format, args);
-        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+        return r < 0 ? explain_failure(r, &err, format, args) : EXIT_STATUS_OK;
 }
 
 int cmd_export(int argc, char **argv)

@@ -5,8 +5,10 @@
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
+#include "cli/output_options.h"
 #include "cli/standard_output.h"
 #include "sampler/event_catalog.h"
+#include "view/view_document.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,13 +16,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SCHEMA "hyprof.events/1"
+
 struct arguments {
         const char *word; /* or NULL */
-        bool json;
+        struct output_options output;
 };
 
 static const struct option_row option_rows[] = {
-        COMMON_ROW_JSON("print all of it as JSON"),
+        OUTPUT_OPTION_ROWS_OF_FORMAT,
         COMMON_ROW_PAGER,
         COMMON_ROW_HELP,
 };
@@ -35,6 +39,14 @@ static const struct option_table table = {
         .closing = "exit status: 0; 1 = nothing has WORD in its name; 2 = usage\n",
         .n_operands_max = 1,
 };
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r = output_options_take(&args->output, letter, value);
+
+        return r < 0 ? r : 0;
+}
 
 static const char *reason(int code)
 {
@@ -158,7 +170,7 @@ static int print_json(const struct event_catalog *c)
 
         for (size_t i = 0; rows && i < c->n_rows; i++)
                 r |= json_array_append_new(rows, row_of(&c->rows[i]));
-        root = json_pack("{s:o, s:s?}", "events", rows, "no_tracepoints",
+        root = json_pack("{s:s, s:o, s:s?}", "schema", SCHEMA, "events", rows, "no_tracepoints",
                          c->tracing.code < 0 ? c->tracing.text : NULL);
         if (!root || r < 0) {
                 json_decref(root);
@@ -170,32 +182,89 @@ static int print_json(const struct event_catalog *c)
         return 0;
 }
 
+/* ---- Markdown and CSV ----------------------------------------------------------------------------------- */
+
+static const struct view_column columns[] = {
+        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 10 },
+        { .key = "name", .title = "event", .type = VIEW_STRING },
+        { .key = "alias", .title = "alias", .type = VIEW_STRING },
+        { .key = "group", .title = "group", .type = VIEW_STRING },
+        { .key = "available", .title = "available", .type = VIEW_STRING },
+        { .key = "reason", .title = "reason", .type = VIEW_STRING },
+};
+
+static void put_words(struct view_document *d, struct view_table *t, const char *words)
+{
+        if (words && words[0] != '\0')
+                view_table_put_words(d, t, words);
+        else
+                view_table_put_unknown(d, t);
+}
+
+static int print_document(const struct event_catalog *c, const struct arguments *args)
+{
+        struct view_document d;
+        struct view_table *t;
+        int status;
+
+        view_document_init(&d, SCHEMA);
+        view_document_set_title(&d, "Events that hyprof record -e takes here");
+        if (c->tracing.code < 0)
+                view_document_warn(&d, "no tracepoints: %s", c->tracing.text);
+        t = view_document_add_table(&d, "events", "Events", columns, sizeof(columns) / sizeof(columns[0]));
+        for (size_t i = 0; i < c->n_rows; i++) {
+                const struct event_catalog_row *row = &c->rows[i];
+
+                put_words(&d, t, kind_words[row->kind]);
+                put_words(&d, t, row->name);
+                put_words(&d, t, row->alias);
+                put_words(&d, t, row->group);
+                put_words(&d, t, row->error == 0 ? "yes" : "no");
+                put_words(&d, t, row->error < 0 ? reason(row->error) : NULL);
+        }
+        status = output_options_print(&args->output, &d);
+        view_document_deinit(&d);
+        return status;
+}
+
+/* Returns an exit status, or -ENOMEM. */
+static int print(const struct event_catalog *c, const struct arguments *args)
+{
+        switch (args->output.document.format) {
+        case DOCUMENT_TEXT:
+                print_text(c, args);
+                return EXIT_STATUS_OK;
+        case DOCUMENT_JSON:
+                return print_json(c);
+        case DOCUMENT_MARKDOWN:
+        case DOCUMENT_CSV:
+                break;
+        }
+        return print_document(c, args);
+}
+
 static int run(void *context, struct common_options *common)
 {
-        struct arguments args = { .word = common->n_operands > 0 ? common->operands[0] : NULL,
-                                  .json = common->json };
+        struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct event_catalog catalog;
-        int status = EXIT_STATUS_OK;
-        int r = event_catalog_read(&catalog, NULL, args.word, &err);
+        bool is_empty;
+        int r;
 
-        (void)context;
-        if (r == 0) {
-                if (catalog.n_rows == 0)
-                        status = EXIT_STATUS_FAILED;
-                if (args.json)
-                        r = print_json(&catalog);
-                else
-                        print_text(&catalog, &args);
-        }
+        args->word = common->n_operands > 0 ? common->operands[0] : NULL;
+        r = event_catalog_read(&catalog, NULL, args->word, &err);
         if (r < 0) {
-                complain("error: %s", err.code ? err.text : "no memory for the list of events");
+                complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
+        is_empty = catalog.n_rows == 0;
+        r = print(&catalog, args);
         event_catalog_deinit(&catalog);
-        if (status != EXIT_STATUS_OK)
-                complain("no event has '%s' in its name", args.word);
-        return standard_output_finish(status, "the list");
+        if (r < 0)
+                complain("error: no memory for the list of events");
+        else if (is_empty)
+                complain("error: no event has '%s' in its name", args->word ? args->word : "");
+        return standard_output_finish(r != 0 || is_empty ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the list");
 }
 
 const struct option_table *cmd_list_options(void)
@@ -205,7 +274,11 @@ const struct option_table *cmd_list_options(void)
 
 int cmd_list(int argc, char **argv)
 {
-        const struct command_frame frame = { .table = &table, .run = run };
+        struct arguments args = { .word = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
 
+        output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_modules.h"
 
+#include "analyze/report_string.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/module_words.h"
 #include "cli/modules_json.h"
+#include "cli/output_options.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
 #include "cli/trace_code.h"
@@ -18,6 +20,7 @@
 #include "symbolize/symbol_search.h"
 #include "view/text_number.h"
 #include "view/text_table.h"
+#include "view/view_document.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,9 +31,7 @@
 #define ID_DIGITS 12 /* of a build-id, in the table */
 
 static const struct option_row option_rows[] = {
-        SEARCH_OPTION_ROWS, COMMON_ROW_JSON("print JSON, with whole paths and build-ids, instead of text"),
-        COMMON_ROW_INPUT,   COMMON_ROW_PAGER,
-        COMMON_ROW_HELP,
+        SEARCH_OPTION_ROWS, OUTPUT_OPTION_ROWS_OF_FORMAT, COMMON_ROW_INPUT, COMMON_ROW_PAGER, COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -46,9 +47,19 @@ static const struct option_table table = {
         .closing = "exit status: 0 = shown; 1 = the trace cannot be read; 2 = usage\n",
 };
 
+struct arguments {
+        struct symbol_search search;
+        struct output_options output;
+};
+
 static int take_option(void *context, int letter, const char *value)
 {
-        return search_options_take(context, letter, value);
+        struct arguments *args = context;
+        int r = output_options_take(&args->output, letter, value);
+
+        if (r == 0)
+                r = search_options_take(&args->search, letter, value);
+        return r < 0 ? r : 0;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
@@ -185,8 +196,97 @@ static int look(struct trace_code *t, const struct symbol_search *wanted, struct
         return 0;
 }
 
+/* ---- Markdown and CSV ----------------------------------------------------------------------------------- */
+
+static const struct view_column document_columns[] = {
+        { .key = "id", .title = "id", .type = VIEW_ID },
+        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
+        { .key = "n_frames", .title = "frames", .type = VIEW_COUNT },
+        { .key = "n_named", .title = "named", .type = VIEW_COUNT },
+        { .key = "n_with_line", .title = "lines", .type = VIEW_COUNT },
+        { .key = "kind", .title = "kind", .type = VIEW_STRING },
+        { .key = "code", .title = "code", .type = VIEW_STRING },
+        { .key = "path", .title = "module", .type = VIEW_STRING },
+        { .key = "build_id", .title = "build-id", .type = VIEW_STRING },
+        { .key = "found_at", .title = "found at", .type = VIEW_STRING },
+        { .key = "kept_bytes", .title = "kept", .type = VIEW_BYTES },
+        { .key = "keeping", .title = "keeping", .type = VIEW_STRING },
+};
+
+static void put_words(struct view_document *d, struct view_table *t, const char *words)
+{
+        if (words && words[0] != '\0')
+                view_table_put_words(d, t, words);
+        else
+                view_table_put_unknown(d, t);
+}
+
+static void put_module(struct view_document *d, struct view_table *out, const struct trace_code *t,
+                       const struct module_finding *finding)
+{
+        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
+                                                              finding->module);
+        const struct trace_module_image *image = module_images_find(&t->images, t->dictionary,
+                                                                    finding->module);
+        const struct trace_attachment *kept = NULL;
+
+        if (image && image->attachment != 0)
+                kept = trace_dictionary_row(t->dictionary, TRACE_TABLE_ATTACHMENTS, image->attachment);
+        view_table_put_number(d, out, finding->module);
+        view_table_put_number(d, out, t->n_samples ? t->n_samples[finding->module] : 0);
+        view_table_put_number(d, out, finding->n_frames);
+        view_table_put_number(d, out, finding->n_named);
+        view_table_put_number(d, out, finding->n_lines);
+        put_words(d, out, module_words_kind(row->kind));
+        put_words(d, out, module_words_source(finding->source));
+        view_table_put_string(d, out, report_string_of(t->dictionary, row->path));
+        put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
+        put_words(d, out, finding->path);
+        if (kept)
+                view_table_put_number(d, out, kept->size_bytes);
+        else
+                view_table_put_unknown(d, out);
+        put_words(d, out, module_words_state(image));
+}
+
+static int print_document(const struct trace_code *t, const struct symbol_findings *findings,
+                          const struct output_options *output)
+{
+        struct view_document d;
+        struct view_table *out;
+        int status;
+
+        view_document_init(&d, MODULES_JSON_SCHEMA);
+        view_document_set_title(&d, "Modules");
+        out = view_document_add_table(&d, "modules", "Modules, and their code", document_columns,
+                                      sizeof(document_columns) / sizeof(document_columns[0]));
+        for (uint32_t i = 1; i <= findings->n_modules; i++)
+                if (findings->items[i].n_frames > 0)
+                        put_module(&d, out, t, &findings->items[i]);
+        status = output_options_print(output, &d);
+        view_document_deinit(&d);
+        return status;
+}
+
+/* Returns 0, an exit status after a complaint, or -errno. */
+static int print(const struct trace_code *t, const struct symbol_findings *findings,
+                 const struct output_options *output)
+{
+        switch (output->document.format) {
+        case DOCUMENT_TEXT:
+                return print_table(t, findings);
+        case DOCUMENT_JSON:
+                return modules_json_print(t, findings);
+        case DOCUMENT_MARKDOWN:
+        case DOCUMENT_CSV:
+                break;
+        }
+        return print_document(t, findings, output);
+}
+
 static int run(void *context, struct common_options *common)
 {
+        const struct arguments *args = context;
         struct symbol_findings findings = { .items = NULL };
         struct error err = ERROR_NONE;
         struct trace_code code;
@@ -200,14 +300,14 @@ static int run(void *context, struct common_options *common)
         }
         if (trace_reader_ending(code.reader, &words, NULL) != TRACE_ENDING_WHOLE)
                 complain("warning: %s: %s", common->trace, words);
-        r = look(&code, context, &findings, &err);
+        r = look(&code, &args->search, &findings, &err);
         if (r == 0)
-                r = common->json ? modules_json_print(&code, &findings) : print_table(&code, &findings);
+                r = print(&code, &findings, &args->output);
         if (r < 0)
                 complain("error: %s", err.code != 0 ? err.text : "no memory for the list");
         symbol_findings_deinit(&findings);
         trace_code_deinit(&code);
-        return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the modules");
+        return standard_output_finish(r != 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the modules");
 }
 
 const struct option_table *cmd_modules_options(void)
@@ -217,10 +317,11 @@ const struct option_table *cmd_modules_options(void)
 
 int cmd_modules(int argc, char **argv)
 {
-        struct symbol_search search = { .n_debug_dirs = 0 };
+        struct arguments args = { .search = { .n_debug_dirs = 0 } };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &search, .takes_trace = true, .run = run
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
         };
 
+        output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);
 }

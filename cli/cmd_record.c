@@ -4,12 +4,15 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/cache_folder.h"
+#include "cli/cmd_list.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/option_table.h"
 #include "cli/output_file.h"
 #include "cli/progress_line.h"
+#include "cli/rate_limit.h"
 #include "cli/record_options.h"
+#include "cli/ring_record.h"
 #include "cli/scope_check.h"
 #include "cli/source_embedding.h"
 #include "cli/standard_output.h"
@@ -48,6 +51,7 @@ struct work {
         char **argv;
         struct output_file *file;
         struct progress_line line;
+        struct ring_record ring; /* if there is one */
         struct recorder_result result;
         struct trace_dictionary dictionary;
         struct trace_writer *writer;
@@ -79,14 +83,18 @@ static int complete(struct work *w, struct error *err)
                                                  .spool = options->no_symbolize ? NULL : &w->spool,
                                                  .cache = w->has_cache ? &w->cache : NULL,
                                                  .only_kernel = options->no_symbolize };
-        int r = recording_facts_add_number(&w->dictionary, "recorder_cpu_ns", w->result.own_cpu_ns);
+        int r = 0;
 
+        if (!options->ring) /* it is of the whole recording */
+                r = recording_facts_add_number(&w->dictionary, "recorder_cpu_ns", w->result.own_cpu_ns);
         if (r < 0)
                 return error_set(err, r, "no memory to describe the recording");
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(&w->dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
         symbolize(&w->dictionary, &naming);
+        if (options->ring)
+                ring_record_add_names(&w->ring, &w->dictionary);
         if (options->embed_source)
                 r = source_embedding_run(&w->dictionary, w->writer, NULL, options->quiet, NULL, err);
         if (r == 0)
@@ -114,6 +122,18 @@ static void print_summary(const struct record_options *options, const struct rec
                 complain_next("hyprof report %s", strcmp(options->path, OPTION_DEFAULT_TRACE)
                                                           ? shell_word_of(options->path).text
                                                           : "");
+}
+
+/* From one in a hundred on it changes what reports say: they tell what it was. */
+static void warn_of_losses(const struct recorder_progress *p)
+{
+        uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
+
+        if (p->n_lost < n_all / 100 || p->n_lost == 0)
+                return;
+        complain("warning: %s events were lost (%.1f%%); hyprof report says which",
+                 text_number_count(p->n_lost).text, 100.0 * (double)p->n_lost / (double)n_all);
+        complain_try("hyprof record with a lower -F, or with --client-ring 4M if they are the program's");
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */
@@ -189,6 +209,8 @@ static void close_work(struct work *w)
                 output_file_close(w->file);
                 trace_writer_free(w->writer);
         }
+        if (w->options->ring)
+                ring_record_close(&w->ring);
         image_spool_deinit(&w->spool);
         trace_dictionary_deinit(&w->dictionary);
         if (w->has_cache)
@@ -209,6 +231,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .scope = &options->scope,
                 .duration_ns = options->duration_ns,
                 .delay_ns = options->delay_ns,
+                .bytes_max = options->bytes_max,
                 .keeper = { .mode = options->embed_bytes_max > 0 ? options->embed : CODE_KEEPER_NONE,
                             .bytes_max = options->embed_bytes_max,
                             .spool = options->no_symbolize ? NULL : &w->spool },
@@ -225,6 +248,13 @@ static int run_recorder(struct work *w, struct error *err)
         };
         int r;
 
+        if (options->ring) {
+                r = ring_record_open(&w->ring, options, &w->line, err);
+                if (r < 0)
+                        return r;
+                recording.flight = &w->ring.flight;
+                recording.file_opener_pid = w->ring.opener.pid;
+        }
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         recording.keeper.temporary_folder = getenv("TMPDIR");
         r = recorder_run(&recording, w->writer, &w->dictionary, &w->result, err);
@@ -245,8 +275,17 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
 {
         const struct recorder_result *result = &w->result;
 
-        if (code == 0 && !w->options->quiet)
+        if (code == 0 && result->is_full && !w->options->quiet)
+                complain("note: the trace has reached --max-size (%s); the recording ended there",
+                         text_number_bytes(w->options->bytes_max).text);
+        if (code == 0)
+                rate_limit_check(w->options, result->access.max_sample_hz);
+        if (code == 0 && !w->options->quiet) {
+                warn_of_losses(&result->progress);
                 print_summary(w->options, result, trace_writer_count_bytes(w->writer));
+                if (w->options->ring)
+                        ring_record_print_summary(&w->ring, &result->flight);
+        }
         if (code == 0)
                 return;
         if (result->exec_failed) {
@@ -269,7 +308,11 @@ static void wait_for_command(struct work *w)
 
 static int record_into(struct output_file *file, const struct record_options *options, char **argv)
 {
-        struct work w = { .options = options, .argv = argv, .file = file, .result = { .stop_fd = -1 } };
+        struct work w = { .options = options,
+                          .argv = argv,
+                          .file = file,
+                          .ring = RING_RECORD_NONE,
+                          .result = { .stop_fd = -1 } };
         struct error err = ERROR_NONE;
         int r;
 
@@ -308,7 +351,7 @@ static int become_user(const struct record_options *options)
         return EXIT_STATUS_RECORD_FAILED;
 }
 
-static int run(const struct record_options *options, char **argv)
+static int run(struct record_options *options, char **argv)
 {
         struct error err = ERROR_NONE;
         struct output_file file;
@@ -331,6 +374,8 @@ static int run(const struct record_options *options, char **argv)
                 status = check_command(argv[0]);
         if (status == EXIT_STATUS_OK)
                 status = scope_check(options);
+        if (status == EXIT_STATUS_OK)
+                status = rate_limit_apply(options);
         if (status != EXIT_STATUS_OK)
                 return status;
         if (output_file_open(&file, options->path, &err) < 0) {
@@ -338,12 +383,25 @@ static int run(const struct record_options *options, char **argv)
                 complain_try("hyprof record -o FILE ..., with a FILE in a folder of yours");
                 return EXIT_STATUS_RECORD_FAILED;
         }
+        if (options->ring && !file.created) { /* a device or a pipe has nothing beside it */
+                complain("error: --ring: %s is no file that dumps could lie beside", options->path);
+                output_file_close(&file);
+                return EXIT_STATUS_USAGE;
+        }
         return record_into(&file, options, argv);
 }
 
 const struct option_table *cmd_record_options(void)
 {
         return record_options_table();
+}
+
+/* As perf's front ends have it; what there is beside is `hyprof list`'s. */
+static int list_events(void)
+{
+        char *words[] = { (char[]){ "list" }, NULL };
+
+        return cmd_list(1, words);
 }
 
 int cmd_record(int argc, char **argv)
@@ -356,7 +414,10 @@ int cmd_record(int argc, char **argv)
                 return EXIT_STATUS_RECORD_FAILED;
         }
         if (record_options_parse(options, argc, argv, &first) == 0)
-                status = run(options, first < argc ? argv + first : NULL);
+                status = options->lists_events && !options->help
+                                 ? list_events()
+                                 : run(options, first < argc ? argv + first : NULL);
+        record_options_deinit(options);
         free(options);
         return status;
 }

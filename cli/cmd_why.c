@@ -4,6 +4,7 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "analyze/why.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
@@ -28,7 +29,6 @@ enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN };
 
 struct arguments {
         const char *path;
-        bool lacks_zone; /* the trace has none that is called like that */
         struct why_request request;
         struct trace_filter_request filter;
         struct output_options output;
@@ -57,9 +57,9 @@ static const struct option_table table = {
                 "input; default: " OPTION_DEFAULT_TRACE ".\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = shown; 1 = the trace cannot be read, or no zone in it is called like that;\n"
-                "2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = shown; 1 = the trace cannot be read, or nothing in it is what is asked for;\n"
+        "2 = usage\n",
 };
 
 const struct option_table *cmd_why_options(void)
@@ -137,11 +137,16 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
         struct why_view_options options = { .path = args->path,
                                             .limit = output_options_limit(&args->output, TEXT_ROWS),
                                             .has_title = shows_title(args) };
+        struct byte_buffer words = { .data = NULL };
         struct view_document document;
         int status;
 
+        filter_options_describe(&args->filter, &words);
+        options.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
         view_document_init(&document, WHY_VIEW_SCHEMA);
+        document.failed = words.failed;
         why_view_fill(&document, why, trace, &options);
+        byte_buffer_deinit(&words);
         if (args->filter.module)
                 view_document_warn(&document,
                                    "--module: samples and waits in other files are left out, and their "
@@ -152,13 +157,12 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
 }
 
 /* The filter looks for zones of that name as well, and its words on what is there instead are the best. */
-static int find_zone(struct loaded_trace *trace, struct arguments *args, struct error *err)
+static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
 {
         struct trace_filter_request request = { .zone = args->request.zone };
         struct trace_filter filter = { .is_empty = true };
         int r = trace_filter_init(&filter, &request, trace, err);
 
-        args->lacks_zone = r == -ENOENT;
         trace_filter_deinit(&filter);
         return r;
 }
@@ -192,9 +196,13 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         return r;
 }
 
-static void try_zones(const char *path)
+/* The zone is a condition like the others. */
+static int explain(const struct arguments *args, int code, const struct error *err)
 {
-        complain_try("hyprof report --zones %s", shell_word_of(path).text);
+        struct trace_filter_request request = args->filter;
+
+        request.zone = args->request.zone;
+        return filter_options_explain(&request, code, args->path, err);
 }
 
 static int run(void *context, struct common_options *common)
@@ -209,20 +217,11 @@ static int run(void *context, struct common_options *common)
         output_options_complete(&args->output);
         if (!args->request.zone) {
                 complain("error: which zone? --zone is missing");
-                try_zones(args->path);
+                complain_try("hyprof report --zones %s", shell_word_of(args->path).text);
                 return EXIT_STATUS_USAGE;
         }
         r = answer(args, &status, &err);
-        if (r == 0)
-                return status;
-        complain("error: %s", err.text);
-        if (args->lacks_zone)
-                try_zones(args->path);
-        else if (r == -EBADMSG)
-                complain_try("a file that hyprof record wrote");
-        else if (r == -ENOTSUP)
-                complain_try("a newer hyprof");
-        return r == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
+        return r == 0 ? status : explain(args, r, &err);
 }
 
 int cmd_why(int argc, char **argv)

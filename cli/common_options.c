@@ -28,8 +28,6 @@ static bool switch_on(struct common_options *common, const char *name)
 {
         if (strcmp(name, "help") == 0)
                 common->help = true;
-        else if (strcmp(name, "json") == 0)
-                common->json = true;
         else if (strcmp(name, "quiet") == 0)
                 common->quiet = true;
         else if (strcmp(name, "pager") == 0)

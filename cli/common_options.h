@@ -43,12 +43,6 @@
                 COMMON_OPTION_PAGER, "pager", NULL, "show it with $PAGER, or less" \
         }
 
-/* @words: what it is that is printed: "print JSON (schema ...) instead of text" */
-#define COMMON_ROW_JSON(words)           \
-        {                                \
-                'j', "json", NULL, words \
-        }
-
 #define COMMON_LIMIT_UNSET UINT32_MAX
 
 struct common_options {
@@ -57,7 +51,7 @@ struct common_options {
         int n_operands;
         uint32_t limit; /* 0 = all; COMMON_LIMIT_UNSET = not given */
         enum text_color_when color;
-        bool json, quiet, pager, help;
+        bool quiet, pager, help;
 };
 
 /* All as if nothing was given. */

@@ -16,8 +16,8 @@ static void add_cpu(struct text_table *table, const struct report *report, const
         (void)snprintf(number, sizeof(number), "%" PRIu64, cpu->cpu);
         text_table_add_text(table, number);
         text_table_add_text(table, text_number_duration(cpu->busy_ns).text);
-        text_table_add_text(
-                table, text_number_share(report_share(cpu->busy_ns, report->recording.duration_ns)).text);
+        text_table_add_text(table,
+                            text_number_share(report_share(cpu->busy_ns, report->recording.range_ns)).text);
         text_table_add_text(table, text_number_count(cpu->n_switches).text);
         text_table_add_text(table, text_number_count(cpu->n_threads).text);
 }
@@ -51,7 +51,7 @@ static int print_lanes(const struct report *report, uint32_t n_cpus, FILE *out)
         int r;
 
         text_line_print_title(
-                "CPUs: time with a recorded thread, % of the recording; switches to such a thread", out);
+                "CPUs: time with a recorded thread, % of the time looked at; switches to such a thread", out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_cpus; i++)
                 add_cpu(&table, report, &report->cpus.rows[i]);

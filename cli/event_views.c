@@ -4,6 +4,7 @@
 #include "analyze/device_stats.h"
 #include "analyze/event_walk.h"
 #include "analyze/frame_stats.h"
+#include "analyze/frame_zones.h"
 #include "analyze/loaded_trace.h"
 #include "analyze/lock_stats.h"
 #include "analyze/memory_stats.h"
@@ -107,11 +108,15 @@ static int fill_memory(struct printing *p, struct error *err)
 
 static int fill_frames(struct printing *p, struct error *err)
 {
+        struct frame_zones zones = { .rows = NULL };
         struct frame_stats stats;
         int r = frame_stats_take(&stats, &p->trace, &p->filter, err);
 
         if (r == 0)
-                frames_view_fill(&p->document, &stats, &p->trace, &p->options);
+                r = frame_zones_take(&zones, &stats, &p->trace, &p->filter, err);
+        if (r == 0)
+                frames_view_fill(&p->document, &zones, &p->trace, &p->options);
+        frame_zones_deinit(&zones);
         frame_stats_deinit(&stats);
         return r;
 }
@@ -200,6 +205,8 @@ static int print(struct printing *p, const struct output_options *options, const
         output_options_complete(&output);
         view_document_init(&p->document, schema_of(p->views->view));
         r = fill(p, err);
+        if (r == 0)
+                r = output_options_check(&p->document, p->options.filter, err);
         if (r == 0 && (p->trace.ending == TRACE_ENDING_CUT_OFF || p->trace.ending == TRACE_ENDING_DAMAGED))
                 complain("warning: %s: %s; showing what stands before", path, p->trace.ending_words);
         if (r == 0)
@@ -225,6 +232,8 @@ int event_views_print(const struct event_views *v, const struct trace_filter_req
         if (r == 0)
                 r = trace_filter_init(&p.filter, request, &p.trace, err);
         p.options.is_filtered = !p.filter.is_empty;
+        if (r == 0)
+                p.options.range = trace_filter_range(&p.filter, &p.trace);
         if (r == 0)
                 r = loaded_trace_read_names(&p.trace, err);
         if (r == 0)

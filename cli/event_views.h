@@ -26,7 +26,7 @@ struct output_options;
 #define EVENT_VIEW_ROWS                                                                                      \
         { EVENT_VIEW_OPTION_LOCKS, "locks", NULL, "waits for locks, and who held them meanwhile" },          \
                 { EVENT_VIEW_OPTION_MEMORY, "memory", NULL, "memory: in use, peak, never freed, by where" }, \
-                { EVENT_VIEW_OPTION_FRAMES, "frames", NULL, "frames: times, and the slowest" },              \
+                { EVENT_VIEW_OPTION_FRAMES, "frames", NULL, "frames: times, zones in them, the slowest" },   \
                 { EVENT_VIEW_OPTION_PLOTS, "plots", NULL, "plotted values, and how they went" },             \
                 { EVENT_VIEW_OPTION_MESSAGES, "messages", NULL, "what the program wrote" },                  \
                 { EVENT_VIEW_OPTION_SEVERITY, "severity", "LEVEL",                                           \

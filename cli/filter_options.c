@@ -96,6 +96,26 @@ static int check_range(const struct trace_filter_request *request)
         return -EINVAL;
 }
 
+/* As perf has it: "1.5s,2s", "1.5s," and ",2s". */
+static int take_times(struct trace_filter_request *request, const char *value)
+{
+        const char *comma = strchr(value, ',');
+        char from[32];
+        int r = 1;
+
+        if (!comma || (size_t)(comma - value) >= sizeof(from) || (comma == value && comma[1] == '\0')) {
+                complain("error: --time %s: not two times with a comma between them", value);
+                complain_try("--time 1.5s,2s");
+                return -EINVAL;
+        }
+        (void)snprintf(from, sizeof(from), "%.*s", (int)(comma - value), value);
+        if (from[0] != '\0')
+                r = take_time("--time", from, &request->from_ns, &request->has_from);
+        if (r == 1 && comma[1] != '\0')
+                r = take_time("--time", comma + 1, &request->to_ns, &request->has_to);
+        return r < 0 ? r : check_range(request);
+}
+
 static int take_word(const char *name, const char *value, const char **ret_word)
 {
         if (value[0] == '\0') {
@@ -117,10 +137,14 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
         case FILTER_OPTION_TO:
                 r = take_time("--to", value, &request->to_ns, &request->has_to);
                 return r < 0 ? r : check_range(request);
+        case FILTER_OPTION_TIME:
+                return take_times(request, value);
         case FILTER_OPTION_PROCESS:
                 return take_word("--process", value, &request->process);
         case FILTER_OPTION_THREAD:
                 return take_word("--thread", value, &request->thread);
+        case FILTER_OPTION_TID:
+                return take_word("--tid", value, &request->thread);
         case FILTER_OPTION_CPU:
                 return take_word("--cpu", value, &request->cpu);
         case FILTER_OPTION_ZONE:
@@ -153,6 +177,12 @@ static void add_word(struct byte_buffer *words, const char *name, const char *wo
         byte_buffer_add(words, word, strlen(word));
 }
 
+bool filter_options_is_empty(const struct trace_filter_request *request)
+{
+        return !request->has_from && !request->has_to && !request->process && !request->thread &&
+               !request->cpu && !request->zone && !request->module && !request->event;
+}
+
 void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words)
 {
         if (request->has_from)
@@ -174,7 +204,9 @@ static const char *find_list(const struct trace_filter_request *request)
                 return "--modules";
         if (request->zone)
                 return "--zones";
-        return request->thread || request->process ? "--threads" : NULL;
+        if (request->cpu)
+                return "--cpus";
+        return filter_options_is_empty(request) ? NULL : "--threads";
 }
 
 int filter_options_explain(const struct trace_filter_request *request, int code, const char *path,

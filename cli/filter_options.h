@@ -9,6 +9,8 @@
 
 #include "analyze/trace_filter.h"
 
+#include <stdbool.h>
+
 struct byte_buffer;
 struct error;
 
@@ -21,13 +23,17 @@ struct error;
 #define FILTER_OPTION_ZONE    1105
 #define FILTER_OPTION_MODULE  1106
 #define FILTER_OPTION_EVENT   'e'
+#define FILTER_OPTION_TIME    1107
+#define FILTER_OPTION_TID     1108
 
 /* When and where something happened: of every event. */
 #define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
         { FILTER_OPTION_FROM, "from", "TIME", "only from this time on, since the start: 1.5s, 200ms" },    \
                 { FILTER_OPTION_TO, "to", "TIME", "only before this time" },                               \
+                { FILTER_OPTION_TIME, "time", "FROM,TO", "both at once: 1.5s,2s" },                        \
                 { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
                 { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
+                { FILTER_OPTION_TID, "tid", "LIST", "the same, as perf calls it" },                        \
         {                                                                                                  \
                 FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7"                \
         }
@@ -45,6 +51,11 @@ struct error;
         }
 #define FILTER_OPTION_ROWS FILTER_OPTION_ROWS_BUT_ZONE, FILTER_OPTION_ROW_ZONE
 
+/* How names are matched; for what stands below the options. */
+#define FILTER_OPTION_WORDS                                                                                 \
+        "Names are globs, '*', '?' and '[ab]', and no regular expressions: 'work*' is worker/1, 'a|b' is\n" \
+        "neither a nor b.  a,b is either; zones with / between them are nested: docs/report.md.\n\n"
+
 /*
  * filter_options_take() - take one of the options
  * @request:  borrows @value
@@ -57,6 +68,8 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
  * To the nanosecond; what is less is dropped.  Returns 0 or -EINVAL, silently.
  */
 int filter_options_parse_time(const char *text, uint64_t *ret_ns);
+
+bool filter_options_is_empty(const struct trace_filter_request *request);
 
 /* What is asked for in words: "from 1.5 s, thread worker*"; nothing if that is everything. */
 void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words);

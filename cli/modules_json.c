@@ -79,7 +79,7 @@ int modules_json_print(const struct trace_code *code, const struct symbol_findin
                         json_decref(list);
                         list = NULL;
                 }
-        report_object_put(&root, "schema", json_string("hyprof.modules/1"));
+        report_object_put(&root, "schema", json_string(MODULES_JSON_SCHEMA));
         report_object_put(&root, "modules", list);
         json = report_object_take(&root);
         if (!json)

@@ -8,6 +8,8 @@
 #ifndef CLI_MODULES_JSON_H
 #define CLI_MODULES_JSON_H
 
+#define MODULES_JSON_SCHEMA "hyprof.modules/1"
+
 struct symbol_findings;
 struct trace_code;
 

@@ -8,6 +8,7 @@
 #include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "view/text_width.h"
+#include "view/view_document.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,8 +78,6 @@ int output_options_take(struct output_options *o, int letter, const char *value)
 
 void output_options_adopt(struct output_options *o, const struct common_options *common)
 {
-        if (common->json)
-                o->document.format = DOCUMENT_JSON;
         if (common->limit != COMMON_LIMIT_UNSET)
                 o->limit = common->limit;
         if (common->color != TEXT_COLOR_AUTO)
@@ -98,6 +97,18 @@ uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_ro
                 return o->limit;
         return o->document.format == DOCUMENT_TEXT || o->document.format == DOCUMENT_MARKDOWN ? n_text_rows
                                                                                               : 0;
+}
+
+int output_options_check(const struct view_document *document, struct report_string filter, struct error *err)
+{
+        uint64_t n_rows = 0;
+
+        for (size_t i = 0; i < document->n_tables; i++)
+                n_rows += view_table_count(document->tables[i]) + document->tables[i]->n_left_out;
+        if (n_rows != 0 || filter.n_bytes == 0 || document->n_tables == 0 || document->failed)
+                return 0;
+        return error_set(err, -ENOENT, "nothing that this view shows passes the filters: %.*s",
+                         (int)filter.n_bytes, filter.bytes);
 }
 
 int output_options_print(const struct output_options *o, const struct view_document *document)

@@ -7,6 +7,7 @@
 #ifndef CLI_OUTPUT_OPTIONS_H
 #define CLI_OUTPUT_OPTIONS_H
 
+#include "analyze/report_string.h"
 #include "view/document_format.h"
 #include "view/text_color.h"
 
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 struct common_options;
+struct error;
 struct view_document;
 
 #define OUTPUT_OPTION_JSON    'j'
@@ -23,14 +25,24 @@ struct view_document;
 #define OUTPUT_OPTION_SECTION 1202
 #define OUTPUT_OPTION_COLOR   1203
 
-#define OUTPUT_OPTION_ROWS                                                                               \
-        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                          \
-                { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                              \
-                { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" }, \
-                { OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" },  \
-                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },          \
-        {                                                                                                \
-                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal"         \
+/* Of an answer whose text is not made of tables. */
+#define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
+        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                     \
+                { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                         \
+        {                                                                                           \
+                OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" \
+        }
+
+#define OUTPUT_OPTION_ROW_SECTION                                                                  \
+        {                                                                                          \
+                OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" \
+        }
+
+#define OUTPUT_OPTION_ROWS                                                                       \
+        OUTPUT_OPTION_ROWS_OF_FORMAT, OUTPUT_OPTION_ROW_SECTION,                                 \
+                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },  \
+        {                                                                                        \
+                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal" \
         }
 
 #define OUTPUT_LIMIT_UNSET UINT32_MAX
@@ -54,6 +66,14 @@ void output_options_complete(struct output_options *o);
 
 /* The limit; for text and Markdown @n_text_rows if nothing was said, else all (0). */
 uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows);
+
+/*
+ * output_options_check() - whether filters left anything of an answer
+ * @filter:  in words; empty = there are none
+ * Returns 0, or -ENOENT with words if there are filters and no table has a row.
+ */
+int output_options_check(const struct view_document *document, struct report_string filter,
+                         struct error *err);
 
 /* Prints the document to standard output; returns the exit status, after a complaint if it failed. */
 int output_options_print(const struct output_options *o, const struct view_document *document);

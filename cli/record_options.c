@@ -14,14 +14,21 @@
 
 #define DEFAULT_HZ \
         997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
-#define HZ_MAX          100000
-#define RING_BYTES_MIN  UINT64_C(4096)
-#define RING_BYTES_MAX  (UINT64_C(1) << 28)
-#define EMBED_BYTES_MAX (UINT64_C(1) << 36)
-#define DURATION_MAX    (UINT64_C(100) * 24 * 3600 * NS_PER_S)
+#define HZ_MAX           100000
+#define RING_BYTES_MIN   UINT64_C(4096)
+#define RING_BYTES_MAX   (UINT64_C(1) << 28)
+#define EMBED_BYTES_MAX  (UINT64_C(1) << 36)
+#define FLIGHT_BYTES_MIN (UINT64_C(1) << 20)
+#define FLIGHT_BYTES_MAX (UINT64_C(1) << 36)
+#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* of a ring that is so and so long */
+#define FLIGHT_NS_MIN    (NS_PER_S / 10)
+#define DUMPS_DEFAULT    10
+#define DUMPS_MAX        1000
+#define TRACE_BYTES_MIN  (UINT64_C(1) << 16)
+#define DURATION_MAX     (UINT64_C(100) * 24 * 3600 * NS_PER_S)
 
 /* In the order of the enums that they are turned into. */
-#define UNWIND_CHOICES "auto|fp|dwarf"
+#define UNWIND_CHOICES "auto|fp|dwarf|none"
 #define SCOPE_CHOICES  "auto|cgroup|cpus|threads"
 #define EMBED_CHOICES  "auto|all|none"
 
@@ -30,12 +37,16 @@ enum {
         LETTER_EMBED_SOURCE,
         LETTER_CLIENT_RING,
         LETTER_STAT,
+        LETTER_STRICT_FREQ,
+        LETTER_LIST_EVENTS,
+        LETTER_MAX_SIZE,
         LETTER_UNWIND,
         LETTER_CALL_GRAPH,
         LETTER_STACK_SIZE,
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
         LETTER_NO_SWITCHES,
+        LETTER_NO_CSWITCH,
         LETTER_CGROUP,
         LETTER_NO_CHILDREN,
         LETTER_SELF,
@@ -45,6 +56,9 @@ enum {
         LETTER_IGNORE_STATUS,
         LETTER_EMBED,
         LETTER_EMBED_MAX,
+        LETTER_RING,
+        LETTER_TRIGGER,
+        LETTER_MAX_DUMPS,
         LETTER_ZONES, /* from here on in the order of `families` */
         LETTER_FRAMES,
         LETTER_MESSAGES,
@@ -64,19 +78,23 @@ static const struct option_row option_rows[] = {
         { 'o', "output", "FILE",
           "the trace, - for a pipe; default: " OPTION_DEFAULT_TRACE
           " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)" },
-        { 'F', "freq", "HZ",
-          "samples a second on each CPU, 1 to 100000; default: 997, and each one of tracepoints" },
+        { 'F', "freq", "HZ|max",
+          "samples a second on each CPU, 1 to 100000; max is what the kernel allows "
+          "(kernel.perf_event_max_sample_rate), and what more is lowered to; default: 997, and each one of "
+          "tracepoints" },
+        { LETTER_STRICT_FREQ, "strict-freq", NULL, "refuse a rate over the kernel's limit" },
         { 'c', "count", "N", "instead: a sample every N events" },
         { 'e', "event", "EVENTS",
           "events to sample: cycles, cpu-clock, page-faults:u, sched:sched_switch, r01c2, "
           "{cycles,instructions}:S, ...; 'hyprof list' shows them; default: cycles, or cpu-clock where "
           "there is no cycle counter" },
+        { LETTER_LIST_EVENTS, "list-events", NULL, "show the events, as 'hyprof list' does" },
         { LETTER_STAT, "stat", NULL,
           "add totals of clocks, faults, switches, cycles, instructions, branches" },
         { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
           "callstacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
-          "alone; fp, by frame pointers alone; default: auto" },
-        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf", "the same, as perf calls it" },
+          "alone; fp, by frame pointers alone; none, of each sample the innermost function; default: auto" },
+        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, as perf calls it" },
         { 'g', "callstacks", NULL, "nothing: there are always callstacks; perf needs it" },
         { LETTER_STACK_SIZE, "stack-size", "SIZE",
           "of the stack, copied with each sample: 1K to 64K; default: 16K" },
@@ -84,6 +102,7 @@ static const struct option_row option_rows[] = {
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads wait for, where, and who wakes them" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
           "leave out when threads ran: cheaper where they switch very often" },
+        { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, as others call it" },
         { 'p', "pid", "PID[,...]",
           "record processes that run already, with their children; until they end, or as long as COMMAND "
           "runs if there is one" },
@@ -97,6 +116,15 @@ static const struct option_row option_rows[] = {
           "how events are bound; default: auto, what is best of what is permitted" },
         { LETTER_DELAY, "delay", "TIME", "begin to record so long after the start: 500ms, 10s" },
         { 'd', "duration", "TIME", "stop recording after so long: 500ms, 10s, 2m, 1h" },
+        { LETTER_RING, "ring", "TIME|SIZE",
+          "keep only the end, in memory: the last 30s, or 64M of events; both if given twice; written at the end, "
+          "and at SIGUSR2 into a file with the time in its name" },
+        { LETTER_TRIGGER, "trigger", "RULE",
+          "with --ring: 'zone:NAME>16ms' writes such a file whenever an instance of that zone lasted longer; NAME as in "
+          "--zone of 'hyprof report'; up to 8 times" },
+        { LETTER_MAX_DUMPS, "max-dumps", "N", "at most so many files because of --trigger; default: 10" },
+        { LETTER_MAX_SIZE, "max-size", "SIZE",
+          "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
         { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
         { LETTER_IGNORE_STATUS, "ignore-child-status", NULL, "end with 0 whatever COMMAND ends with" },
         { LETTER_ZONES, "zones", "[=callstacks]", "of what the program says of itself, only zones ..." },
@@ -229,6 +257,41 @@ static int take_embed_max(struct record_options *options, const char *value)
         return -EINVAL;
 }
 
+static int take_max_size(struct record_options *options, const char *value)
+{
+        if (option_parse_bytes(value, TRACE_BYTES_MIN, UINT64_MAX, &options->bytes_max) == 0)
+                return 0;
+        complain("error: --max-size %s: not a size such as 500M or 2G, from 64K on", value);
+        return -EINVAL;
+}
+
+/* By the word, which is a choice: of none, only the innermost function is kept of the frame pointers' chain. */
+static void take_unwinding(struct record_options *options, const char *word)
+{
+        int mode = argument_words_find(UNWIND_CHOICES, word);
+
+        options->unwinder.innermost_only = mode > STACK_UNWINDER_DWARF;
+        options->unwinder.mode = options->unwinder.innermost_only ? STACK_UNWINDER_FP
+                                                                  : (enum stack_unwinder_mode)mode;
+}
+
+static int take_rate(struct record_options *options, const char *value)
+{
+        struct event_request *events = &options->events;
+
+        events->period = 0;
+        events->rate_is_default = false;
+        options->wants_rate_max = strcmp(value, "max") == 0;
+        if (options->wants_rate_max) {
+                events->rate_hz = HZ_MAX;
+                return 0;
+        }
+        if (option_parse_number(value, 1, HZ_MAX, &events->rate_hz) == 0)
+                return 0;
+        complain("error: -F %s: neither a number from 1 to %d nor max", value, HZ_MAX);
+        return -EINVAL;
+}
+
 static int take_time(const char *option, const char *value, uint64_t *ret_ns)
 {
         if (option_parse_duration(value, 1, DURATION_MAX, ret_ns) == 0)
@@ -245,17 +308,53 @@ static int take_number(const char *option, const char *value, uint64_t max, uint
         return -EINVAL;
 }
 
+/* A time, or else a size; "64m" are minutes, "64M" is a size. */
+static int take_flight(struct record_options *options, const char *value)
+{
+        size_t used = strlen(options->ring_words);
+        uint64_t number;
+
+        if (option_parse_duration(value, FLIGHT_NS_MIN, DURATION_MAX, &number) == 0 &&
+            strpbrk(value, "smh")) {
+                options->ring_ns = number;
+        } else if (option_parse_bytes(value, FLIGHT_BYTES_MIN, FLIGHT_BYTES_MAX, &number) == 0) {
+                options->ring_bytes = number;
+        } else {
+                complain("error: --ring %s: neither a time such as 30s or 2m, nor a size from 1M to 64G",
+                         value);
+                return -EINVAL;
+        }
+        options->ring = true;
+        (void)snprintf(options->ring_words + used, sizeof(options->ring_words) - used, "%s%.18s",
+                       used > 0 ? " " : "", value);
+        return 0;
+}
+
+static int take_trigger(struct record_options *options, const char *value)
+{
+        if (options->n_triggers == RECORD_OPTIONS_TRIGGERS_MAX) {
+                complain("error: --trigger: more than %d", RECORD_OPTIONS_TRIGGERS_MAX);
+                return -EINVAL;
+        }
+        return ring_trigger_init(&options->triggers[options->n_triggers++], value);
+}
+
 /* What a letter without an argument switches on; NULL for the others. */
 static bool *find_switch(struct record_options *options, int letter)
 {
         switch (letter) {
         case LETTER_STAT:
                 return &options->events.wants_totals;
+        case LETTER_STRICT_FREQ:
+                return &options->is_rate_strict;
+        case LETTER_LIST_EVENTS:
+                return &options->lists_events;
         case LETTER_KEEP_STACKS:
                 return &options->keep_stacks;
         case LETTER_OFF_CPU:
                 return &options->off_cpu;
         case LETTER_NO_SWITCHES:
+        case LETTER_NO_CSWITCH:
                 return &options->no_switches;
         case 'a':
                 return &options->scope.whole_machine;
@@ -297,9 +396,7 @@ static int take_option(void *context, int letter, const char *value)
         }
         switch (letter) {
         case 'F':
-                options->events.period = 0;
-                options->events.rate_is_default = false;
-                return take_number("-F", value, HZ_MAX, &options->events.rate_hz);
+                return take_rate(options, value);
         case 'c':
                 options->events.rate_hz = 0;
                 options->events.rate_is_default = false;
@@ -308,8 +405,10 @@ static int take_option(void *context, int letter, const char *value)
                 return take_events(options, value);
         case LETTER_UNWIND:
         case LETTER_CALL_GRAPH: /* with the words that both know */
-                options->unwinder.mode = (enum stack_unwinder_mode)argument_words_find(UNWIND_CHOICES, value);
+                take_unwinding(options, value);
                 return 0;
+        case LETTER_MAX_SIZE:
+                return take_max_size(options, value);
         case LETTER_STACK_SIZE:
                 return take_stack_size(options, value);
         case LETTER_EMBED:
@@ -317,6 +416,18 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_EMBED_MAX:
                 return take_embed_max(options, value);
+        case LETTER_RING:
+                return take_flight(options, value);
+        case LETTER_TRIGGER:
+                return take_trigger(options, value);
+        case LETTER_MAX_DUMPS: {
+                uint64_t number;
+
+                if (take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
+                        return -EINVAL;
+                options->n_dumps_max = (uint32_t)number;
+                return 0;
+        }
         case 'p':
                 return take_tasks(options->pids, &options->scope.n_pids, "-p", value);
         case 't':
@@ -356,9 +467,15 @@ static int check(const struct record_options *options)
         else if (options->off_cpu && options->no_switches)
                 wrong = "--off-cpu needs the switches that --no-switches leaves out";
         else if (options->keep_stacks && options->unwinder.mode == STACK_UNWINDER_FP)
-                wrong = "--keep-stacks: with --unwind=fp there are no copies of stacks";
+                wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
         else if (options->embed_source && options->no_symbolize)
                 wrong = "--embed-source needs the lines that --no-symbolize leaves out";
+        else if (options->n_triggers > 0 && !options->ring)
+                wrong = "--trigger needs --ring, which says how much is kept";
+        else if (options->ring && options->events.wants_totals)
+                wrong = "--stat counts the whole recording, and --ring keeps only its end";
+        else if (options->ring && options->bytes_max > 0)
+                wrong = "--max-size: what --ring keeps has a size of its own: --ring 64M";
         if (!wrong)
                 return 0;
         complain("error: %s", wrong);
@@ -371,11 +488,20 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         options->events.rate_hz = DEFAULT_HZ;
         options->events.rate_is_default = true;
         options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
+        options->n_dumps_max = DUMPS_DEFAULT;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
         if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)
                 return -EINVAL;
+        if (options->ring && options->ring_bytes == 0)
+                options->ring_bytes = FLIGHT_BYTES;
         return options->help ? 0 : check(options);
+}
+
+void record_options_deinit(struct record_options *options)
+{
+        for (size_t i = 0; i < options->n_triggers; i++)
+                ring_trigger_deinit(&options->triggers[i]);
 }
 
 void record_options_print_help(void)

@@ -7,6 +7,7 @@
 #ifndef CLI_RECORD_OPTIONS_H
 #define CLI_RECORD_OPTIONS_H
 
+#include "cli/ring_trigger.h"
 #include "sampler/code_keeper.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
@@ -20,6 +21,8 @@ struct option_table;
 
 #define RECORD_OPTIONS_TASKS_MAX 1024 /* processes, and threads, that can be named */
 
+#define RECORD_OPTIONS_TRIGGERS_MAX 8
+
 struct record_options {
         const char *path;
         struct event_request events;
@@ -31,14 +34,25 @@ struct record_options {
         uint64_t client_ring_bytes;
         uint64_t duration_ns; /* 0 = until the end */
         uint64_t delay_ns;    /* before the recording begins */
+        uint64_t bytes_max;   /* of the trace; 0 = without limit */
         enum code_keeper_mode embed;
         uint64_t embed_bytes_max; /* 0 = nothing */
+        bool ring;                /* only the end is kept: */
+        uint64_t ring_ns;         /* so long; 0 = as much as fits */
+        uint64_t ring_bytes;      /* of events in memory */
+        char ring_words[40];      /* as it was asked for */
+        uint32_t n_dumps_max;     /* that triggers may cause */
+        struct ring_trigger triggers[RECORD_OPTIONS_TRIGGERS_MAX];
+        size_t n_triggers;
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;
         bool as_root;        /* the command, though sudo was asked by another user */
         bool ignore_status;  /* of the command */
         bool has_callstacks; /* -g: always so */
+        bool wants_rate_max; /* -F max: events.rate_hz is the most that we take until rate_limit_apply() */
+        bool is_rate_strict; /* a rate over the kernel's limit is refused */
+        bool lists_events;   /* --list-events: instead of recording */
         bool no_symbolize;
         bool embed_source;
         bool quiet;
@@ -52,6 +66,8 @@ struct record_options {
  * Returns 0, or -EINVAL after a complaint.
  */
 int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand);
+
+void record_options_deinit(struct record_options *options);
 
 void record_options_print_help(void);
 const struct option_table *record_options_table(void);

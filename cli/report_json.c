@@ -69,6 +69,10 @@ static json_t *pack_recording(const struct report *report)
                 &object, "recorder_cpu_ns",
                 report_object_number_or_null(recording->recorder_cpu_ns, recording->recorder_cpu_ns != 0));
         report_object_put(&object, "duration_ns", report_object_number(recording->duration_ns));
+        report_object_put(&object, "range_from_ns",
+                          report_object_number_or_null(recording->range.from_ns, recording->range.is_part));
+        report_object_put(&object, "range_ns",
+                          report_object_number_or_null(recording->range_ns, recording->range.is_part));
         return report_object_take(&object);
 }
 

@@ -2,12 +2,7 @@
 #include "cli/report_object.h"
 
 #include "analyze/report.h"
-#include "base/byte_buffer.h"
-#include "view/utf8.h"
-
-#include <string.h>
-
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+#include "view/json_value.h"
 
 struct report_object report_object_begin(void)
 {
@@ -30,23 +25,7 @@ json_t *report_object_take(struct report_object *object)
 
 json_t *report_object_string(struct report_string string)
 {
-        struct byte_buffer clean = { .data = NULL };
-        json_t *json = NULL;
-
-        for (size_t i = 0; i < string.n_bytes;) {
-                uint32_t character;
-                size_t length = utf8_decode(string.bytes + i, string.n_bytes - i, &character);
-
-                if (length != 0)
-                        byte_buffer_add(&clean, string.bytes + i, length);
-                else
-                        byte_buffer_add(&clean, REPLACEMENT, strlen(REPLACEMENT));
-                i += length != 0 ? length : 1;
-        }
-        if (!clean.failed)
-                json = json_stringn(clean.used_bytes != 0 ? (const char *)clean.data : "", clean.used_bytes);
-        byte_buffer_deinit(&clean);
-        return json;
+        return json_value_string(string);
 }
 
 json_t *report_object_string_or_null(struct report_string string)
@@ -56,7 +35,7 @@ json_t *report_object_string_or_null(struct report_string string)
 
 json_t *report_object_number(uint64_t number)
 {
-        return json_integer(number > INT64_MAX ? (json_int_t)INT64_MAX : (json_int_t)number);
+        return json_value_number(number);
 }
 
 json_t *report_object_number_or_null(uint64_t number, bool known)

@@ -54,9 +54,13 @@ static void describe_place(const struct report_recording *recording, struct byte
 
 static void describe_length(const struct report *report, struct byte_buffer *line)
 {
-        const struct report_string *status = &report->recording.exit_status;
+        const struct report_recording *recording = &report->recording;
+        const struct report_string *status = &recording->exit_status;
 
-        text_line_add(line, "%s", text_number_duration(report->recording.duration_ns).text);
+        text_line_add(line, "%s", text_number_duration(recording->range_ns).text);
+        if (recording->range.is_part)
+                text_line_add(line, " of a recording of %s",
+                              text_number_duration(recording->duration_ns).text);
         text_line_add(line, ", %s thread%s in %s process%s", text_number_count(report->n_kernel_threads).text,
                       text_line_plural(report->n_kernel_threads), text_number_count(report->n_processes).text,
                       report->n_processes == 1 ? "" : "es");
@@ -208,7 +212,7 @@ static int print_header(const struct report *report, struct byte_buffer *line, F
         if (r < 0)
                 return r;
         describe_length(report, line);
-        r = text_line_print("lasted", line, out);
+        r = text_line_print(report->recording.range.is_part ? "range" : "lasted", line, out);
         if (r < 0)
                 return r;
         r = print_events(report, line, out);
@@ -381,7 +385,9 @@ static int print_gaps(const struct report *report, struct byte_buffer *line, FIL
                 text_line_print_title("missing: nothing that hyprof knows of", out);
                 return 0;
         }
-        text_line_print_title("missing, and why", out);
+        text_line_print_title(report->recording.range.is_part ? "missing in the whole recording, and why"
+                                                              : "missing, and why",
+                              out);
         for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
                 describe_gap(&report->gaps.rows[i], line);
                 if (line->failed)

@@ -223,6 +223,8 @@ static int print(const struct report_views *v, const struct report *report,
         view_document_init(&document, schema_of(v->view));
         r = fill(&document, v, report, options, err);
         if (r == 0)
+                r = output_options_check(&document, options->filter, err);
+        if (r == 0)
                 r = output_options_print(&output, &document);
         view_document_deinit(&document);
         return r;

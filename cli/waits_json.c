@@ -206,7 +206,7 @@ json_t *waits_json_pack_cpus(const struct report *report, uint32_t limit)
                 report_object_put(&object, "cpu", report_object_number(cpu->cpu));
                 report_object_put(&object, "busy_ns", report_object_number(cpu->busy_ns));
                 report_object_put(&object, "busy_share",
-                                  report_object_share(cpu->busy_ns, report->recording.duration_ns));
+                                  report_object_share(cpu->busy_ns, report->recording.range_ns));
                 report_object_put(&object, "switches", report_object_number(cpu->n_switches));
                 report_object_put(&object, "threads", pack_cpu_threads(cpu, limit));
                 if (json_array_append_new(list, report_object_take(&object)) < 0)

@@ -15,6 +15,7 @@
 #include "export/frame_addresses.h"
 #include "export/perf_data_fields.h"
 #include "export/perf_data_head.h"
+#include "export/perf_data_kernel.h"
 #include "export/perf_data_records.h"
 #include "format/trace_event.h"
 
@@ -31,6 +32,7 @@ struct perf_data_export {
         const struct export_options *options;
         struct frame_addresses addresses;
         struct export_frames frames; /* knows which code is the kernel's */
+        struct perf_data_kernel kernel;
         struct export_stream out;
         struct export_totals totals;
         uint64_t callchain[FRAMES_MAX + 4]; /* with marks */
@@ -105,9 +107,33 @@ static int put_mapping(struct perf_data_export *e, uint32_t id)
         };
 
         if (module->kind == TRACE_MODULE_KERNEL)
-                return 0; /* perf knows where the kernel is */
+                return 0; /* put_kernel() */
         mapping.path = trace_dictionary_string(d, module->path, &mapping.path_bytes);
         mapping.build_id = trace_dictionary_string(d, module->build_id, &mapping.build_id_bytes);
+        perf_data_records_put_mapping(&e->out.buffer, &who, &mapping);
+        return export_stream_flush_some(&e->out);
+}
+
+/* perf looks for the kernel's names only if it is told where the kernel lies. */
+static int put_kernel(struct perf_data_export *e)
+{
+        static const char path[] =
+                "[kernel.kallsyms]_text"; /* with the symbol that file_offset_bytes is of */
+        const struct perf_data_kernel *k = &e->kernel;
+        const struct perf_data_who who = { .event = 1, .pid = PERF_DATA_PID_KERNEL };
+        const struct perf_data_mapping mapping = {
+                .start_avma = k->text_avma,
+                .length_bytes = k->end_avma - k->text_avma,
+                .file_offset_bytes = k->text_avma,
+                .path = path,
+                .path_bytes = sizeof(path) - 1,
+                .build_id = (const char *)k->build_id,
+                .build_id_bytes = k->build_id_bytes,
+                .is_kernel = true,
+        };
+
+        if (!k->is_known)
+                return 0;
         perf_data_records_put_mapping(&e->out.buffer, &who, &mapping);
         return export_stream_flush_some(&e->out);
 }
@@ -115,7 +141,7 @@ static int put_mapping(struct perf_data_export *e, uint32_t id)
 static int put_tables(struct perf_data_export *e)
 {
         uint32_t n_mappings = trace_dictionary_count(e->trace->dictionary, TRACE_TABLE_MAPPINGS);
-        int r = 0;
+        int r = put_kernel(e);
 
         for (uint32_t i = 1; i <= e->trace->n_threads && r == 0; i++)
                 r = put_thread(e, i);
@@ -284,7 +310,11 @@ static int write_file(struct perf_data_export *e, FILE *out, uint64_t data_bytes
 int export_perf_data(struct loaded_trace *trace, const struct export_options *options, FILE *out,
                      struct export_totals *ret_totals, struct error *err)
 {
-        struct perf_data_export e = { .trace = trace, .options = options };
+        struct perf_data_export e = {
+                .trace = trace,
+                .options = options,
+                .kernel = perf_data_kernel_find(trace->dictionary),
+        };
         uint64_t data_bytes;
         int r = loaded_trace_read_names(trace, err);
 

@@ -158,7 +158,7 @@ void json_out_string(struct json_out *j, const char *bytes, size_t n_bytes)
                         unsigned char byte = (unsigned char)bytes[n++];
 
                         if (byte >= 0x80)
-                                put(j, "\xef\xbf\xbd", 3);
+                                put(j, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
                         else
                                 put_escaped(j, byte);
                 }

@@ -67,6 +67,9 @@ enum perf_data_record {
 #define PERF_DATA_CONTEXT_KERNEL ((uint64_t)-128)
 #define PERF_DATA_CONTEXT_USER   ((uint64_t)-512)
 
+/* Of what the kernel itself has mapped. */
+#define PERF_DATA_PID_KERNEL UINT32_MAX
+
 #define PERF_DATA_PROT_READ_EXEC UINT32_C(5)
 #define PERF_DATA_MAP_PRIVATE    UINT32_C(2)
 

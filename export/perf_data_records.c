@@ -75,7 +75,7 @@ void perf_data_records_put_mapping(struct byte_buffer *b, const struct perf_data
                                    const struct perf_data_mapping *mapping)
 {
         uint8_t identity[24] = { 0 }; /* device and inode, or the build-id */
-        uint16_t misc = PERF_DATA_MISC_USER;
+        uint16_t misc = mapping->is_kernel ? PERF_DATA_MISC_KERNEL : PERF_DATA_MISC_USER;
         size_t begin;
 
         if (mapping->build_id_bytes > 0 && mapping->build_id_bytes <= BUILD_ID_BYTES_MAX) {

@@ -9,6 +9,7 @@
 #ifndef EXPORT_PERF_DATA_RECORDS_H
 #define EXPORT_PERF_DATA_RECORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ struct perf_data_mapping {
         uint64_t start_avma, length_bytes, file_offset_bytes;
         const char *path, *build_id;
         size_t path_bytes, build_id_bytes;
+        bool is_kernel;
 };
 
 void perf_data_records_put_sample(struct byte_buffer *b, const struct perf_data_who *who,

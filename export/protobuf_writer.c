@@ -53,20 +53,8 @@ void protobuf_writer_put_words(struct byte_buffer *b, uint32_t field, const char
 void protobuf_writer_put_text(struct byte_buffer *b, uint32_t field, const char *bytes, size_t n_bytes)
 {
         size_t begin = protobuf_writer_begin(b, field);
-        size_t good = 0; /* bytes that were not copied yet */
 
-        for (size_t i = 0; i < n_bytes;) {
-                uint32_t character;
-                size_t n = utf8_decode(bytes + i, n_bytes - i, &character);
-
-                if (n == 0) {
-                        byte_buffer_add(b, bytes + good, i - good);
-                        byte_buffer_add(b, "\xef\xbf\xbd", 3);
-                        good = i + 1;
-                }
-                i += n ? n : 1;
-        }
-        byte_buffer_add(b, bytes + good, n_bytes - good);
+        utf8_add_clean(b, bytes, n_bytes);
         protobuf_writer_end(b, begin);
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define COLUMNS_MAX 32
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 static void keep_failure(struct sqlite_writer *w, const char *what)
 {
@@ -115,7 +114,7 @@ static void bind_foreign(struct sqlite_insert *i, struct report_string string)
                 size_t length = utf8_decode(string.bytes + k, string.n_bytes - k, &character);
 
                 if (length == 0 || character == 0)
-                        byte_buffer_add(&text, REPLACEMENT, strlen(REPLACEMENT));
+                        byte_buffer_add(&text, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
                 else
                         byte_buffer_add(&text, string.bytes + k, length);
                 k += length != 0 ? length : 1;

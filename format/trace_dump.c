@@ -77,8 +77,19 @@ static void put_row(FILE *out, const struct trace_dictionary *d, const struct tr
         (void)fputc('\n', out);
 }
 
+void trace_dump_put_tables(const struct trace_dictionary *dictionary, FILE *out)
+{
+        for (uint32_t table = TRACE_TABLE_FIRST; table < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT; table++) {
+                const struct trace_schema *schema = trace_schema_find(table);
+                uint32_t n_rows = schema ? trace_dictionary_count(dictionary, schema->table) : 0;
+
+                for (uint32_t id = 1; id <= n_rows && !ferror(out); id++)
+                        put_row(out, dictionary, schema, id);
+        }
+}
+
 /* A text comes last, as in the rows of the table STRINGS: what is in it cannot be taken for an operand. */
-static void put_event(FILE *out, uint32_t thread, const struct trace_event *event)
+void trace_dump_put_event(uint32_t thread, const struct trace_event *event, FILE *out)
 {
         const struct trace_op_schema *schema = trace_op_schema_find(event->op);
 
@@ -115,7 +126,7 @@ static int put_events(FILE *out, const struct trace_dictionary *d, const struct 
         while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
                 (void)fprintf(out, "run thread=%" PRIu32 " events=%" PRIu32 "\n", run.thread, run.n_events);
                 while ((r = event_decoder_next(&decoder, &event, err)) == 1)
-                        put_event(out, run.thread, &event);
+                        trace_dump_put_event(run.thread, &event, out);
                 if (r < 0)
                         return r;
         }

@@ -7,9 +7,12 @@
 #ifndef FORMAT_TRACE_DUMP_H
 #define FORMAT_TRACE_DUMP_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 struct error;
+struct trace_dictionary;
+struct trace_event;
 struct trace_reader;
 
 /*
@@ -19,5 +22,9 @@ struct trace_reader;
  * Returns 0, -errno of the reader, -EBADMSG for a malformed chunk.
  */
 int trace_dump_write(struct trace_reader *reader, FILE *out, struct error *err);
+
+/* The lines of all rows, table by table, and that of one event: for who chooses among events. */
+void trace_dump_put_tables(const struct trace_dictionary *dictionary, FILE *out);
+void trace_dump_put_event(uint32_t thread, const struct trace_event *event, FILE *out);
 
 #endif /* FORMAT_TRACE_DUMP_H */

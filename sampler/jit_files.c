@@ -384,8 +384,7 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
         struct jit_process *p;
         int r;
 
-        if (!mmap->executable || (!is_dump && mmap->path_bytes > 0 && mmap->path[0] == '/' &&
-                                  (mmap->path_bytes < 2 || mmap->path[1] != '/')))
+        if (!mmap->executable || (!is_dump && !perf_mmap_is_anonymous(mmap)))
                 return 0;
         r = add_process(f, pid, process, &p);
         if (r < 0 || !p)

@@ -2,7 +2,7 @@
 /*
  * sampler/jit_objects.h - the objects that one program's JIT tells its debugger of
  *
- * Way of the data:  process_memory (__jit_debug_descriptor) -> [jit_objects] -> code_images
+ * Way of the data:  process_memory (__jit_debug_descriptor) -> [jit_objects] -> jit_lists
  *
  * GDB's interface: a variable leads to a list of ELF objects in the program's
  * memory, each with the addresses at which its sections were loaded.  A debugger
@@ -41,6 +41,7 @@ struct jit_object {
         uint64_t content; /* XXH3 of the object without the addresses that it was loaded at */
         uint32_t module;  /* the caller's */
         bool is_seen;
+        bool is_wanted, is_executable, was_code; /* jit_lists': zero at first */
 };
 
 struct jit_objects {

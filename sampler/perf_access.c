@@ -140,6 +140,11 @@ static bool map_files_readable(void)
         return readable;
 }
 
+long perf_access_max_sample_hz(void)
+{
+        return read_setting("/proc/sys/kernel/perf_event_max_sample_rate");
+}
+
 void perf_access_read(struct perf_access *ret_access)
 {
         *ret_access = (struct perf_access){
@@ -150,7 +155,7 @@ void perf_access_read(struct perf_access *ret_access)
                 .stack_copy_error = try_stack_copies(),
                 .paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid"),
                 .kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict"),
-                .max_sample_hz = read_setting("/proc/sys/kernel/perf_event_max_sample_rate"),
+                .max_sample_hz = perf_access_max_sample_hz(),
                 .mlock_kib = read_setting("/proc/sys/kernel/perf_event_mlock_kb"),
                 .kernel_symbols = kernel_symbols_visible(),
                 .map_files = map_files_readable(),

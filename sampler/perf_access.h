@@ -41,6 +41,9 @@ struct perf_refusal {
 /* Tries and reads everything; takes about a millisecond.  Never fails: what cannot be found out says so. */
 void perf_access_read(struct perf_access *ret_access);
 
+/* kernel.perf_event_max_sample_rate as it is now: the kernel lowers it where interrupts take long; LONG_MIN = unknown. */
+long perf_access_max_sample_hz(void);
+
 /*
  * perf_access_explain() - the words for a refusal, the same wherever they are shown
  * @code:          -errno of perf_event_open(2)

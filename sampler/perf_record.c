@@ -135,6 +135,7 @@ static void decode_mmap2(struct byte_reader *r, uint16_t misc, struct perf_recor
 {
         struct perf_mmap *m = &rec->mmap;
         const uint8_t *id;
+        uint32_t protection;
 
         rec->kind = PERF_RECORD_KIND_MMAP;
         rec->pid = bytes_u32(r);
@@ -157,9 +158,32 @@ static void decode_mmap2(struct byte_reader *r, uint16_t misc, struct perf_recor
                 m->inode = bytes_u64(r);
                 m->inode_generation = (uint32_t)bytes_u64(r); /* the kernel's has 32 bits */
         }
-        m->executable = (bytes_u32(r) & PROT_EXEC) != 0;
-        (void)bytes_u32(r); /* flags of mmap(2) */
+        protection = bytes_u32(r);
+        m->executable = (protection & PROT_EXEC) != 0;
+        m->writable = (protection & PROT_WRITE) != 0;
+        m->is_shared = (bytes_u32(r) & MAP_SHARED) != 0;
         m->path = decode_name(r, &m->path_bytes);
+}
+
+static bool begins_with(const struct perf_mmap *m, const char *text)
+{
+        return m->path_bytes >= strlen(text) && memcmp(m->path, text, strlen(text)) == 0;
+}
+
+static bool ends_with(const struct perf_mmap *m, const char *text)
+{
+        size_t n = strlen(text);
+
+        return m->path_bytes >= n && memcmp(m->path + m->path_bytes - n, text, n) == 0;
+}
+
+bool perf_mmap_is_anonymous(const struct perf_mmap *mmap)
+{
+        if (begins_with(mmap, "[vdso]"))
+                return false;
+        return mmap->path_bytes == 0 || mmap->path[0] == '[' || begins_with(mmap, "//anon") ||
+               begins_with(mmap, "/dev/zero") || begins_with(mmap, "/anon_hugepage") ||
+               (mmap->is_shared && (ends_with(mmap, " (deleted)") || begins_with(mmap, "/dev/shm/")));
 }
 
 static void decode_comm(struct byte_reader *r, uint16_t misc, struct perf_record *rec)

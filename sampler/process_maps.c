@@ -134,7 +134,9 @@ static int parse_line(struct line line, struct perf_mmap *m)
             end_avma <= m->start_avma || line.end - line.at < 5)
                 return -EBADMSG;
         m->length_bytes = end_avma - m->start_avma;
+        m->writable = line.at[1] == 'w';
         m->executable = line.at[2] == 'x';
+        m->is_shared = line.at[3] == 's';
         line.at += sizeof("r-xp ") - 1;
         if (take_number(&line, 16, ' ', &m->file_offset_bytes) < 0 ||
             take_number(&line, 16, ':', &major) < 0 || take_number(&line, 16, ' ', &minor) < 0 ||

@@ -220,6 +220,18 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         return 0;
 }
 
+struct thread_track *process_table_next_thread(const struct process_table *t,
+                                               const struct process_track *process, uint32_t *at)
+{
+        while (*at < t->threads.numbers.n_items) {
+                struct thread_track *thread = *map_slot(&t->threads, ++*at);
+
+                if (thread && thread->process == process)
+                        return thread;
+        }
+        return NULL;
+}
+
 struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number)
 {
         return map_find(&process->fibers, number);

@@ -74,6 +74,10 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid);
 int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
                              uint64_t now_ns, struct thread_track **ret_thread);
 
+/* The next thread of a process, from *@at on, which is 0 at first; NULL when there is none left. */
+struct thread_track *process_table_next_thread(const struct process_table *t,
+                                               const struct process_track *process, uint32_t *at);
+
 /* The fiber of a process with this number, or NULL. */
 struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number);
 

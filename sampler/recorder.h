@@ -13,6 +13,7 @@
 #include "sampler/code_keeper.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
+#include "sampler/flight_recorder.h"
 #include "sampler/perf_access.h"
 #include "sampler/stack_unwinder.h"
 
@@ -41,14 +42,18 @@ struct recorder_options {
         struct stack_unwinder_options unwinder;
         uint64_t duration_ns; /* at most so long; 0 = until the end */
         uint64_t delay_ns;    /* recording begins so long after the start */
+        uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
         uint64_t
                 client_ring_bytes; /* of each thread of the command, a power of two; 0 = the client's default */
         uint32_t run_as_uid;       /* when root: whom the builder of unwind tables becomes; 0 = stays, */
         uint32_t run_as_gid;       /* without capabilities */
         struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
-        bool keep_stacks;                  /* the copies of stacks go into the trace */
-        bool off_cpu;                      /* with the stacks of those who wait and wake */
+        const struct flight_options
+                *flight;     /* only the end is kept; NULL = all goes into the trace at once */
+        int file_opener_pid; /* opens files for `flight`, and is not to be recorded; 0 = none */
+        bool keep_stacks;    /* the copies of stacks go into the trace */
+        bool off_cpu;        /* with the stacks of those who wait and wake */
         bool no_switches;
         bool command_as_root; /* after privileges_become_user() with the same */
         void (*on_progress)(void *context,
@@ -62,15 +67,17 @@ struct recorder_result {
         int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
         bool ended;                        /* the command has ended */
         bool exec_failed;  /* the command could not be executed: there was nothing to record */
-        bool stopped;      /* by a signal or its duration, before what is recorded ended */
+        bool stopped;      /* by a signal, its duration or the file's size, before what is recorded ended */
+        bool is_full;      /* by the file's size */
         bool writer_stuck; /* somebody still waits in write(2): writer and file are not to be touched */
         int command_pid;   /* for recorder_wait(), while it runs on */
         int stop_fd;       /* a signalfd, for the work after the recording; owned by the caller */
         uint64_t
                 own_cpu_ns; /* processor time of the recording itself, with its helpers, without its preparations */
         struct perf_access access; /* what was found to be allowed; for advice after a failure */
-        char event_names[128];     /* what was sampled: "cpu-clock, each sched:sched_switch" */
-        bool has_rate;             /* not each one of all of them */
+        struct flight_totals flight;
+        char event_names[128]; /* what was sampled: "cpu-clock, each sched:sched_switch" */
+        bool has_rate;         /* not each one of all of them */
 };
 
 /*

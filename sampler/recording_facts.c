@@ -134,11 +134,11 @@ int recording_facts_add_unwinding(struct trace_dictionary *d, const struct stack
         static const char *const names[] = {
                 [STACK_UNWINDER_AUTO] = "auto", [STACK_UNWINDER_FP] = "fp", [STACK_UNWINDER_DWARF] = "dwarf"
         };
-        int r = recording_facts_add_meta(d, "unwind", names[used->mode]);
+        int r = recording_facts_add_meta(d, "unwind", wanted->innermost_only ? "none" : names[used->mode]);
 
         if (r == 0 && used->mode != STACK_UNWINDER_FP)
                 r = recording_facts_add_number(d, "stack_copy_bytes", used->copy_bytes);
-        if (r == 0 && used->mode == STACK_UNWINDER_FP)
+        if (r == 0 && used->mode == STACK_UNWINDER_FP && !wanted->innermost_only)
                 r = recording_facts_add_notice(d,
                                                wanted->mode == STACK_UNWINDER_FP
                                                        ? TRACE_NOTICE_FRAME_POINTERS_ONLY

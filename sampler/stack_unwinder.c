@@ -100,8 +100,10 @@ void stack_unwinder_fill_attr(const struct stack_unwinder_options *options, stru
         struct stack_unwinder_options o = stack_unwinder_complete(options, true);
 
         attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-        if (o.mode == STACK_UNWINDER_FP)
+        if (o.mode == STACK_UNWINDER_FP) {
+                attr->sample_max_stack = o.innermost_only ? 1 : 0; /* 0 = as many as the kernel likes */
                 return;
+        }
         /* To follow the user's frame pointers as well would cost more than the copy. */
         attr->exclude_callchain_user = 1;
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -43,6 +43,7 @@ enum stack_unwinder_mode { STACK_UNWINDER_AUTO = 0, STACK_UNWINDER_FP, STACK_UNW
 struct stack_unwinder_options {
         enum stack_unwinder_mode mode;
         uint32_t copy_bytes; /* a multiple of 8; 0 = the default */
+        bool innermost_only; /* of FP: no callers */
 };
 
 /* Puts into @attr what this way needs of the kernel with each sample. */

@@ -3,7 +3,8 @@
  * At one address the mappings of a process follow each other in time.  Frames of an anonymous module were made between
  * one of its mappings and the next mapping there, of whatever module.  So each of its mappings that lasted has to be
  * followed by the same place of the same image.  A mapping that is followed by another anonymous one was perhaps of
- * code that nobody saw; but a JIT makes memory executable again and again before its list is read.
+ * code that nobody saw; but a JIT that makes more and more memory executable before its list is read has the kernel
+ * tell of ever larger mappings.
  */
 #include "symbolize/late_images.h"
 
@@ -29,7 +30,8 @@ struct late_mapping {
 struct late_place {
         uint32_t module; /* 0 = nothing is known of it */
         uint64_t file_off;
-        bool has_unseen; /* memory that is no image came there as well */
+        bool has_unseen; /* memory that is no image came there as well, ... */
+        bool has_anew;   /* ... which was no larger than what was there before */
         bool is_untold;  /* not by a JIT */
 };
 
@@ -133,11 +135,15 @@ static size_t find_process(const struct late_images *l, uint32_t process)
         return low;
 }
 
-/* Takes an image at @at into account that came later.  False if it is another one than was found before. */
-static bool note_later(const struct late_mapping *m, uint64_t at, struct late_place *found)
+/* Takes what came after @before to @avma into account.  False if it is another image than was found before. */
+static bool note_later(const struct late_mapping *m, const struct late_mapping *before, uint64_t avma,
+                       struct late_place *found)
 {
+        uint64_t at = avma - m->start_avma + m->file_off;
+
         if (!m->is_image) {
                 found->has_unseen = true;
+                found->has_anew |= m->end_avma - m->start_avma <= before->end_avma - before->start_avma;
                 return true;
         }
         if (found->module != 0 && (found->module != m->module || found->file_off != at))
@@ -165,12 +171,11 @@ bool late_images_find(struct late_images *l, uint32_t module, uint64_t avma, uin
                         return false;
                 if (avma < m->start_avma || avma >= m->end_avma)
                         continue;
-                if (before && m->time_ns > before->time_ns &&
-                    !note_later(m, avma - m->start_avma + m->file_off, &found))
+                if (before && m->time_ns > before->time_ns && !note_later(m, before, avma, &found))
                         return false;
                 before = m->module == module ? m : NULL;
         }
-        if (found.module == 0 || before || (found.has_unseen && found.is_untold))
+        if (found.module == 0 || before || found.has_anew || (found.has_unseen && found.is_untold))
                 return false;
         *ret_module = found.module;
         *ret_file_off = found.file_off;

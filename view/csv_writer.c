@@ -8,8 +8,7 @@
 #include <string.h>
 
 #define BUFFER_BYTES ((size_t)1 << 20)
-#define REPLACEMENT  "\xef\xbf\xbd" /* U+FFFD */
-#define DIGITS_MAX   20             /* of a number of 64 bits */
+#define DIGITS_MAX   20 /* of a number of 64 bits */
 
 void csv_writer_init(struct csv_writer *w, FILE *out, char separator)
 {
@@ -77,7 +76,7 @@ static void put_quoted(struct csv_writer *w, const char *bytes, size_t n_bytes)
                 size_t length = utf8_decode(bytes + i, n_bytes - i, &character);
 
                 if (length == 0 || character == 0)
-                        byte_buffer_add(&w->buffer, REPLACEMENT, strlen(REPLACEMENT));
+                        byte_buffer_add(&w->buffer, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
                 else
                         byte_buffer_add(&w->buffer, bytes + i, length);
                 if (bytes[i] == '"')

@@ -15,6 +15,9 @@
 #define N_NAMED_MAX    3
 #define NAME_BYTES_MAX 80
 
+/* A change that is larger than this is no number of percent to anybody. */
+#define FOUND_PERCENT_MAX 200
+
 #define ITEM_COLUMNS(value_type, key_before, key_after, place_key)                                      \
         { .key = "verdict", .title = "verdict", .type = VIEW_STRING, .n_columns_max = 15 },             \
                 { .key = "name", .title = "name", .type = VIEW_STRING },                                \
@@ -25,9 +28,9 @@
                 { .key = "change_high", .title = "to", .type = VIEW_CHANGE },                           \
                 { .key = "p", .title = "p", .type = VIEW_REAL },                                        \
                 { .key = "share_before", .title = "share", .type = VIEW_SHARE },                        \
-                { .key = "share_after", .title = "after", .type = VIEW_SHARE },                         \
+                { .key = "share_after", .title = "share after", .type = VIEW_SHARE },                   \
                 { .key = "n_before", .title = "n", .type = VIEW_COUNT },                                \
-                { .key = "n_after", .title = "after", .type = VIEW_COUNT },                             \
+                { .key = "n_after", .title = "n after", .type = VIEW_COUNT },                           \
                 { .key = (place_key), .title = (place_key), .type = VIEW_STRING, .n_columns_max = 20 }, \
         {                                                                                               \
                 .key = "was", .title = "was", .type = VIEW_STRING, .n_columns_max = 24                  \
@@ -35,7 +38,9 @@
 
 static const struct view_column time_columns[] = { ITEM_COLUMNS(VIEW_DURATION, "before_ns", "after_ns",
                                                                 "module") };
-static const struct view_column weight_columns[] = { ITEM_COLUMNS(VIEW_REAL, "before", "after", "module") };
+static const struct view_column count_columns[] = { ITEM_COLUMNS(VIEW_COUNT, "before", "after", "module") };
+/* For each unit of work there may be less than one. */
+static const struct view_column unit_columns[] = { ITEM_COLUMNS(VIEW_REAL, "before", "after", "module") };
 static const struct view_column zone_columns[] = { ITEM_COLUMNS(VIEW_DURATION, "before_ns", "after_ns",
                                                                 "file") };
 #define N_ITEM_COLUMNS (sizeof(time_columns) / sizeof(time_columns[0]))
@@ -135,13 +140,18 @@ static struct report_string place_of(const struct diff_comparison *c, uint32_t k
         return diff_names_string(c->names, row->kind == DIFF_ZONE ? row->file : row->module);
 }
 
-static void put_value(struct view_document *d, struct view_table *t, bool is_known, bool is_time,
+static uint64_t whole_number(double value)
+{
+        return (uint64_t)fmin(value + 0.5, 9e18);
+}
+
+static void put_value(struct view_document *d, struct view_table *t, bool is_known, bool is_whole,
                       double value)
 {
         if (!is_known)
                 view_table_put_unknown(d, t);
-        else if (is_time)
-                view_table_put_number(d, t, (uint64_t)fmin(value + 0.5, 9e18));
+        else if (is_whole)
+                view_table_put_number(d, t, whole_number(value));
         else
                 view_table_put_real(d, t, value);
 }
@@ -161,13 +171,13 @@ static void put_change(struct view_document *d, struct view_table *t, double cha
 static void put_item(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
                      const struct diff_item *item)
 {
-        bool is_time = item->kind == DIFF_ZONE || c->weight_is_ns;
+        bool is_whole = item->kind == DIFF_ZONE || c->weight_is_ns || !c->options.basis.per_unit;
         uint32_t key = item->key_after != 0 ? item->key_after : item->key_before;
 
         view_table_put_words(d, t, verdict(c, item));
         view_table_put_string(d, t, name_of(c, key));
-        put_value(d, t, item->key_before != 0, is_time, item->value_before);
-        put_value(d, t, item->key_after != 0, is_time, item->value_after);
+        put_value(d, t, item->key_before != 0, is_whole, item->value_before);
+        put_value(d, t, item->key_after != 0, is_whole, item->value_after);
         if (item->doubt == DIFF_JUDGED)
                 put_change(d, t, item->change, item->se, item->df, item->p);
         else
@@ -213,9 +223,10 @@ static const struct diff_item **choose(const struct diff_comparison *c, enum dif
 static void add_items(struct view_document *d, const struct diff_comparison *c, enum diff_kind kind,
                       const struct diff_view_options *options)
 {
-        const struct view_column *columns = kind == DIFF_ZONE ? zone_columns
-                                            : c->weight_is_ns ? time_columns
-                                                              : weight_columns;
+        const struct view_column *columns = kind == DIFF_ZONE           ? zone_columns
+                                            : c->weight_is_ns           ? time_columns
+                                            : c->options.basis.per_unit ? unit_columns
+                                                                        : count_columns;
         struct view_table *t = view_document_add_table(d, kind == DIFF_ZONE ? "zones" : "functions",
                                                        kind == DIFF_ZONE ? "zones" : "functions", columns,
                                                        N_ITEM_COLUMNS);
@@ -368,7 +379,9 @@ static void say_nothing(struct answer *a, const struct diff_comparison *c)
                 say(a, "%s %u %s%s",
                     kind == DIFF_FUNCTION || count_judged(c, DIFF_FUNCTION) == 0 ? " in" : "; in", n,
                     words[kind], n == 1 ? "" : "s");
-                if (found > 0)
+                if (found > FOUND_PERCENT_MAX)
+                        say(a, ", where only %.0f times as much would have been found", found / 100 + 1);
+                else if (found > 0)
                         say(a, ", where a change of %.1f%% would have been found", found);
         }
 }
@@ -396,29 +409,47 @@ static void set_title(struct view_document *d, const struct diff_comparison *c)
         free((void *)significant);
 }
 
-static void add_facts(struct view_document *d, const struct diff_comparison *c)
+/* Of several runs the mean, which need not be whole. */
+static void add_units(struct view_document *d, const char *key, const char *title, double units)
+{
+        if (fabs(units - round(units)) < 1e-9)
+                view_document_add_number(d, key, title, VIEW_COUNT, whole_number(units));
+        else
+                view_document_add_real(d, key, title, VIEW_REAL, units);
+}
+
+static void add_facts(struct view_document *d, const struct diff_comparison *c,
+                      const struct diff_view_options *options)
 {
         enum view_type type = c->weight_is_ns ? VIEW_DURATION : VIEW_COUNT;
 
+        if (options->filter.n_bytes != 0)
+                view_document_add_string(d, "filter", "only", options->filter);
+        else
+                view_document_add_unknown(d, "filter", "only", VIEW_STRING);
         view_document_add_number(d, "runs_before", "runs before", VIEW_COUNT, c->n_before);
         view_document_add_number(d, "runs_after", "runs after", VIEW_COUNT, c->n_after);
         view_document_add_number(d, "duration_before_ns", "lasted before", VIEW_DURATION,
                                  (uint64_t)c->duration_ns_before);
         view_document_add_number(d, "duration_after_ns", "lasted after", VIEW_DURATION,
                                  (uint64_t)c->duration_ns_after);
+        if (options->event.n_bytes != 0)
+                view_document_add_string(d, "event", "samples of", options->event);
+        else
+                view_document_add_unknown(d, "event", "samples of", VIEW_STRING);
         if (c->has_kind[DIFF_FUNCTION]) {
                 view_document_add_number(d, c->weight_is_ns ? "sampled_before_ns" : "sampled_before",
-                                         "sampled before", type, (uint64_t)c->weight_before);
+                                         "sampled before", type, whole_number(c->weight_before));
                 view_document_add_number(d, c->weight_is_ns ? "sampled_after_ns" : "sampled_after",
-                                         "sampled after", type, (uint64_t)c->weight_after);
+                                         "sampled after", type, whole_number(c->weight_after));
                 view_document_add_real(d, "sampled_change", "that is", VIEW_CHANGE,
                                        c->weight_after / c->weight_before - 1);
         }
         if (c->options.basis.per_unit) {
-                view_document_add_real(d, "units_before", "units before", VIEW_REAL, c->units_before);
-                view_document_add_real(d, "units_after", "units after", VIEW_REAL, c->units_after);
+                add_units(d, "units_before", "units before", c->units_before);
+                add_units(d, "units_after", "units after", c->units_after);
         }
-        view_document_add_number(d, "judged", "looked at", VIEW_COUNT,
+        view_document_add_number(d, "judged", "judged", VIEW_COUNT,
                                  c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE]);
         view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
 }
@@ -453,7 +484,7 @@ void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
                     const struct diff_view_options *options)
 {
         set_title(d, c);
-        add_facts(d, c);
+        add_facts(d, c, options);
         if (c->has_kind[DIFF_FUNCTION])
                 add_items(d, c, DIFF_FUNCTION, options);
         if (c->has_kind[DIFF_ZONE])

@@ -7,6 +7,8 @@
 #ifndef VIEW_DIFF_VIEW_H
 #define VIEW_DIFF_VIEW_H
 
+#include "analyze/report_string.h"
+
 #include <stdint.h>
 
 struct diff_comparison;
@@ -15,7 +17,9 @@ struct view_document;
 #define DIFF_VIEW_SCHEMA "hyprof.diff/1"
 
 struct diff_view_options {
-        uint32_t limit;   /* rows of a table; 0 = all */
+        uint32_t limit;              /* rows of a table; 0 = all */
+        struct report_string event;  /* whose samples are compared; empty = none's */
+        struct report_string filter; /* what is looked at, in words; empty = everything */
         double threshold; /* smaller changes are left out unless they are significant; 0.05 = 5 % */
 };
 

@@ -5,7 +5,7 @@
  */
 #include "view/cell_text.h"
 #include "view/document_format.h"
-#include "view/utf8.h"
+#include "view/json_value.h"
 #include "view/view_document.h"
 
 #include <errno.h>
@@ -13,35 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-#define DUMP_FLAGS  (JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))
-
-static json_t *pack_string(struct report_string string)
-{
-        struct byte_buffer clean = { .data = NULL };
-        json_t *json = NULL;
-
-        for (size_t i = 0; i < string.n_bytes;) {
-                uint32_t character;
-                size_t length = utf8_decode(string.bytes + i, string.n_bytes - i, &character);
-
-                if (length != 0)
-                        byte_buffer_add(&clean, string.bytes + i, length);
-                else
-                        byte_buffer_add(&clean, REPLACEMENT, strlen(REPLACEMENT));
-                i += length != 0 ? length : 1;
-        }
-        if (!clean.failed)
-                json = json_stringn(clean.used_bytes != 0 ? (const char *)clean.data : "", clean.used_bytes);
-        byte_buffer_deinit(&clean);
-        return json;
-}
-
-/* JSON numbers end where the readers' do, at 2^63 - 1. */
-static json_t *pack_number(uint64_t number)
-{
-        return json_integer(number > INT64_MAX ? (json_int_t)INT64_MAX : (json_int_t)number);
-}
+#define DUMP_FLAGS (JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))
 
 static json_t *pack_cell(const struct view_document *d, enum view_type type, const struct view_cell *cell)
 {
@@ -51,13 +23,13 @@ static json_t *pack_cell(const struct view_document *d, enum view_type type, con
         case VIEW_STRING:
         case VIEW_HANDLE:
         case VIEW_PLACE:
-                return pack_string(cell_text_string(d, type, cell, false));
+                return json_value_string(cell_text_string(d, type, cell, false));
         case VIEW_COUNT:
         case VIEW_ID:
         case VIEW_DURATION:
         case VIEW_TIME:
         case VIEW_BYTES:
-                return pack_number(cell->number);
+                return json_value_number(cell->number);
         case VIEW_DELTA:
                 return json_integer(cell->delta);
         case VIEW_SHARE:
@@ -113,7 +85,7 @@ static int print_lines(const char *key, const struct byte_buffer *lines, FILE *o
                 const char *end = memchr(at, '\n', n_left);
                 size_t n = end ? (size_t)(end - at) : n_left;
 
-                if (json_array_append_new(list, pack_string((struct report_string){ at, n })) < 0) {
+                if (json_array_append_new(list, json_value_string((struct report_string){ at, n })) < 0) {
                         json_decref(list);
                         list = NULL;
                 }
@@ -157,7 +129,7 @@ static int print_table(const struct view_document *d, const struct view_table *t
         if (r < 0)
                 return r;
         (void)fputs("{\n    \"about\": ", out);
-        r = dump(about.n_bytes != 0 ? pack_string(about) : json_null(), out);
+        r = dump(about.n_bytes != 0 ? json_value_string(about) : json_null(), out);
         (void)fputs(",\n    \"rows\": [", out);
         for (size_t i = 0; i < n_rows && r == 0; i++) {
                 (void)fputs(i != 0 ? ",\n      " : "\n      ", out);
@@ -166,7 +138,7 @@ static int print_table(const struct view_document *d, const struct view_table *t
         if (r < 0)
                 return r;
         (void)fputs(n_rows != 0 ? "\n    ],\n    \"left_out\": " : "],\n    \"left_out\": ", out);
-        r = dump(pack_number(t->n_left_out), out);
+        r = dump(json_value_number(t->n_left_out), out);
         (void)fputs("\n  }", out);
         return r;
 }

@@ -5,6 +5,7 @@
 #include "analyze/wait_places.h"
 #include "analyze/zone_paths.h"
 #include "format/trace_dictionary.h"
+#include "view/report_heading.h"
 #include "view/report_names.h"
 #include "view/text_number.h"
 #include "view/view_document.h"
@@ -74,11 +75,11 @@ void event_names_heading(struct event_names *n, const char *title, uint32_t loss
 
         view_document_set_title(d, "%s", title);
         view_document_add_string(d, "command", "command", loaded_trace_meta(trace, "command"));
-        view_document_add_number(d, "duration_ns", "lasted", VIEW_DURATION, duration_ns);
         if (n->options->filter.n_bytes != 0)
                 view_document_add_string(d, "filter", "only", n->options->filter);
         else
                 view_document_add_unknown(d, "filter", "only", VIEW_STRING);
+        report_heading_add_length(d, &n->options->range, duration_ns);
         warn_of_losses(n, loss_reason);
         event_names_warn(n, n_late, "events too far out of order, taken as they came");
         if (trace->ending != TRACE_ENDING_WHOLE && trace->ending_words && trace->ending_words[0] != '\0')
@@ -114,7 +115,7 @@ void event_names_put_thread(struct event_names *n, struct view_table *t, uint32_
                 view_table_put_format(n->document, t, "%u", row->tid);
 }
 
-static struct report_string zone_name(const struct event_names *n, uint32_t location)
+struct report_string event_names_zone(const struct event_names *n, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
@@ -144,7 +145,7 @@ void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t 
         if (path != 0)
                 byte_buffer_add(&n->words, "…/", strlen("…/"));
         for (uint32_t i = n_locations; i > 0; i--) {
-                struct report_string name = zone_name(n, locations[i - 1]);
+                struct report_string name = event_names_zone(n, locations[i - 1]);
 
                 byte_buffer_add(&n->words, name.bytes, name.n_bytes);
                 if (i > 1)

@@ -8,6 +8,7 @@
 #define VIEW_EVENT_NAMES_H
 
 #include "analyze/report_string.h"
+#include "analyze/trace_filter.h"
 #include "base/byte_buffer.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct event_view_options {
         const char *path;            /* of the trace, for the hints; NULL = the usual one */
         uint32_t limit;              /* rows of each table; 0 = all */
         struct report_string filter; /* what was asked for, in words */
+        struct trace_range range;    /* of the time */
         bool is_filtered;
 };
 
@@ -54,6 +56,9 @@ void event_names_warn(struct event_names *n, uint64_t count, const char *words);
 
 /* Rows to show of @n_rows; what the table leaves out is noted. */
 size_t event_names_limit(const struct event_names *n, struct view_table *t, size_t n_rows);
+
+/* What a zone of a place in the source is called: its name, else its function. */
+struct report_string event_names_zone(const struct event_names *n, uint32_t location);
 
 /* Cells. */
 void event_names_put_thread(struct event_names *n, struct view_table *t,

@@ -15,6 +15,7 @@ struct device_stats;
 struct event_view_options;
 struct event_walk;
 struct frame_stats;
+struct frame_zones;
 struct loaded_trace;
 struct lock_stats;
 struct memory_stats;
@@ -34,7 +35,7 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
                      struct loaded_trace *trace, const struct event_view_options *options);
 void memory_view_fill(struct view_document *d, const struct memory_stats *s, const struct event_walk *walk,
                       struct loaded_trace *trace, const struct event_view_options *options);
-void frames_view_fill(struct view_document *d, const struct frame_stats *s, struct loaded_trace *trace,
+void frames_view_fill(struct view_document *d, const struct frame_zones *z, struct loaded_trace *trace,
                       const struct event_view_options *options);
 void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct loaded_trace *trace,
                      const struct event_view_options *options);

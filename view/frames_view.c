@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/frame_stats.h"
+#include "analyze/frame_zones.h"
 #include "analyze/histogram_bins.h"
 #include "analyze/loaded_trace.h"
 #include "view/event_names.h"
 #include "view/event_view.h"
+#include "view/frame_zones_view.h"
 #include "view/histogram_rows.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"
@@ -31,14 +33,6 @@ static const struct view_column slow_columns[] = {
         { .key = "number", .title = "number", .type = VIEW_COUNT, .n_columns_max = 12 },
 };
 
-static struct report_string name_of(const struct event_names *n, const struct frame_stats *s, uint32_t id)
-{
-        const struct frame_set_key *key = intern_get(&s->keys, id, NULL);
-
-        return key->name != 0 ? report_string_of(n->trace->dictionary, key->name)
-                              : report_names_words("[main]");
-}
-
 static void put_set(struct event_names *n, struct view_table *t, const struct frame_stats *s, uint32_t id)
 {
         const struct frame_set_key *key = intern_get(&s->keys, id, NULL);
@@ -48,7 +42,7 @@ static void put_set(struct event_names *n, struct view_table *t, const struct fr
         uint64_t span_ns = set->last_ns - set->first_ns;
         bool any = h->n_values != 0;
 
-        view_table_put_string(d, t, name_of(n, s, id));
+        view_table_put_string(d, t, frame_zones_view_name(n, s, id));
         view_table_put_number(d, t, h->n_values);
         if (any && span_ns != 0)
                 view_table_put_real(d, t, (double)h->n_values * 1e9 / (double)span_ns);
@@ -87,7 +81,7 @@ static void add_slowest(struct event_names *n, const struct frame_stats *s, size
                 for (uint32_t k = 0; k < set->n_slowest; k++) {
                         const struct slow_frame *frame = &set->slowest[k];
 
-                        view_table_put_string(n->document, t, name_of(n, s, i));
+                        view_table_put_string(n->document, t, frame_zones_view_name(n, s, i));
                         view_table_put_number(n->document, t, frame->duration_ns);
                         event_names_put_time(n, t, frame->begin_ns);
                         view_table_put_number(n->document, t, frame->number);
@@ -109,9 +103,10 @@ static void add_hint(struct event_names *n, const struct frame_stats *s)
                             (unsigned long long)at_ns, (unsigned long long)end_ns);
 }
 
-void frames_view_fill(struct view_document *d, const struct frame_stats *s, struct loaded_trace *trace,
+void frames_view_fill(struct view_document *d, const struct frame_zones *z, struct loaded_trace *trace,
                       const struct event_view_options *options)
 {
+        const struct frame_stats *s = z->stats;
         struct event_names n;
         struct view_table *t;
         size_t n_shown;
@@ -128,10 +123,13 @@ void frames_view_fill(struct view_document *d, const struct frame_stats *s, stru
         n_shown = event_names_limit(&n, t, s->n_sets);
         add_sets(&n, s, n_shown, t);
         if (n_shown != 0) {
+                frame_zones_view_add(&n, z, (uint32_t)n_shown);
                 add_slowest(&n, s, n_shown);
+                frame_zones_view_add_slowest(&n, z, (uint32_t)n_shown);
                 t = histogram_rows_begin(d, "How long they took", true);
                 for (uint32_t i = 1; i <= n_shown; i++)
-                        histogram_rows_add(d, t, 0, name_of(&n, s, i), &s->sets[i - 1].durations_ns);
+                        histogram_rows_add(d, t, 0, frame_zones_view_name(&n, s, i),
+                                           &s->sets[i - 1].durations_ns);
                 add_hint(&n, s);
         }
         event_names_deinit(&n);

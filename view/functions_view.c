@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report.h"
 #include "base/error.h"
+#include "base/name_guess.h"
 #include "format/trace_dictionary.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"
@@ -54,6 +55,12 @@ static uint32_t label_of(const struct report *report, const char *handle)
         return *end == '\0' && errno == 0 && label <= n_labels ? (uint32_t)label : 0;
 }
 
+/* A name as it stands in a report is meant as such, also if it has "[abi:cxx11]" or another glob in it. */
+static bool text_fits(const char *glob, const char *text)
+{
+        return strcmp(glob, text) == 0 || fnmatch(glob, text, 0) == 0;
+}
+
 /* A glob has to fit the whole name; "name" fits "name(int)" as well. */
 static bool name_fits(const char *glob, struct report_string name)
 {
@@ -65,13 +72,13 @@ static bool name_fits(const char *glob, struct report_string name)
         if (name.n_bytes != 0)
                 memcpy(text, name.bytes, name.n_bytes);
         text[name.n_bytes] = '\0';
-        if (fnmatch(glob, text, 0) == 0)
+        if (text_fits(glob, text))
                 return true;
         parenthesis = strchr(text, '(');
         if (!parenthesis || parenthesis == text)
                 return false;
         *parenthesis = '\0';
-        return fnmatch(glob, text, 0) == 0;
+        return text_fits(glob, text);
 }
 
 /* By label; to be freed.  NULL without memory. */
@@ -95,6 +102,26 @@ static bool *choose(const struct report *report, const char *wanted, uint32_t *r
                 *ret_n += chosen[label];
         }
         return chosen;
+}
+
+/* -ENOENT, and the name that is nearest, without its parameters. */
+static int no_function(const struct report *report, const char *wanted, struct error *err)
+{
+        const struct function_table *functions = &report->samples.functions;
+        struct name_guess guess;
+
+        name_guess_init(&guess, wanted, strlen(wanted));
+        for (uint32_t label = 1; label <= functions->functions.n_items; label++) {
+                struct report_string name = report_string_of(report->samples.dictionary,
+                                                             function_table_get(functions, label)->name);
+                const char *end = name.n_bytes != 0 ? memchr(name.bytes, '(', name.n_bytes) : NULL;
+
+                name_guess_offer_bytes(&guess, name.bytes, end ? (size_t)(end - name.bytes) : name.n_bytes);
+        }
+        if (guess.best[0] != '\0')
+                return error_set(err, -ENOENT, "no function '%s' in this trace; did you mean '%s'?", wanted,
+                                 guess.best);
+        return error_set(err, -ENOENT, "no function '%s' in this trace", wanted);
 }
 
 /* ------------------------------------------------------------------ the list */
@@ -245,7 +272,7 @@ int functions_view_fill(struct view_document *d, const struct report *report,
                         return error_set(err, -ENOMEM, "choosing functions: out of memory");
                 if (n_chosen == 0) {
                         free(chosen);
-                        return error_set(err, -ENOENT, "no function '%s' in this trace", options->function);
+                        return no_function(report, options->function, err);
                 }
         }
         view_document_set_title(d, "Functions%s%s", options->function ? ": " : "",

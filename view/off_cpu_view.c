@@ -197,11 +197,11 @@ void cpus_view_fill(struct view_document *d, const struct report *report, struct
 
         add_heading(d, report, filter, "CPUs");
         t = view_document_add_table(d, "cpus", "CPUs", cpu_columns, COUNT_OF(cpu_columns));
-        view_table_set_about(d, t, "busy: with a recorded thread; %% of the recording");
+        view_table_set_about(d, t, "busy: with a recorded thread; %% of the time that is looked at");
         for (uint32_t i = 0; i < n_cpus; i++) {
                 view_table_put_number(d, t, cpus->rows[i].cpu);
                 view_table_put_number(d, t, cpus->rows[i].busy_ns);
-                report_heading_put_share(d, t, cpus->rows[i].busy_ns, report->recording.duration_ns, true);
+                report_heading_put_share(d, t, cpus->rows[i].busy_ns, report->recording.range_ns, true);
                 view_table_put_number(d, t, cpus->rows[i].n_switches);
                 view_table_put_number(d, t, cpus->rows[i].n_threads);
         }

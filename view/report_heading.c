@@ -33,13 +33,24 @@ static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
                 view_document_warn(d, "%s", gap->words);
 }
 
+void report_heading_add_length(struct view_document *d, const struct trace_range *range, uint64_t duration_ns)
+{
+        if (range->is_part)
+                view_document_add_number(d, "range_ns", "range", VIEW_DURATION,
+                                         range->to_ns - range->from_ns);
+        else
+                view_document_add_unknown(d, "range_ns", "range", VIEW_DURATION);
+        view_document_add_number(d, "duration_ns", range->is_part ? "of a recording of" : "lasted",
+                                 VIEW_DURATION, duration_ns);
+}
+
 void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter)
 {
         const struct report_event *event = report->event;
 
         view_document_add_string(d, "command", "command", report->recording.command);
         view_document_add_string(d, "filter", "only", filter);
-        view_document_add_number(d, "duration_ns", "lasted", VIEW_DURATION, report->recording.duration_ns);
+        report_heading_add_length(d, &report->recording.range, report->recording.duration_ns);
         if (event) {
                 view_document_add_string(d, "event", "samples of", event->name);
                 view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, event->sum.n_samples);

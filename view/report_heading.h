@@ -14,11 +14,19 @@
 #include <stdint.h>
 
 struct report;
+struct trace_range;
 struct view_document;
 struct view_table;
 
 /* Command, duration, samples and what is missing: the facts and warnings of every view.  @filter: empty = everything. */
 void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter);
+
+/*
+ * report_heading_add_length() - how long what is looked at is, and the recording that it is a part of
+ * @range:  what of the recording the filters leave; range_ns is null if that is all of it
+ */
+void report_heading_add_length(struct view_document *d, const struct trace_range *range,
+                               uint64_t duration_ns);
 
 /* "hyprof " and the words, then the trace, quoted for a shell. */
 void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)

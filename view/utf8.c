@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/utf8.h"
 
+#include "base/byte_buffer.h"
+
+#include <string.h>
+
 size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character)
 {
         static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* by number of bytes */
@@ -35,6 +39,24 @@ size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character)
                 return 0;
         *ret_character = character;
         return wanted;
+}
+
+void utf8_add_clean(struct byte_buffer *out, const char *bytes, size_t n_bytes)
+{
+        size_t begin = 0; /* of the characters that were not copied yet */
+
+        for (size_t i = 0; i < n_bytes;) {
+                uint32_t character;
+                size_t length = utf8_decode(bytes + i, n_bytes - i, &character);
+
+                if (length == 0) {
+                        byte_buffer_add(out, bytes + begin, i - begin);
+                        byte_buffer_add(out, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+                        begin = i + 1;
+                }
+                i += length != 0 ? length : 1;
+        }
+        byte_buffer_add(out, bytes + begin, n_bytes - begin);
 }
 
 bool utf8_is_safe(uint32_t character)

@@ -2,7 +2,7 @@
 /*
  * view/utf8.h - one character of UTF-8 out of bytes that may be anything
  *
- * Way of the data:  names of a trace -> [utf8] -> text_table, report_json
+ * Way of the data:  names of a trace -> [utf8] -> text_table, json_value, exports
  */
 #ifndef VIEW_UTF8_H
 #define VIEW_UTF8_H
@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct byte_buffer;
+
+#define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, for what is no character */
 
 /*
  * utf8_decode() - the character at the start of @bytes
@@ -19,6 +23,9 @@
  * longer than need be, a surrogate, beyond U+10FFFF.
  */
 size_t utf8_decode(const char *bytes, size_t n_bytes, uint32_t *ret_character);
+
+/* Appends @bytes to @out, with U+FFFD for each byte that belongs to no character; whether memory ran out, @out tells. */
+void utf8_add_clean(struct byte_buffer *out, const char *bytes, size_t n_bytes);
 
 /*
  * utf8_is_safe() - whether a terminal shows a character as a character

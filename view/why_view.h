@@ -7,6 +7,8 @@
 #ifndef VIEW_WHY_VIEW_H
 #define VIEW_WHY_VIEW_H
 
+#include "analyze/report_string.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,9 +19,10 @@ struct why;
 #define WHY_VIEW_SCHEMA "hyprof.why/1"
 
 struct why_view_options {
-        const char *path; /* of the trace, for hints */
-        uint32_t limit;   /* rows of a table; 0 = all */
-        bool has_title;   /* the format shows the title, which is the answer; else it is a fact */
+        const char *path;            /* of the trace, for hints */
+        uint32_t limit;              /* rows of a table; 0 = all */
+        struct report_string filter; /* what is looked at, in words; empty = everything */
+        bool has_title;              /* the format shows the title, which is the answer; else it is a fact */
 };
 
 /* Fills a document that is initialised.  @trace: with threads' names. */

@@ -46,4 +46,5 @@ done
 figure "load $(cut -d ' ' -f 1 /proc/loadavg), $n_pairs pairs: $n_false changes over 2% called significant where nothing changed"
 figure "transform() with 5% more work, found $n_found times of $n_pairs; in percent ('?': not called significant):$changes"
 holds "of $n_pairs pairs without a change at most one change is called significant" compare "$n_false" "<=" 1
-holds "a function that is 5% slower is found but once" compare "$n_found" ">=" "$n_pairs - 1"
+# 19 of 20 is promised; of few, chance may miss two.
+holds "a function that is 5% slower is found" compare "$n_found" ">=" "0.95 * $n_pairs - ($n_pairs < 20 ? 2 : 0)"

@@ -112,6 +112,12 @@ check_perf() { # name
                         same "$(own_of "$1" | awk -F '\t' -v f=$function '$1 == f { print $2 }')" \
                         "$(awk -F '\t' -v f=$function '$1 == f { print $2 }' "$TMPDIR/$1.syms")"
         done
+        # Names that begin with 0x are addresses; those of modules of the kernel stay what they are.
+        if grep -q '^[0-9a-f]*[1-9a-f][0-9a-f]* . _text$' /proc/kallsyms; then
+                holds "$1: perf names the functions of the kernel" same 0 "$(perf report -i "$TMPDIR/$1.perf-data" --stdio \
+                        --no-children -g none -F sample,dso,sym -t '|' 2>"$TMPDIR/perf.err" |
+                        grep 'kernel.kallsyms' | grep -c '|\[k\] *0x')"
+        fi
         holds "$1: perf sees the context switches" compare \
                 "$(perf script -i "$TMPDIR/$1.perf-data" --show-switch-events 2>/dev/null | grep -c PERF_RECORD_SWITCH)" \
                 == "$(reported "$1" .counts.context_switches)"
@@ -132,6 +138,10 @@ fi
 if command -v protoc >/dev/null; then
         check_perfetto two_zones
         check_perfetto every
+        holds "every: Perfetto has a track of the device, with two zones" same 2 \
+                "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/every.perfetto" |
+                        awk '/name: "queue"/ { n++ } /track_uuid: / { uuid = $2 } /name: "kernel"/ { zones[uuid]++ }
+                                END { for (u in zones) if (n > 0) print zones[u] }')"
         holds "two_zones: Perfetto has the context switches" compare \
                 "$(awk '$1 == "switches" { print $2 }' "$TMPDIR/two_zones.totals")" ">=" "$(reported two_zones .counts.context_switches)"
         export_as two_zones perfetto --zone a

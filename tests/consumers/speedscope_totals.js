@@ -49,7 +49,12 @@ function end(status, words) {
   if (words) console.error(words);
   browser.kill('SIGKILL');
   browser.on('exit', () => {
-    fs.rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    // Processes of the browser's own may still write there; what is left goes with the test's folder.
+    try {
+      fs.rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    } catch (error) {
+      console.error(String(error));
+    }
     process.exit(status);
   });
 }

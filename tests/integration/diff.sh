@@ -17,6 +17,9 @@ record longer -F 2000 "$WORKLOADS/w_diff" 80
 record plain -F 2000 "$WORKLOADS/w_split" 0
 record rarely -F 500 "$WORKLOADS/w_diff" 40
 record none true
+for run in faults1 faults2; do
+        record $run -e page-faults -c 1 "$WORKLOADS/w_diff" 10
+done
 a="$TMPDIR/a1.hyp"
 b="$TMPDIR/b1.hyp"
 
@@ -52,10 +55,18 @@ holds "the set and the operand" same "2 1" "$(told '"\(.runs_before) \(.runs_aft
 holds "twice as much work" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/longer.hyp"
 holds "twice as much work: the whole run has doubled" compare "$(told '.whole.rows[0].change')" ">" 0.6
 holds "--per ZONE" ends_with 0 "$HYPROF" diff --json --per unit "$a" "$TMPDIR/longer.hyp"
+holds "--per ZONE: as many units as there were, without decimals" same "40 80" "$(told '"\(.units_before) \(.units_after)"')"
 holds "--per ZONE: it has not" compare "$(told '.whole.rows[0].change | fabs')" "<" 0.4
 holds "--wall" ends_with 0 "$HYPROF" diff --wall "$a" "$b"
 holds "a filter" ends_with 0 "$HYPROF" diff --json --zone work "$a" "$b"
+holds "a filter: which" same "zone work" "$(told .filter)"
 holds "a filter: only what is inside" same false "$(told '[.functions.rows[].name] | any(. == "checksum")')"
+
+holds "counts" ends_with 0 "$HYPROF" diff --limit 0 "$TMPDIR/faults1.hyp" "$TMPDIR/faults2.hyp"
+holds "counts: of what" grep -qx '  samples of      page-faults' "$TMPDIR/out"
+holds "counts have no decimals" same 0 "$(grep -cE ' [0-9]+\.[0-9]{2}  +[0-9]+\.[0-9]{2} ' "$TMPDIR/out")"
+holds "counts, for each unit" ends_with 0 "$HYPROF" diff --json --limit 0 --per unit "$TMPDIR/faults1.hyp" "$TMPDIR/faults2.hyp"
+holds "counts, for each unit: less than one has them" same true "$(told '[.functions.rows[].before] | any(. != null and . < 1 and . > 0)')"
 
 holds "without zones in one" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/plain.hyp"
 holds "nothing in it" ends_with 0 "$HYPROF" diff "$TMPDIR/none.hyp" "$TMPDIR/none.hyp"

@@ -22,7 +22,7 @@ named_by_zone() { # trace
         holds "$trace: the second kernel is named, and its name is for people" compare \
                 "$(in_code "$trace" second 'second_kernel.unsigned long.$')" ">" 100
         holds "$trace: no code stays without a name" same 0 \
-                "$(n_events "$trace" 'kind == "sample" && path != "" && (module == "//anon" || module == "anon") && self !~ /_kernel/')"
+                "$(n_events "$trace" 'kind == "sample" && path != "" && module ~ /^(.*anon|.memfd:.*)$/ && self !~ /_kernel/')"
 }
 
 # ---- a jitdump has times
@@ -86,6 +86,11 @@ holds "map: what lies at one address in turn is told apart" compare \
         "$(in_code map first second_kernel) + $(in_code map second first_kernel)" "<=" \
         "0.2 * $(n_events map 'kind == "sample" && path != ""')"
 holds "map: lines that make no sense are counted" same "JIT_GARBAGE 4" "$(lost map)"
+
+# ---- a file in memory that is mapped twice is memory of no file, too
+holds "w_jit_text shared is recorded" record shared "$WORKLOADS/w_jit_text" shared "$TMPDIR" 2 500
+read_trace shared
+named_by_zone shared
 
 # ---- over before the map was read once
 holds "a program of a moment is recorded" record short -F 20000 "$WORKLOADS/w_jit_text" map "$TMPDIR" 1 20

@@ -126,7 +126,7 @@ def run_report(run, ok):
             continue
         for form, judge in document_judges():
             overview = view[0] in ("--off-cpu", "--cpus")
-            filtered = any(word in ("--zone", "--from") for word in view)
+            filtered = any(word in ("--zone", "--from", "--cpu") for word in view)
             run.run(["report", *view, *form, TRACE], judge, ok + (1,) * filtered + (2,) * overview)
     for form, judge in document_judges():
         run.run(["report", *form, TRACE], judge, ok + ((2,) if judge is judge_csv or form[-1] == "md" else ()))
@@ -140,10 +140,10 @@ def run_questions(run, ok):
             run.run(["why", "--zone", zone, *form, TRACE], judge, ok + (1,))
         # Two recordings without anything to compare are a usage error, exit status 2.
         run.run(["diff", *form, TRACE, TRACE], judge, (0, 2))
-    run.run(["annotate", TRACE], judge_text, ok + (1,))
-    run.run(["annotate", "--json", TRACE], judge_json, ok + (1,))
-    run.run(["modules", TRACE], judge_text, ok)
-    run.run(["modules", "--json", TRACE], judge_json, ok)
+    for form, judge in document_judges():
+        run.run(["annotate", *form, TRACE], judge, ok + (1,))
+        run.run(["modules", *form, TRACE], judge, ok)
+        run.run(["check", *form, TRACE], judge, ok + (1,))
 
 
 def run_tables(run, ok):
@@ -170,7 +170,6 @@ def run_exports(run, ok):
 
 def run_others(run, ok):
     run.run(["dump", TRACE], judge_nothing, ok + (1,))
-    run.run(["check", TRACE], judge_text, ok + (1,))
     run.run(["symbolize", "-o", os.path.join(FOLDER, "named.hyp"), TRACE], judge_text, ok + (1,))
 
 

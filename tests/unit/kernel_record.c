@@ -115,7 +115,7 @@ void kernel_record_add_mmap2(struct byte_buffer *out, const struct kernel_record
                 byte_buffer_add_u64(out, 1);
         }
         byte_buffer_add_u32(out, PROT_READ | (mmap->executable ? PROT_EXEC : 0));
-        byte_buffer_add_u32(out, MAP_PRIVATE);
+        byte_buffer_add_u32(out, mmap->is_shared ? MAP_SHARED : MAP_PRIVATE);
         add_name(out, mmap->path, mmap->path_bytes);
         end_with_identity(out, at, identity);
 }

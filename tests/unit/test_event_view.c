@@ -4,6 +4,7 @@
 #include "analyze/device_stats.h"
 #include "analyze/event_walk.h"
 #include "analyze/frame_stats.h"
+#include "analyze/frame_zones.h"
 #include "analyze/loaded_trace.h"
 #include "analyze/lock_stats.h"
 #include "analyze/memory_stats.h"
@@ -51,10 +52,13 @@ static void view_memory(struct view_document *d, struct loaded_trace *trace,
 static void view_frames(struct view_document *d, struct loaded_trace *trace,
                         const struct event_view_options *options)
 {
+        struct frame_zones zones;
         struct frame_stats stats;
 
         ck_assert_int_eq(frame_stats_take(&stats, trace, NULL, NULL), 0);
-        frames_view_fill(d, &stats, trace, options);
+        ck_assert_int_eq(frame_zones_take(&zones, &stats, trace, NULL, NULL), 0);
+        frames_view_fill(d, &zones, trace, options);
+        frame_zones_deinit(&zones);
         frame_stats_deinit(&stats);
 }
 

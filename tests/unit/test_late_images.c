@@ -30,6 +30,17 @@ static uint32_t add_module(uint32_t kind, uint32_t of_process, uint64_t content,
         return add(TRACE_TABLE_MODULES, &row);
 }
 
+static void map_bytes(uint32_t module, uint64_t time_ns, uint64_t n_bytes)
+{
+        const struct trace_mapping row = { .start_avma = CODE_AVMA,
+                                           .length_bytes = n_bytes,
+                                           .time_ns = time_ns,
+                                           .process = process,
+                                           .module = module };
+
+        (void)add(TRACE_TABLE_MAPPINGS, &row);
+}
+
 static void map(uint32_t of_process, uint32_t module, uint64_t time_ns, uint64_t file_off)
 {
         const struct trace_mapping row = { .start_avma = CODE_AVMA,
@@ -147,7 +158,7 @@ START_TEST(two_places_in_an_image_are_none)
 }
 END_TEST
 
-/* Code that nobody saw may have been there, unless a JIT made its memory executable twice. */
+/* Code that nobody saw may have been there, unless a JIT made more memory beside its own executable. */
 START_TEST(memory_over_memory)
 {
         uint64_t off;
@@ -163,10 +174,22 @@ START_TEST(memory_over_memory_of_a_jit)
 {
         uint64_t off;
 
-        map(process, memory, 10, CODE_AVMA);
-        map(process, memory, 20, CODE_AVMA);
+        map_bytes(memory, 10, 0x1000);
+        map_bytes(memory, 20, 0x2000);
         map(process, told, 30, 0);
         ck_assert_uint_eq(find(CODE_AVMA, &off), told);
+}
+END_TEST
+
+/* The JIT's next kernel in the place of one that nobody saw. */
+START_TEST(the_same_memory_of_a_jit)
+{
+        uint64_t off;
+
+        map_bytes(memory, 10, 0x1000);
+        map_bytes(memory, 20, 0x1000);
+        map(process, told, 30, 0);
+        ck_assert_uint_eq(find(CODE_AVMA, &off), 0);
 }
 END_TEST
 
@@ -197,6 +220,7 @@ int main(void)
         tcase_add_test(tests, two_places_in_an_image_are_none);
         tcase_add_test(tests, memory_over_memory);
         tcase_add_test(tests, memory_over_memory_of_a_jit);
+        tcase_add_test(tests, the_same_memory_of_a_jit);
         tcase_add_test(tests, other_processes_do_not_count);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);

@@ -383,12 +383,45 @@ START_TEST(test_stated_lengths)
 }
 END_TEST
 
+static const struct {
+        const char *path;
+        bool is_shared;
+        bool is_anonymous;
+} memories[] = {
+        { "", false, true },
+        { "//anon", false, true },
+        { "[heap]", false, true },
+        { "/dev/zero (deleted)", true, true }, /* shared memory of no file */
+        { "/anon_hugepage (deleted)", false, true },
+        { "/memfd:doublemapper (deleted)", true, true },
+        { "/memfd:kernel (deleted)", false, false }, /* dlopen(3) of one */
+        { "/dev/shm/jitlink_17", true, true },
+        { "/dev/shm/kernel.so", false, false },
+        { "/tmp/kernel.so (deleted)", false, false },
+        { "/tmp/ffiXYZ (deleted)", true, true },
+        { "/tmp/kernel.so", true, false },
+        { "(deleted)", true, false },
+        { "[vdso]", false, false },
+};
+
+/* loop test */
+START_TEST(test_memory_of_no_file)
+{
+        const struct perf_mmap m = { .path = memories[_i].path,
+                                     .path_bytes = strlen(memories[_i].path),
+                                     .is_shared = memories[_i].is_shared };
+
+        ck_assert(perf_mmap_is_anonymous(&m) == memories[_i].is_anonymous);
+}
+END_TEST
+
 static void expect_mapping(const struct perf_mmap *m)
 {
         ck_assert_uint_eq(m->start_avma, code_mapping.start_avma);
         ck_assert_uint_eq(m->length_bytes, code_mapping.length_bytes);
         ck_assert_uint_eq(m->file_offset_bytes, code_mapping.file_offset_bytes);
         ck_assert(m->executable);
+        ck_assert(!m->is_shared);
         ck_assert_uint_eq(m->path_bytes, code_mapping.path_bytes);
         ck_assert_mem_eq(m->path, code_mapping.path, m->path_bytes);
 }
@@ -441,8 +474,10 @@ START_TEST(test_mmap2_of_data)
         struct perf_mmap data_mapping = code_mapping;
 
         data_mapping.executable = false;
+        data_mapping.is_shared = true;
         kernel_record_add_mmap2(&b, &who, &data_mapping);
         ck_assert(!decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP).mmap.executable);
+        ck_assert(decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_MMAP).mmap.is_shared);
         byte_buffer_deinit(&b);
 }
 END_TEST
@@ -602,6 +637,7 @@ int main(void)
         tcase_add_test(tc, test_mmap2_of_data);
         tcase_add_test(tc, test_comm);
         tcase_add_test(tc, test_fork_and_exit);
+        tcase_add_loop_test(tc, test_memory_of_no_file, 0, sizeof(memories) / sizeof(memories[0]));
         tcase_add_loop_test(tc, test_switch, 0, 3);
         tcase_add_test(tc, test_switch_of_cpu);
         tcase_add_test(tc, test_lost_throttled_unknown);

@@ -41,6 +41,7 @@ START_TEST(test_lines)
         ck_assert_uint_eq(m.start_avma, 0x556f01e10000);
         ck_assert_uint_eq(m.length_bytes, 0x2000);
         ck_assert(!m.executable);
+        ck_assert(!m.is_shared);
         ck_path(&m, "/usr/bin/a program");
 
         ck_assert_int_eq(process_maps_next(&maps, &m), 1);
@@ -58,6 +59,7 @@ START_TEST(test_lines)
         ck_assert(m.executable);
         ck_path(&m, "//anon");
         ck_assert_int_eq(process_maps_next(&maps, &m), 1);
+        ck_assert(m.is_shared);
         ck_path(&m, "/memfd:hyprof-client (deleted)");
         ck_assert_int_eq(process_maps_next(&maps, &m), 1);
         ck_path(&m, "[vdso]");

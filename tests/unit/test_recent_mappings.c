@@ -50,14 +50,35 @@ START_TEST(other_memory_does_not_count)
 }
 END_TEST
 
-START_TEST(the_oldest_are_forgotten)
+START_TEST(the_last_time_counts)
 {
-        add(7, 0x2000, 0x3000, 150);
-        for (size_t i = 1; i < RECENT_MAPPINGS_MAX; i++)
-                add(8, 0x2000, 0x3000, 150);
-        ck_assert(recent_mappings_have_newer(&recent, &code, 200));
+        ck_assert_uint_eq(recent_mappings_find_last_ns(&recent, &code, 200), 0);
+        add(7, 0x2000, 0x3000, 90);
+        add(7, 0x1000, 0x9000, 140);
+        add(7, 0x2800, 0x2900, 130);
         add(8, 0x2000, 0x3000, 150);
+        add(7, 0x4000, 0x5000, 160);
+        ck_assert_uint_eq(recent_mappings_find_last_ns(&recent, &code, 200), 140);
+        ck_assert_uint_eq(recent_mappings_find_last_ns(&recent, &code, 139), 130);
+        ck_assert_uint_eq(recent_mappings_find_last_ns(&recent, &code, 89), 0);
+}
+END_TEST
+
+/* What is forgotten may have been anywhere, but not later than it was. */
+START_TEST(what_may_be_forgotten_is_newer)
+{
+        struct recent_mapping later = code;
+
+        later.time_ns = 150;
+        add(8, 0x2000, 0x3000, 150);
+        for (size_t i = 1; i < RECENT_MAPPINGS_MAX; i++)
+                add(8, 0x2000, 0x3000, 140);
         ck_assert(!recent_mappings_have_newer(&recent, &code, 200));
+        add(8, 0x2000, 0x3000, 160);
+        ck_assert(recent_mappings_have_newer(&recent, &code, 200));
+        ck_assert(!recent_mappings_have_newer(&recent, &later, 200));
+        add(8, 0x2000, 0x3000, 170);
+        ck_assert(!recent_mappings_have_newer(&recent, &later, 200));
 }
 END_TEST
 
@@ -73,7 +94,8 @@ int main(void)
         tcase_add_test(tests, what_came_in_between_is_newer);
         tcase_add_test(tests, the_record_itself_is_not_newer);
         tcase_add_test(tests, other_memory_does_not_count);
-        tcase_add_test(tests, the_oldest_are_forgotten);
+        tcase_add_test(tests, the_last_time_counts);
+        tcase_add_test(tests, what_may_be_forgotten_is_newer);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);

@@ -73,6 +73,48 @@ START_TEST(test_known_stretches)
 }
 END_TEST
 
+/* Thread 11 runs from before the range until behind it on CPU 3, 12 comes in it, 13 before and 14 behind. */
+START_TEST(test_a_range)
+{
+        struct trace_filter_request filter = {
+                .from_ns = 1000, .to_ns = 2000, .has_from = true, .has_to = true
+        };
+        struct report_options options = { .wants_cpus = true, .filter = &filter };
+        struct report *report = NULL;
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_meta(&b, "start_raw_ns", "10000");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 11));
+        add(&b, 10000, TRACE_OP_SWITCH_IN, 3);
+        add(&b, 11400, TRACE_OP_SWITCH_OUT, 3);
+        add(&b, 11500, TRACE_OP_SWITCH_IN, 3);
+        add(&b, 12500, TRACE_OP_SWITCH_OUT, 3);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 12));
+        add(&b, 11400, TRACE_OP_SWITCH_IN, 3);
+        add(&b, 11500, TRACE_OP_SWITCH_OUT, 3);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 13));
+        add(&b, 10500, TRACE_OP_SWITCH_IN, 4);
+        add(&b, 10900, TRACE_OP_SWITCH_OUT, 4);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 14));
+        add(&b, 12100, TRACE_OP_SWITCH_IN, 4);
+        add(&b, 12900, TRACE_OP_SWITCH_OUT, 4);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        ck_assert_msg(report_load(b.path, &options, &report, &err) == 0, "%s", err.text);
+        ck_assert_uint_eq(report->recording.range_ns, 1000);
+        ck_assert_uint_eq(report->cpus.n_rows, 1);
+        ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 1000);
+        ck_assert_uint_eq(report->cpus.rows[0].threads[0].busy_ns, 900);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /*
  * Runs already and leaves CPU 5; runs on CPU 6 when the recording ends, or until it exits; two switches in of which
  * the first has no end; a thread that is woken first; a fiber, which is on no CPU of its own.
@@ -153,6 +195,7 @@ int main(void)
         int n_failed;
 
         tcase_add_test(tc, test_known_stretches);
+        tcase_add_test(tc, test_a_range);
         tcase_add_test(tc, test_ends_that_are_missing);
         tcase_add_test(tc, test_samples_tell_the_cpu);
         suite_add_tcase(suite, tc);

@@ -317,6 +317,84 @@ START_TEST(test_filters)
 }
 END_TEST
 
+/* 100 us of two threads; a switch off and onto the CPU every 10 us, and the lock of that number in between. */
+static void build_long(struct trace_builder *b)
+{
+        uint32_t event = trace_builder_sample_event(b, "cpu-clock");
+
+        uint32_t thread = trace_builder_thread(b, 1, 1);
+
+        trace_builder_meta(b, "start_raw_ns", "1000");
+        trace_builder_meta(b, "end_raw_ns", "101000");
+        for (uint32_t i = 1; i <= 10; i++) {
+                struct trace_lock lock = { .process = 1, .number = i };
+
+                lock.location = trace_builder_location(b, "lock");
+                (void)trace_builder_row(b, TRACE_TABLE_LOCKS, &lock);
+        }
+        trace_builder_begin_run(b, thread);
+        for (uint64_t i = 0; i < 10; i++) {
+                struct trace_event lock = { .time_ns = 1002 + i * 10000, .op = TRACE_OP_LOCK_OBTAIN };
+
+                lock.operand[0] = i + 1;
+                trace_builder_sample(b, 1001 + i * 10000, event, 0, 0);
+                event_encoder_add(&b->encoder, &lock);
+                trace_builder_event(b, 5000 + i * 10000, TRACE_OP_SWITCH_OUT);
+                trace_builder_event(b, 6000 + i * 10000, TRACE_OP_SWITCH_IN);
+        }
+        trace_builder_end_run(b);
+        trace_builder_begin_run(b, trace_builder_thread(b, 1, 2));
+        trace_builder_sample(b, 1500, event, 0, 0);
+        trace_builder_event(b, 2000, TRACE_OP_THREAD_EXIT);
+        trace_builder_end_run(b);
+        trace_builder_finish(b);
+}
+
+static long long number_at(json_t *root, const char *object, const char *key)
+{
+        return number(json_object_get(root, object), key);
+}
+
+/* The head is about what is looked at, and says what that is a part of. */
+START_TEST(test_head_of_a_range)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root;
+
+        trace_builder_init(&b);
+        build_long(&b);
+        output = RUN(b.path, "--from", "20us", "--to", "50us");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "range     30.0 us of a recording of 100 us, 1 thread in 1 "
+                                                 "process\n"));
+        ck_assert_ptr_nonnull(strstr(output.out, "samples   3 of cpu-clock"));
+        ck_assert_ptr_nonnull(strstr(output.out, "switches  6 of threads"));
+        ck_assert_ptr_nonnull(strstr(output.out, "locks     3 locks, 3 times obtained\n"));
+        free(output.out);
+        root = LOAD(b.path, "--from", "20us", "--to", "50us");
+        ck_assert_int_eq(number_at(root, "recording", "duration_ns"), 100000);
+        ck_assert_int_eq(number_at(root, "recording", "range_from_ns"), 20000);
+        ck_assert_int_eq(number_at(root, "recording", "range_ns"), 30000);
+        ck_assert_int_eq(number_at(root, "counts", "context_switches"), 6);
+        json_decref(root);
+        /* Beyond the end there is nothing to look at. */
+        root = LOAD(b.path, "--from", "90us", "--to", "1s", "--locks");
+        ck_assert_int_eq(number(root, "range_ns"), 10000);
+        ck_assert_int_eq(number(root, "duration_ns"), 100000);
+        json_decref(root);
+        root = LOAD(b.path, "--threads", "--thread", "t2");
+        ck_assert(json_is_null(json_object_get(root, "range_ns")));
+        ck_assert_int_eq(number(root, "n_samples"), 1);
+        json_decref(root);
+        root = LOAD(b.path, "--limit", "1");
+        ck_assert(json_is_null(json_object_get(json_object_get(root, "recording"), "range_ns")));
+        ck_assert_int_eq(number_at(root, "counts", "context_switches"), 20);
+        json_decref(root);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* loop test: without a view there are the tables that the text has, whatever the trace has */
 START_TEST(test_overview_as_tables)
 {
@@ -339,6 +417,77 @@ START_TEST(test_overview_as_tables)
                 ck_assert_ptr_eq(strstr(output.out, sections[i][1]), output.out);
                 free(output.out);
         }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Names are found as reports print them, also if a glob would read them otherwise. */
+START_TEST(test_names_as_they_are_printed)
+{
+        static const char *const names[][2] = {
+                { "--function", "to_string[abi:cxx11](int)" },
+                { "--function", "to_string[abi:cxx11]" },
+                { "--module", "[kernel]" },
+                { "--thread", "[1]" },
+                { "--zone", "GET /a,b" },
+        };
+        uint32_t event, thread, location, path, frame;
+        struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        thread = trace_builder_thread(&b, 7, 7);
+        location = trace_builder_location(&b, "GET /a,b");
+        path = trace_builder_path(&b, 0, location);
+        frame = trace_builder_frame(&b, trace_builder_module(&b, "[kernel]"), 16);
+        trace_builder_symbol(&b, frame, "to_string[abi:cxx11](int)", 0);
+        naming.thread_name.name = trace_builder_string(&b, "[1]");
+        trace_builder_begin_run(&b, thread);
+        event_encoder_add(&b.encoder, &naming);
+        trace_builder_begin_zone(&b, 6, location);
+        trace_builder_sample(&b, 10, event, path, trace_builder_stack(&b, 0, frame));
+        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                struct output output = RUN(b.path, names[i][0], names[i][1], "--functions", "--csv");
+
+                ck_assert_msg(output.status == EXIT_STATUS_OK, "%s %s", names[i][0], names[i][1]);
+                ck_assert_ptr_nonnull(strstr(output.out, "to_string[abi:cxx11](int)"));
+                free(output.out);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* A fiber's zones are sampled on its threads: the rows of threads come to all samples inside. */
+START_TEST(test_samples_of_fibers)
+{
+        struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER };
+        uint32_t event, thread, location, path;
+        struct trace_builder b;
+        struct output output;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        thread = trace_builder_thread(&b, 7, 7);
+        fiber.process = 1;
+        location = trace_builder_location(&b, "work");
+        path = trace_builder_path(&b, 0, location);
+        trace_builder_begin_run(&b, trace_builder_row(&b, TRACE_TABLE_THREADS, &fiber));
+        trace_builder_begin_zone(&b, 6, location);
+        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, thread);
+        trace_builder_sample(&b, 10, event, path, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        output = RUN(b.path, "--zone", "work", "--csv", "--section", "threads");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "t1,"));
+        ck_assert_ptr_nonnull(strstr(output.out, "t2,"));
+        free(output.out);
         trace_builder_deinit(&b);
 }
 END_TEST
@@ -377,6 +526,9 @@ int main(void)
         tcase_add_loop_test(tc, test_overview_as_tables, 0, N_TRACES);
         tcase_add_test(tc, test_one_zone);
         tcase_add_test(tc, test_filters);
+        tcase_add_test(tc, test_head_of_a_range);
+        tcase_add_test(tc, test_names_as_they_are_printed);
+        tcase_add_test(tc, test_samples_of_fibers);
         tcase_add_loop_test(tc, test_usage, 0, 8);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

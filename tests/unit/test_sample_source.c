@@ -260,6 +260,33 @@ START_TEST(test_name_and_exec)
 }
 END_TEST
 
+/* Its number is the first thread's from then on, which has ended. */
+START_TEST(test_exec_by_another_thread)
+{
+        struct kernel_record_identity first = at(PID, 10), thread = at(PID + 1, 20), leaves = at(PID, 30),
+                                      after = at(PID, 40), later = at(PID, 50);
+        struct fixture f;
+
+        set_up(&f, 0);
+        kernel_record_add_comm(&f.record, &first, "before", false);
+        kernel_record_add_fork(&f.record, &thread, PID, PID);
+        kernel_record_add_exit(&f.record, &leaves);
+        kernel_record_add_comm(&f.record, &after, "after", true);
+        into(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, CODE);
+        run(&f, UINT64_MAX);
+
+        ck_assert(is_text(&f, pending(&f, PID, 0)->thread_name.name, "before"));
+        ck_assert(is_text(&f, pending(&f, PID, 1)->thread_name.name, "after"));
+        ck_assert_uint_eq(pending(&f, PID, 2)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(pending(&f, PID, 2)->time_ns, 50);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, PID)->n_pending, 3);
+        ck_assert_uint_eq(pending(&f, PID + 1, 1)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(pending(&f, PID + 1, 1)->time_ns, 40);
+        tear_down(&f);
+}
+END_TEST
+
 START_TEST(test_fork_and_exit)
 {
         struct kernel_record_identity first = at(PID, 10), named = at(PID, 15), thread = at(PID + 1, 20),
@@ -417,6 +444,7 @@ static const struct {
         { "relative", true, false, TRACE_MODULE_FILE },
         { "[vdso]", true, false, TRACE_MODULE_VDSO },
         { "[vdso", true, false, TRACE_MODULE_ANONYMOUS },
+        { "/memfd:doublemapper (deleted)", true, false, TRACE_MODULE_FILE },
         { "[heap]", true, false, TRACE_MODULE_ANONYMOUS },
         { "//anon", true, false, TRACE_MODULE_ANONYMOUS },
         { "", true, false, TRACE_MODULE_ANONYMOUS },
@@ -634,6 +662,7 @@ int main(void)
         tcase_add_test(tc, test_unmapped_ring);
         tcase_add_test(tc, test_until);
         tcase_add_test(tc, test_name_and_exec);
+        tcase_add_test(tc, test_exec_by_another_thread);
         tcase_add_test(tc, test_fork_and_exit);
         tcase_add_test(tc, test_switches);
         tcase_add_test(tc, test_group);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_jit_text map|dump|announce FOLDER [TURNS=2] [MILLISECONDS=400]
+ * w_jit_text map|shared|dump|announce FOLDER [TURNS=2] [MILLISECONDS=400]
  *
  * Truth: machine code is written into anonymous memory, TURNS times into the same place: in turn a function
  * "first_kernel" and "second_kernel", each of which burns MILLISECONDS in the zone "first" or "second".  What is there
  * is told in /tmp/perf-PID.map with lines between that are none, in FOLDER/jit-PID.dump with code and lines
  * (first.mlir or second.mlir: 10 at the start, 11 in the loop, 12 behind it), or by hyprof_code_add().
+ * "shared" is "map" with a file in memory that is mapped twice, once to be written and once to be executed.
  * The program ends at once afterwards, and takes the map with it.
  */
 #include "tests/workloads/burn.h"
@@ -14,6 +15,7 @@
 #include <hyprof/program.h>
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -159,6 +161,32 @@ static void tell(const struct teller *t, const void *at, const char *name, const
                 (void)fflush(t->file);
 }
 
+/* Memory for code, at @ret_at to be executed and at @ret_write to be written. */
+static void map_code(bool shared, void **ret_at, void **ret_write)
+{
+        int fd = shared ? memfd_create("doublemapper", MFD_CLOEXEC) : -1;
+
+        if (shared && (fd < 0 || ftruncate(fd, CODE_BYTES) < 0))
+                fail("memfd_create");
+        *ret_at = mmap(NULL, CODE_BYTES, PROT_READ | (shared ? PROT_EXEC : PROT_WRITE),
+                       shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+        *ret_write = *ret_at;
+        if (shared)
+                *ret_write = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (*ret_at == MAP_FAILED || *ret_write == MAP_FAILED)
+                fail("mmap");
+}
+
+static void write_code(void *at, void *write)
+{
+        if (at == write && mprotect(at, CODE_BYTES, PROT_READ | PROT_WRITE) < 0)
+                fail("mprotect");
+        memcpy(write, code, sizeof(code));
+        __builtin___clear_cache(at, (char *)at + sizeof(code));
+        if (at == write && mprotect(at, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
+                fail("mprotect");
+}
+
 static void run(void *at, uint64_t n_rounds)
 {
         void (*burn)(uint64_t n_rounds);
@@ -173,27 +201,21 @@ int main(int argc, char **argv)
         int n_turns = (int)burn_argument(argc, argv, 3, 2);
         int64_t burn_ns = (int64_t)burn_argument(argc, argv, 4, 400) * 1000000;
         uint64_t n_rounds;
-        void *at;
+        void *at, *write;
 
         if (MACHINE == 0 || argc < 3) {
-                (void)fprintf(stderr, "usage: w_jit_text map|dump|announce FOLDER [TURNS] [MILLISECONDS]\n");
+                (void)fprintf(stderr,
+                              "usage: w_jit_text map|shared|dump|announce FOLDER [TURNS] [MILLISECONDS]\n");
                 return 2;
         }
         if (strcmp(t.how, "dump") == 0)
                 open_dump(&t, argv[2]);
-        else if (strcmp(t.how, "map") == 0)
+        else if (strcmp(t.how, "announce") != 0)
                 open_map(&t);
         n_rounds = burn_rounds_of(burn_ns);
-        at = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (at == MAP_FAILED)
-                fail("mmap");
+        map_code(strcmp(t.how, "shared") == 0, &at, &write);
         for (int i = 0; i < n_turns; i++) {
-                if (mprotect(at, CODE_BYTES, PROT_READ | PROT_WRITE) < 0)
-                        fail("mprotect");
-                memcpy(at, code, sizeof(code));
-                __builtin___clear_cache(at, (char *)at + sizeof(code));
-                if (mprotect(at, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
-                        fail("mprotect");
+                write_code(at, write);
                 tell(&t, at, i % 2 ? "_Z13second_kernelm" : "first_kernel",
                      i % 2 ? "second.mlir" : "first.mlir");
                 if (i % 2) {
@@ -206,7 +228,7 @@ int main(int argc, char **argv)
                 if (strcmp(t.how, "announce") == 0)
                         hyprof_code_remove(at, sizeof(code));
         }
-        if (strcmp(t.how, "map") == 0)
+        if (t.file && strcmp(t.how, "dump") != 0)
                 (void)unlink(t.path);
         return 0;
 }

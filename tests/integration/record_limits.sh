@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof record -F max, --strict-freq, --max-size, --call-graph none, --list-events: what is limited is said, and the trace is whole
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+
+# ---- the kernel's limit of rates; another one is put over it for these processes alone, so that nobody else notices
+limit=/proc/sys/kernel/perf_event_max_sample_rate
+echo 2000 >"$TMPDIR/limit"
+alone=(unshare -m)
+[ "$(id -u)" -eq 0 ] || alone=(unshare -rm)
+# shellcheck disable=SC2016 # for the shell inside
+under_limit=("${alone[@]}" sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$TMPDIR/limit" "$limit" "$HYPROF" record)
+notes() { cat "$TMPDIR/err" && grep -qE -- "$1" "$TMPDIR/err"; }
+rate_of() { "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq '.events[0].rate'; }
+if "${alone[@]}" sh -c "mount --bind '$TMPDIR/limit' $limit" 2>/dev/null; then
+        holds "a rate over the limit" ends_with 0 "${under_limit[@]}" -F 5000 -o "$TMPDIR/over.hyp" -- true
+        holds "is lowered, and it is said" notes '^hyprof: note: 5000 Hz is over .*perf_event_max_sample_rate.*sampling at 2000 Hz'
+        holds "with the way to raise it" notes '^  try: sudo sysctl kernel.perf_event_max_sample_rate=5000'
+        holds "--strict-freq: refused" ends_with 125 "${under_limit[@]}" -F 5000 --strict-freq -o "$TMPDIR/strict.hyp" -- true
+        holds "before there is a trace" test ! -e "$TMPDIR/strict.hyp"
+        holds "-F max" ends_with 0 "${under_limit[@]}" -F max -o "$TMPDIR/max.hyp" -- "$WORKLOADS/w_two_zones" 1
+        holds "-F max: nothing to note" same 0 "$(grep -c 'note: .*over' "$TMPDIR/err" || true)"
+        holds "-F max: the summary has the limit" notes ' at 2000 Hz'
+        holds "a limit that falls meanwhile" ends_with 0 "${under_limit[@]}" -o "$TMPDIR/falls.hyp" -- sh -c "echo 1500 >'$TMPDIR/limit'"
+        holds "is told of" notes '^hyprof: note: .*kernel lowered .* from 2000 to 1500'
+else
+        skips "the kernel's limit of rates" "hardware: nothing can be mounted here"
+fi
+holds "-F 0: status 2" ends_with 2 "$HYPROF" record -F 0 -- true
+holds "-F more than ever: status 2" ends_with 2 "$HYPROF" record -F 100001 -- true
+
+# ---- the size of the trace.  The command goes on to its end, and its status counts.
+holds "--max-size" ends_with 5 "$HYPROF" record --max-size 64K -F 5000 -o "$TMPDIR/small.hyp" -- sh -c "'$WORKLOADS/w_two_zones' 2; exit 5"
+holds "it is said" notes '^hyprof: note: the trace has reached --max-size'
+holds "the trace is whole" is_whole small
+holds "and not much larger" compare "$(stat -c %s "$TMPDIR/small.hyp")" "<" "1024 * 1024"
+holds "a limit that is not reached" ends_with 0 "$HYPROF" record --max-size 1G -o "$TMPDIR/large.hyp" -- true
+holds "is not told of" same 0 "$(grep -c max-size "$TMPDIR/err" || true)"
+for size in 1 64X -1; do
+        holds "--max-size $size: status 2" ends_with 2 "$HYPROF" record --max-size=$size -- true
+done
+
+# ---- no callstacks
+record none --call-graph none -- "$WORKLOADS/w_two_zones" 1
+read_trace none
+holds "--call-graph none: said in the trace" same none "$(reported none .recording.unwind)"
+holds "there are samples" compare "$(n_events none 'kind == "sample"')" ">" 0
+# The kernel's innermost function stands on nothing, nor does the user's.
+holds "each of one function" same 0 "$(awk '$1 == "stack" && $3 != "parent=0"' "$TMPDIR/none.dump" | wc -l)"
+holds "and none is missing for that" same "" "$(lost none | grep STACK || true)"
+
+# ---- other names for what there is
+"$HYPROF" list >"$TMPDIR/list"
+"$HYPROF" record --list-events >"$TMPDIR/list-events"
+holds "--list-events" cmp "$TMPDIR/list" "$TMPDIR/list-events"
+record without --no-cswitch -- "$WORKLOADS/w_two_zones" 1
+holds "--no-cswitch" same 0 "$("$HYPROF" dump "$TMPDIR/without.hyp" | grep -c '^switch_' || true)"

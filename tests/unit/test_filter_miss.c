@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/filter_miss.c, trace_filter.c: what passes nothing is refused, with the condition and what there is instead */
+#include "analyze/filter_miss.h"
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
+#include "analyze/trace_walk.h"
+#include "base/error.h"
+#include "format/trace_event.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_sample(struct trace_builder *b, uint64_t time_ns, uint32_t cpu, uint32_t path, uint32_t stack)
+{
+        event_encoder_add(
+                &b->encoder,
+                &(struct trace_event){
+                        .time_ns = time_ns,
+                        .op = TRACE_OP_SAMPLE,
+                        .sample = { .event = 1, .cpu = cpu, .stack = stack, .path = path, .weight = 1 } });
+}
+
+static void name(struct trace_builder *b, const char *text)
+{
+        event_encoder_add(&b->encoder, &(struct trace_event){ .time_ns = 1000000,
+                                                              .op = TRACE_OP_THREAD_NAME,
+                                                              .operand = { trace_builder_string(b, text) } });
+}
+
+/* load with parse in it from 1 to 3 ms, idle until 9 ms; parse on another thread, on CPU 4. */
+static void build(struct trace_builder *b)
+{
+        uint32_t load, parse, inside, alone, stack, main_thread, worker, silent;
+
+        trace_builder_init(b);
+        trace_builder_meta(b, "start_raw_ns", "1000000");
+        trace_builder_meta(b, "end_raw_ns", "10000000");
+        main_thread = trace_builder_thread(b, 11, 11);
+        worker = trace_builder_thread(b, 11, 12);
+        silent = trace_builder_thread(b, 11, 13);
+        ck_assert_uint_eq(silent, 3);
+        ck_assert_uint_eq(trace_builder_sample_event(b, "cycles"), 1);
+        (void)trace_builder_sample_event(b, "page-faults");
+        load = trace_builder_location(b, "load");
+        parse = trace_builder_location(b, "parse");
+        (void)trace_builder_location(b, "never");
+        inside = trace_builder_path(b, trace_builder_path(b, 0, load), parse);
+        alone = trace_builder_path(b, 0, parse);
+        stack = trace_builder_stack(b, 0,
+                                    trace_builder_frame(b, trace_builder_module(b, "/lib/libhot.so"), 1));
+        (void)trace_builder_module(b, "/lib/libidle.so");
+        trace_builder_begin_run(b, main_thread);
+        name(b, "main");
+        trace_builder_begin_zone(b, 1000000, load);
+        trace_builder_begin_zone(b, 1500000, parse);
+        add_sample(b, 2000000, 1, inside, stack);
+        trace_builder_event(b, 3000000, TRACE_OP_ZONE_END);
+        trace_builder_event(b, 3000000, TRACE_OP_ZONE_END);
+        add_sample(b, 9000000, 1, 0, stack);
+        trace_builder_end_run(b);
+        trace_builder_begin_run(b, worker);
+        name(b, "worker/1");
+        trace_builder_begin_zone(b, 2000000, parse);
+        add_sample(b, 2500000, 4, alone, stack);
+        trace_builder_event(b, 2800000, TRACE_OP_ZONE_END);
+        trace_builder_end_run(b);
+        trace_builder_finish(b);
+}
+
+static int look(struct trace_builder *b, const struct trace_filter_request *request, struct error *err)
+{
+        const struct trace_sink sink = { .context = NULL };
+        struct trace_filter filter = { .is_empty = true };
+        struct trace_walk walk = { .n_threads = 0 };
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, b->path, err);
+
+        ck_assert_int_eq(r, 0);
+        r = trace_filter_init(&filter, request, &trace, err);
+        if (r == 0) {
+                ck_assert_int_eq(trace_walk_init(&walk, &trace, &filter, &sink), 0);
+                r = loaded_trace_walk(&trace, &walk, err);
+        }
+        trace_walk_deinit(&walk);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return r;
+}
+
+static const struct {
+        struct trace_filter_request request;
+        const char *words; /* NULL = something passes */
+} cases[] = {
+        { { .cpu = "4" }, NULL },
+        { { .cpu = "0,2-3,99" }, "CPU 0,2-3,99; there are: 1,4" },
+        { { .zone = "load/parse" }, NULL },
+        { { .zone = "parse/load" }, "'parse/load' in this trace is nested so; it is there as load" },
+        { { .zone = "/load/*/parse" }, "it is there as load/parse, parse" },
+        { { .zone = "never" }, "no zone 'never' in this trace ever began" },
+        { { .zone = "prase" }, "no zone 'prase' in this trace; did you mean 'parse'?" },
+        { { .zone = "load/prase" }, "no zone 'prase' in this trace; did you mean 'parse'?" },
+        { { .zone = "laod/parse" }, "no zone 'laod' in this trace; did you mean 'load'?" },
+        { { .zone = "nothing,load" }, NULL },
+        { { .thread = "wroker/1" }, "no thread 'wroker/1' in this trace; did you mean 'worker/1'?" },
+        { { .thread = "4711" }, "no thread '4711' in this trace" },
+        { { .thread = "t3" }, "nothing was recorded of the threads" },
+        { { .process = "mian" }, "did you mean 'main'?" },
+        { { .module = "libhto.so" }, "no module 'libhto.so' in this trace; did you mean 'libhot.so'?" },
+        { { .module = "libidle.so" }, "innermost function in 'libidle.so'" },
+        { { .event = "page-faults" }, "no samples of 'page-faults'" },
+        { { .event = "page-faults", .module = "libhot.so" }, "no samples of 'page-faults'" },
+        { { .has_from = true, .from_ns = 4000000, .has_to = true, .to_ns = 5000000 },
+          "events are from 0.000000000 s to 0.008000000 s" },
+        { { .has_from = true, .from_ns = 8000000, .thread = "worker*" }, "all that is asked for at once" },
+        { { .zone = "load", .cpu = "4" }, "all that is asked for at once" },
+};
+
+/* loop test */
+START_TEST(test_words)
+{
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+        int r;
+
+        build(&b);
+        r = look(&b, &cases[_i].request, &err);
+        if (cases[_i].words)
+                ck_assert_msg(r == -ENOENT && strstr(err.text, cases[_i].words), "%d: %s", r, err.text);
+        else
+                ck_assert_msg(r == 0, "%d: %s", r, err.text);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* An empty trace is no miss unless something was asked for. */
+START_TEST(test_empty_trace)
+{
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        trace_builder_finish(&b);
+        ck_assert_int_eq(look(&b, &(struct trace_filter_request){ .zone = NULL }, &err), 0);
+        ck_assert_int_eq(look(&b, &(struct trace_filter_request){ .cpu = "0" }, &err), -ENOENT);
+        ck_assert_str_eq(err.text, "there are no events in this trace");
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/filter_miss");
+        TCase *tests = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        tcase_add_loop_test(tests, test_words, 0, sizeof(cases) / sizeof(cases[0]));
+        tcase_add_test(tests, test_empty_trace);
+        suite_add_tcase(suite, tests);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
