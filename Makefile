@@ -102,7 +102,7 @@ CLIENT_INC := -Iinstrument/client/include
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
 LIB_FOLDERS := base format instrument symbolize unwind sampler analyze view export
 NO_BPF_SRC  := sampler/switch_source_none.c
-BPF_SRC     := sampler/switch_source.c sampler/switch_program.c
+BPF_SRC     := sampler/kernel_types.c sampler/switch_source.c sampler/switch_program.c
 LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
                $(filter-out $(MAIN_SRC),$(wildcard cli/*.c))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
@@ -112,8 +112,8 @@ IREE_SRC    := $(wildcard instrument/compat/iree/*.c)
 EXAMPLE_SRC := $(wildcard examples/*/*.c) # each folder is a program
 WORK_SRC    := $(wildcard tests/workloads/w_*.c)
 WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
-UNIT_SRC    := $(wildcard tests/unit/test_*.c)
-UNIT_AID    := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_SRC    := $(filter-out $(if $(BPF_CLANG),,tests/unit/test_kernel_types.c),$(wildcard tests/unit/test_*.c))
+UNIT_AID    := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
 TOOL_SRC    := $(wildcard tests/tools/*.c)

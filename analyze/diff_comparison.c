@@ -137,7 +137,7 @@ static bool fits_glob(const struct diff_comparison *c, const struct diff_item *i
                                                                                    : item->key_before);
         struct report_string name = diff_names_string(c->names, key->name);
         char *text = strndup(name.n_bytes > 0 ? name.bytes : "", name.n_bytes);
-        bool fits = text && fnmatch(glob, text, 0) == 0;
+        bool fits = text && (strcmp(glob, text) == 0 || fnmatch(glob, text, 0) == 0);
 
         free(text);
         return fits;

@@ -63,7 +63,7 @@ bool name_list_fits(const struct name_list *l, struct report_string name)
                 memcpy(text, name.bytes, n_bytes);
         text[n_bytes] = '\0';
         for (size_t i = 0; i < l->n_globs; i++)
-                if (fnmatch(l->globs[i], text, 0) == 0)
+                if (strcmp(l->globs[i], text) == 0 || fnmatch(l->globs[i], text, 0) == 0)
                         return true;
         return false;
 }

@@ -49,12 +49,12 @@ static struct report_wait_frame describe_label(const struct filling *f, uint32_t
         };
 }
 
-/* The thread's name when it woke somebody, else its last one. */
+/* Of a recorded thread the name that all views have, also where the kernel knows it by another; else the kernel's. */
 static uint32_t name_of_waker(const struct filling *f, const struct waker_key *key)
 {
-        if (key->name != 0 || key->thread == 0)
-                return key->name;
-        return f->totals->walk.threads[key->thread - 1].timeline.name;
+        uint32_t name = key->thread != 0 ? f->totals->walk.threads[key->thread - 1].timeline.name : 0;
+
+        return name != 0 ? name : key->name;
 }
 
 static int find_places(struct filling *f)

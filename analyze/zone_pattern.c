@@ -91,9 +91,20 @@ static int parse_choice(struct zone_pattern_choice *choice, const char *at, cons
         }
 }
 
+/* The whole text as the name of one zone, for what is copied out of a report: "GET /index,html" is one. */
+static int add_literal(struct zone_pattern_choice *choice, const char *text, struct error *err)
+{
+        choice->steps = calloc(1, sizeof(*choice->steps));
+        if (!choice->steps)
+                return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
+        choice->steps[0] = (struct zone_pattern_step){ .glob = strdup(text), .is_literal = true };
+        choice->n_steps = 1;
+        return choice->steps[0].glob ? 0 : error_set(err, -ENOMEM, "a pattern of zones: out of memory");
+}
+
 int zone_pattern_init(struct zone_pattern *p, const char *text, struct error *err)
 {
-        size_t n_choices = count_char(text, ',') + 1;
+        size_t n_choices = count_char(text, ',') + 2;
         const char *at = text;
         int r;
 
@@ -108,9 +119,10 @@ int zone_pattern_init(struct zone_pattern *p, const char *text, struct error *er
                 if (r < 0)
                         return error_prefix(err, r, "'%s'", text);
                 if (!*end)
-                        return 0;
+                        break;
                 at = end + 1;
         }
+        return strpbrk(text, "/,\\*?[") ? add_literal(&p->choices[p->n_choices++], text, err) : 0;
 }
 
 void zone_pattern_deinit(struct zone_pattern *p)
@@ -144,7 +156,7 @@ static bool step_fits(const struct zone_pattern_step *step, const struct trace_d
         if (n_bytes != 0)
                 memcpy(name, bytes, n_bytes);
         name[n_bytes] = '\0';
-        return fnmatch(step->glob, name, 0) == 0;
+        return step->is_literal ? strcmp(step->glob, name) == 0 : fnmatch(step->glob, name, 0) == 0;
 }
 
 /*

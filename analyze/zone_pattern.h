@@ -15,7 +15,8 @@
  *      /a            a as the outermost zone
  *      z7            the zone with that handle: location 7
  *
- * Several patterns are separated by commas ("\," is a comma).  Immutable once made.
+ * Several patterns are separated by commas ("\," is a comma).  A text that is the name of a zone from end to end
+ * means that zone, too, whatever is special in it.  Immutable once made.
  */
 #ifndef ANALYZE_ZONE_PATTERN_H
 #define ANALYZE_ZONE_PATTERN_H
@@ -34,6 +35,7 @@ struct zone_paths;
 struct zone_pattern_step {
         char *glob;        /* heap; NULL = "**" */
         uint32_t location; /* of a handle; 0 = by name */
+        bool is_literal;   /* `glob` is a name, with nothing special in it */
 };
 
 struct zone_pattern_choice {

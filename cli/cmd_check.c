@@ -39,7 +39,7 @@ struct findings {
         uint64_t n_chunks, n_events;
         uint64_t whole_bytes; /* up to the last whole chunk */
         enum trace_ending ending;
-        bool finished;                           /* the recorder said when it ended: it was not interrupted */
+        bool finished; /* the recorder said when it ended: it was not interrupted, and did not go on */
         uint32_t n_attachments;                  /* rows */
         uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
@@ -153,7 +153,8 @@ static int read_all(struct trace_reader *reader, struct trace_writer *writer, st
                 f.n_chunks++;
         }
         f.ending = trace_reader_ending(reader, NULL, &f.whole_bytes);
-        f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns");
+        f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns") &&
+                     !has_meta(trace_reader_dictionary(reader), "ring_goes_on");
         find_incomplete(trace_reader_dictionary(reader), &tally, &f);
         attachment_tally_deinit(&tally);
         *ret_findings = f;
@@ -190,7 +191,7 @@ static int repair(const char *path, struct error *err)
 
 /*
  * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that was interrupted, and
- * mended since, it is what there is.  Returns 0 or -EBADMSG.
+ * mended since, or in a dump of one that goes on, it is what there is.  Returns 0 or -EBADMSG.
  */
 static int judge_attachments(struct findings *f)
 {

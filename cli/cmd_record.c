@@ -12,6 +12,7 @@
 #include "cli/progress_line.h"
 #include "cli/rate_limit.h"
 #include "cli/record_options.h"
+#include "cli/ring_record.h"
 #include "cli/scope_check.h"
 #include "cli/source_embedding.h"
 #include "cli/standard_output.h"
@@ -50,6 +51,7 @@ struct work {
         char **argv;
         struct output_file *file;
         struct progress_line line;
+        struct ring_record ring; /* if there is one */
         struct recorder_result result;
         struct trace_dictionary dictionary;
         struct trace_writer *writer;
@@ -81,14 +83,18 @@ static int complete(struct work *w, struct error *err)
                                                  .spool = options->no_symbolize ? NULL : &w->spool,
                                                  .cache = w->has_cache ? &w->cache : NULL,
                                                  .only_kernel = options->no_symbolize };
-        int r = recording_facts_add_number(&w->dictionary, "recorder_cpu_ns", w->result.own_cpu_ns);
+        int r = 0;
 
+        if (!options->ring) /* it is of the whole recording */
+                r = recording_facts_add_number(&w->dictionary, "recorder_cpu_ns", w->result.own_cpu_ns);
         if (r < 0)
                 return error_set(err, r, "no memory to describe the recording");
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(&w->dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
         symbolize(&w->dictionary, &naming);
+        if (options->ring)
+                ring_record_add_names(&w->ring, &w->dictionary);
         if (options->embed_source)
                 r = source_embedding_run(&w->dictionary, w->writer, NULL, options->quiet, NULL, err);
         if (r == 0)
@@ -214,8 +220,7 @@ static void open_work(struct work *w)
 {
         /* Who opened it decides what it shows of the kernel's addresses. */
         w->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
-        w->has_cache = !w->options->no_symbolize && cache_folder_open(&w->cache) &&
-                       index_cache_prepare(&w->cache, NULL) == 0;
+        w->has_cache = cache_folder_open(&w->cache) && index_cache_prepare(&w->cache, NULL) == 0;
         trace_dictionary_init(&w->dictionary, TABLE_ROWS_MAX);
         image_spool_init(&w->spool);
 }
@@ -226,6 +231,8 @@ static void close_work(struct work *w)
                 output_file_close(w->file);
                 trace_writer_free(w->writer);
         }
+        if (w->options->ring)
+                ring_record_close(&w->ring);
         image_spool_deinit(&w->spool);
         trace_dictionary_deinit(&w->dictionary);
         if (w->has_cache)
@@ -263,6 +270,13 @@ static int run_recorder(struct work *w, struct error *err)
         };
         int r;
 
+        if (options->ring) {
+                r = ring_record_open(&w->ring, options, &w->line, err);
+                if (r < 0)
+                        return r;
+                recording.flight = &w->ring.flight;
+                recording.file_opener_pid = w->ring.opener.pid;
+        }
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         recording.keeper.temporary_folder = getenv("TMPDIR");
         r = recorder_run(&recording, w->writer, &w->dictionary, &w->result, err);
@@ -292,6 +306,8 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
                 note_no_kernel(w->options, &result->access);
                 warn_of_losses(&result->progress);
                 print_summary(w->options, result, trace_writer_count_bytes(w->writer));
+                if (w->options->ring)
+                        ring_record_print_summary(&w->ring, &result->flight);
         }
         if (code == 0)
                 return;
@@ -315,7 +331,11 @@ static void wait_for_command(struct work *w)
 
 static int record_into(struct output_file *file, const struct record_options *options, char **argv)
 {
-        struct work w = { .options = options, .argv = argv, .file = file, .result = { .stop_fd = -1 } };
+        struct work w = { .options = options,
+                          .argv = argv,
+                          .file = file,
+                          .ring = RING_RECORD_NONE,
+                          .result = { .stop_fd = -1 } };
         struct error err = ERROR_NONE;
         int r;
 
@@ -386,6 +406,11 @@ static int run(struct record_options *options, char **argv)
                 complain_try("hyprof record -o FILE ..., with a FILE in a folder of yours");
                 return EXIT_STATUS_RECORD_FAILED;
         }
+        if (options->ring && !file.created) { /* a device or a pipe has nothing beside it */
+                complain("error: --ring: %s is no file that dumps could lie beside", options->path);
+                output_file_close(&file);
+                return EXIT_STATUS_USAGE;
+        }
         return record_into(&file, options, argv);
 }
 
@@ -415,6 +440,7 @@ int cmd_record(int argc, char **argv)
                 status = options->lists_events && !options->help
                                  ? list_events()
                                  : run(options, first < argc ? argv + first : NULL);
+        record_options_deinit(options);
         free(options);
         return status;
 }

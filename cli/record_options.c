@@ -14,12 +14,18 @@
 
 #define DEFAULT_HZ \
         997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
-#define HZ_MAX          100000
-#define RING_BYTES_MIN  UINT64_C(4096)
-#define RING_BYTES_MAX  (UINT64_C(1) << 28)
-#define EMBED_BYTES_MAX (UINT64_C(1) << 36)
-#define TRACE_BYTES_MIN (UINT64_C(1) << 16)
-#define DURATION_MAX    (UINT64_C(100) * 24 * 3600 * NS_PER_S)
+#define HZ_MAX           100000
+#define RING_BYTES_MIN   UINT64_C(4096)
+#define RING_BYTES_MAX   (UINT64_C(1) << 28)
+#define EMBED_BYTES_MAX  (UINT64_C(1) << 36)
+#define FLIGHT_BYTES_MIN (UINT64_C(1) << 20)
+#define FLIGHT_BYTES_MAX (UINT64_C(1) << 36)
+#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* of a ring that is so and so long */
+#define FLIGHT_NS_MIN    (NS_PER_S / 10)
+#define DUMPS_DEFAULT    10
+#define DUMPS_MAX        1000
+#define TRACE_BYTES_MIN  (UINT64_C(1) << 16)
+#define DURATION_MAX     (UINT64_C(100) * 24 * 3600 * NS_PER_S)
 
 /* In the order of the enums that they are turned into. */
 #define UNWIND_CHOICES "auto|fp|dwarf|none"
@@ -50,6 +56,9 @@ enum {
         LETTER_IGNORE_STATUS,
         LETTER_EMBED,
         LETTER_EMBED_MAX,
+        LETTER_RING,
+        LETTER_TRIGGER,
+        LETTER_MAX_DUMPS,
         LETTER_ZONES, /* from here on in the order of `families` */
         LETTER_FRAMES,
         LETTER_MESSAGES,
@@ -107,6 +116,13 @@ static const struct option_row option_rows[] = {
           "how events are bound; default: auto, what is best of what is permitted" },
         { LETTER_DELAY, "delay", "TIME", "begin to record so long after the start: 500ms, 10s" },
         { 'd', "duration", "TIME", "stop recording after so long: 500ms, 10s, 2m, 1h" },
+        { LETTER_RING, "ring", "TIME|SIZE",
+          "keep only the end, in memory: the last 30s, or 64M of events; both if given twice; written at the end, "
+          "and at SIGUSR2 into a file with the time in its name" },
+        { LETTER_TRIGGER, "trigger", "RULE",
+          "with --ring: 'zone:NAME>16ms' writes such a file whenever an instance of that zone lasted longer; NAME as in "
+          "--zone of 'hyprof report'; up to 8 times" },
+        { LETTER_MAX_DUMPS, "max-dumps", "N", "at most so many files because of --trigger; default: 10" },
         { LETTER_MAX_SIZE, "max-size", "SIZE",
           "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
         { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
@@ -292,6 +308,37 @@ static int take_number(const char *option, const char *value, uint64_t max, uint
         return -EINVAL;
 }
 
+/* A time, or else a size; "64m" are minutes, "64M" is a size. */
+static int take_flight(struct record_options *options, const char *value)
+{
+        size_t used = strlen(options->ring_words);
+        uint64_t number;
+
+        if (option_parse_duration(value, FLIGHT_NS_MIN, DURATION_MAX, &number) == 0 &&
+            strpbrk(value, "smh")) {
+                options->ring_ns = number;
+        } else if (option_parse_bytes(value, FLIGHT_BYTES_MIN, FLIGHT_BYTES_MAX, &number) == 0) {
+                options->ring_bytes = number;
+        } else {
+                complain("error: --ring %s: neither a time such as 30s or 2m, nor a size from 1M to 64G",
+                         value);
+                return -EINVAL;
+        }
+        options->ring = true;
+        (void)snprintf(options->ring_words + used, sizeof(options->ring_words) - used, "%s%.18s",
+                       used > 0 ? " " : "", value);
+        return 0;
+}
+
+static int take_trigger(struct record_options *options, const char *value)
+{
+        if (options->n_triggers == RECORD_OPTIONS_TRIGGERS_MAX) {
+                complain("error: --trigger: more than %d", RECORD_OPTIONS_TRIGGERS_MAX);
+                return -EINVAL;
+        }
+        return ring_trigger_init(&options->triggers[options->n_triggers++], value);
+}
+
 /* What a letter without an argument switches on; NULL for the others. */
 static bool *find_switch(struct record_options *options, int letter)
 {
@@ -369,6 +416,18 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_EMBED_MAX:
                 return take_embed_max(options, value);
+        case LETTER_RING:
+                return take_flight(options, value);
+        case LETTER_TRIGGER:
+                return take_trigger(options, value);
+        case LETTER_MAX_DUMPS: {
+                uint64_t number;
+
+                if (take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
+                        return -EINVAL;
+                options->n_dumps_max = (uint32_t)number;
+                return 0;
+        }
         case 'p':
                 return take_tasks(options->pids, &options->scope.n_pids, "-p", value);
         case 't':
@@ -411,6 +470,12 @@ static int check(const struct record_options *options)
                 wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
         else if (options->embed_source && options->no_symbolize)
                 wrong = "--embed-source needs the lines that --no-symbolize leaves out";
+        else if (options->n_triggers > 0 && !options->ring)
+                wrong = "--trigger needs --ring, which says how much is kept";
+        else if (options->ring && options->events.wants_totals)
+                wrong = "--stat counts the whole recording, and --ring keeps only its end";
+        else if (options->ring && options->bytes_max > 0)
+                wrong = "--max-size: what --ring keeps has a size of its own: --ring 64M";
         if (!wrong)
                 return 0;
         complain("error: %s", wrong);
@@ -423,11 +488,20 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         options->events.rate_hz = DEFAULT_HZ;
         options->events.rate_is_default = true;
         options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
+        options->n_dumps_max = DUMPS_DEFAULT;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
         if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)
                 return -EINVAL;
+        if (options->ring && options->ring_bytes == 0)
+                options->ring_bytes = FLIGHT_BYTES;
         return options->help ? 0 : check(options);
+}
+
+void record_options_deinit(struct record_options *options)
+{
+        for (size_t i = 0; i < options->n_triggers; i++)
+                ring_trigger_deinit(&options->triggers[i]);
 }
 
 void record_options_print_help(void)

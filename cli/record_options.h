@@ -7,6 +7,7 @@
 #ifndef CLI_RECORD_OPTIONS_H
 #define CLI_RECORD_OPTIONS_H
 
+#include "cli/ring_trigger.h"
 #include "sampler/code_keeper.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
@@ -19,6 +20,8 @@
 struct option_table;
 
 #define RECORD_OPTIONS_TASKS_MAX 1024 /* processes, and threads, that can be named */
+
+#define RECORD_OPTIONS_TRIGGERS_MAX 8
 
 struct record_options {
         const char *path;
@@ -34,6 +37,13 @@ struct record_options {
         uint64_t bytes_max;   /* of the trace; 0 = without limit */
         enum code_keeper_mode embed;
         uint64_t embed_bytes_max; /* 0 = nothing */
+        bool ring;                /* only the end is kept: */
+        uint64_t ring_ns;         /* so long; 0 = as much as fits */
+        uint64_t ring_bytes;      /* of events in memory */
+        char ring_words[40];      /* as it was asked for */
+        uint32_t n_dumps_max;     /* that triggers may cause */
+        struct ring_trigger triggers[RECORD_OPTIONS_TRIGGERS_MAX];
+        size_t n_triggers;
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;
@@ -56,6 +66,8 @@ struct record_options {
  * Returns 0, or -EINVAL after a complaint.
  */
 int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand);
+
+void record_options_deinit(struct record_options *options);
 
 void record_options_print_help(void);
 const struct option_table *record_options_table(void);

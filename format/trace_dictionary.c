@@ -194,6 +194,37 @@ int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, 
         return 0;
 }
 
+uint64_t trace_dictionary_count_new(const struct trace_dictionary *d)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                n += d->tables[i].n_items - d->n_encoded[i];
+        return n;
+}
+
+const char *trace_dictionary_find_full(const struct trace_dictionary *d)
+{
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                if (d->tables[i].n_items >= d->tables[i].n_items_max)
+                        return trace_schema_find((uint32_t)i + TRACE_TABLE_FIRST)->name;
+        return NULL;
+}
+
+void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table table, uint32_t n_rows)
+{
+        struct intern *t = &d->tables[index_of(table)];
+        size_t n_bytes = (size_t)n_rows * t->item_bytes;
+
+        assert(table != TRACE_TABLE_STRINGS && !trace_schema_find(table)->interned);
+        assert(d->n_encoded[index_of(table)] == 0);
+        if (n_rows >= t->n_items)
+                return;
+        memmove(t->items, t->items + t->items_used_bytes - n_bytes, n_bytes);
+        t->items_used_bytes = n_bytes;
+        t->n_items = n_rows;
+}
+
 void trace_dictionary_mark_encoded(struct trace_dictionary *d)
 {
         for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)

@@ -79,6 +79,15 @@ const char *trace_dictionary_string(const struct trace_dictionary *d, uint32_t i
 int trace_dictionary_encode(struct trace_dictionary *d, enum trace_table table, struct byte_buffer *body,
                             uint32_t *ret_n_rows);
 
+/* How many rows of all tables were not encoded yet. */
+uint64_t trace_dictionary_count_new(const struct trace_dictionary *d);
+
+/* The name of a table that is full, or NULL. */
+const char *trace_dictionary_find_full(const struct trace_dictionary *d);
+
+/* The last @n_rows rows of a table whose ids nobody has, which was never encoded: the others are forgotten. */
+void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table table, uint32_t n_rows);
+
 /* All rows that are there count as encoded: they came from the file that new ones are written behind. */
 void trace_dictionary_mark_encoded(struct trace_dictionary *d);
 

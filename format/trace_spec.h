@@ -313,9 +313,10 @@ enum trace_clock_kind {
         X(38, CODE_TOO_LATE, "files of code not kept: gone before they could be opened")                     \
         X(39, CODE_OVER_LIMIT, "files of code not kept: the trace has its share of them (--embed-max)")      \
         X(40, CODE_UNREADABLE, "files of code not kept: they could not be read")                             \
-        X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")
+        X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")              \
+        X(42, SWITCHES_UNSEEN, "context switches that the kernel did not tell of: their times are estimates")
 
-#define TRACE_LOSS_COUNT 42 /* ids below this are known */
+#define TRACE_LOSS_COUNT 43 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),
@@ -342,9 +343,10 @@ enum trace_loss_reason {
         X(13, NO_WAKERS, "no wakers: who ended a wait is unknown")                                        \
         X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time") \
         X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                      \
-        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: callstacks by frame pointers")
+        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: callstacks by frame pointers")       \
+        X(17, RING, "only the end of the recording was kept (--ring)")
 
-#define TRACE_NOTICE_COUNT 17
+#define TRACE_NOTICE_COUNT 18
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

@@ -22,6 +22,9 @@ struct trace_writer {
         struct byte_buffer out;   /* one chunk on its way */
         struct byte_buffer index; /* entries of the INDEX chunk */
         uint32_t n_index;
+        uint64_t n_bytes_before; /* of a finished trace: without index and trailer, like the next two */
+        size_t index_used_before;
+        uint32_t n_index_before;
         struct error failure; /* code 0 while all is well */
 };
 
@@ -184,6 +187,9 @@ int trace_writer_finish(struct trace_writer *w, struct error *err)
 
         if (w->index.failed)
                 return error_set(err, -ENOMEM, "no memory for the index");
+        w->n_bytes_before = index_at;
+        w->index_used_before = w->index.used_bytes;
+        w->n_index_before = w->n_index;
         r = trace_writer_put(w, header, w->index.data, w->index.used_bytes, err);
         if (r < 0)
                 return r;
@@ -197,6 +203,19 @@ int trace_writer_finish(struct trace_writer *w, struct error *err)
         if (r < 0)
                 return error_set(err, r, "%s", w->failure.text);
         w->n_bytes += w->out.used_bytes;
+        return 0;
+}
+
+int trace_writer_go_on(struct trace_writer *w, struct error *err)
+{
+        if (w->failure.code < 0)
+                return error_set(err, w->failure.code, "%s", w->failure.text);
+        if (ftruncate(w->fd, (off_t)w->n_bytes_before) < 0 ||
+            lseek(w->fd, (off_t)w->n_bytes_before, SEEK_SET) < 0)
+                return error_errno(err, "taking the index away");
+        w->n_bytes = w->n_bytes_before;
+        w->index.used_bytes = w->index_used_before;
+        w->n_index = w->n_index_before;
         return 0;
 }
 

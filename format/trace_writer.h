@@ -57,6 +57,12 @@ int trace_writer_put_tables(struct trace_writer *writer, struct trace_dictionary
 /* Writes the index: the trace is whole then.  Returns 0 or -errno. */
 int trace_writer_finish(struct trace_writer *writer, struct error *err);
 
+/*
+ * trace_writer_go_on() - a trace that this writer has finished gets more chunks: takes its index away
+ * The trace is a regular file of our own, from its first byte.  To be finished again.  Returns 0 or -errno.
+ */
+int trace_writer_go_on(struct trace_writer *writer, struct error *err);
+
 /* Bytes of whole chunks written so far. */
 uint64_t trace_writer_count_bytes(const struct trace_writer *writer);
 

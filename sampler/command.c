@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -186,6 +188,25 @@ int command_reap(struct command *c, bool block)
         if (r == c->pid)
                 c->cpu_ns = count_ns(usage.ru_utime) + count_ns(usage.ru_stime);
         return c->reaped;
+}
+
+int command_wait(pid_t pid, int signal_fd)
+{
+        struct command command = { .pid = pid, .pid_fd = -1, .go_fd = -1, .exec_fd = -1 };
+        struct signalfd_siginfo info;
+
+        command.pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        while (!command_reap(&command, command.pid_fd < 0)) {
+                struct pollfd fds[2] = { { .fd = command.pid_fd, .events = POLLIN },
+                                         { .fd = signal_fd, .events = POLLIN } };
+
+                (void)poll(fds, 2, -1);
+                while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
+                        if (info.ssi_code == SI_USER)
+                                (void)kill(pid, (int)info.ssi_signo);
+        }
+        io_close(&command.pid_fd);
+        return command.wait_status;
 }
 
 bool command_has_stopped(struct command *c)

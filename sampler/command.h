@@ -52,6 +52,13 @@ int command_go(struct command *c, struct error *err);
 /* Reaps it if it has ended; @block waits for that.  Returns 1 if it has ended, else 0. */
 int command_reap(struct command *c, bool block);
 
+/*
+ * command_wait() - until a child that runs has ended
+ * @signal_fd:  a signalfd: what people send to us is handed on to it
+ * Returns its status as of waitpid(2).
+ */
+int command_wait(pid_t pid, int signal_fd);
+
 /* True if a signal has stopped it since the last question, and nothing has let it go on since. */
 bool command_has_stopped(struct command *c);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 
 #define N_STAT 8
@@ -325,4 +326,21 @@ bool event_request_reads_groups(const struct event_request *request)
                 if (request->specs[i].reads_group)
                         return true;
         return false;
+}
+
+void event_request_name_sampled(const struct event_request *request, char *ret_names, size_t names_bytes,
+                                bool *ret_has_rate)
+{
+        size_t used = 0;
+
+        for (size_t i = 0; i < request->n_specs && used < names_bytes; i++) {
+                const struct event_spec *spec = &request->specs[i];
+                bool is_each = spec->is_tracepoint && request->rate_is_default;
+
+                if (spec->only_counts)
+                        continue;
+                used += (size_t)snprintf(ret_names + used, names_bytes - used, "%s%s%s", used ? ", " : "",
+                                         is_each ? "each " : "", spec->name);
+                *ret_has_rate |= !is_each;
+        }
 }

@@ -56,4 +56,12 @@ int event_request_leave_kernel(struct event_request *request, struct error *err)
 /* Whether counters are read with samples: then all samples have room for them. */
 bool event_request_reads_groups(const struct event_request *request);
 
+/*
+ * event_request_name_sampled() - what has samples of its own, for people: "cpu-clock, each sched:sched_switch"
+ * @ret_names:     cut where it is too long
+ * @ret_has_rate:  set if not each one of all of them
+ */
+void event_request_name_sampled(const struct event_request *request, char *ret_names, size_t names_bytes,
+                                bool *ret_has_rate);
+
 #endif /* SAMPLER_EVENT_REQUEST_H */

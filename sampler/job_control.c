@@ -23,7 +23,7 @@ static bool is_ignored(int number)
                action.sa_handler == SIG_IGN;
 }
 
-int job_control_open(struct job_control *j, struct error *err)
+int job_control_open(struct job_control *j, bool without_usr2, struct error *err)
 {
         sigset_t signals;
 
@@ -32,7 +32,7 @@ int job_control_open(struct job_control *j, struct error *err)
                 return 0;
         (void)sigemptyset(&signals);
         for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-                if (!is_ignored(numbers[i]))
+                if (!is_ignored(numbers[i]) && !(without_usr2 && numbers[i] == SIGUSR2))
                         (void)sigaddset(&signals, numbers[i]);
         j->fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
         if (j->fd < 0)

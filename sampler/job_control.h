@@ -9,7 +9,8 @@
  * the command said until then, and stops with it.  A command that is stopped by somebody else's signal does not stop
  * the recorder: that somebody will only let the command go on.
  *
- * SIGUSR1 and SIGUSR2 to the recorder are meant for the command, and are handed on.
+ * SIGUSR1 and SIGUSR2 to the recorder are meant for the command, and are handed on; but SIGUSR2 is the flight_recorder's,
+ * if there is one.
  */
 #ifndef SAMPLER_JOB_CONTROL_H
 #define SAMPLER_JOB_CONTROL_H
@@ -30,10 +31,11 @@ struct job_control {
 
 /*
  * job_control_open() - for a recorder that has a command; to be called before threads are started
+ * @without_usr2:  SIGUSR2 is somebody else's
  * Returns 0 or -errno.  Where the caller ignores SIGCHLD nothing can be known of the command, and the signals are left
  * as they are: 0, with fd -1.
  */
-int job_control_open(struct job_control *j, struct error *err);
+int job_control_open(struct job_control *j, bool without_usr2, struct error *err);
 
 /* The signals do again what they did before, those that came meanwhile included. */
 void job_control_close(struct job_control *j);

@@ -8,6 +8,7 @@
 #include "instrument/region_inbox.h"
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
+#include "sampler/dump_head.h"
 #include "sampler/event_set.h"
 #include "sampler/jit_files.h"
 #include "sampler/switch_source.h"
@@ -25,6 +26,9 @@
 /* Of code that is kept, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
 #define CODE_PARTS_AT_ONCE 4
 #define ACCOUNTS_NS        (NS_PER_S / 2) /* of losses and clocks */
+
+#define RING_ROWS_AT_ONCE \
+        4096 /* of all tables, in a ring: small chunks would take more memory than their rows */
 
 #define HANDED_IN_MAX     4096 /* as many as the socket keeps */
 #define ANNOUNCED_AT_ONCE 64
@@ -86,12 +90,14 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
 
         *m = (struct merge){ .dictionary = options->dictionary,
                              .writer = options->writer,
-                             .inbox = options->inbox };
+                             .inbox = options->inbox,
+                             .in_ring = options->in_ring };
         m->flushed_ns = clock_raw_ns();
         m->accounted_ns = m->flushed_ns;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
                                         .dictionary = m->dictionary,
-                                        .losses = &m->losses };
+                                        .losses = &m->losses,
+                                        .trigger = options->trigger };
         process_table_init(&m->processes, m->dictionary);
         zone_source_init(&m->zones, &zone_parts);
         m->zones.translator.attachments.spool = keeper_options.spool;
@@ -194,16 +200,18 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         return r < 0 ? r : loss_counter_flush(&m->losses, m->dictionary, now_ns);
 }
 
-static int flush_tables(struct merge *m)
+int merge_flush_tables(struct merge *m)
 {
         uint32_t table = TRACE_TABLE_FIRST;
 
         while (table < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT) {
                 struct trace_chunk_header header = { .kind = (uint16_t)table };
                 struct byte_buffer body = { .data = NULL };
-                int r = trace_dictionary_encode(m->dictionary, (enum trace_table)table, &body,
-                                                &header.n_items);
+                int r = 0;
 
+                if (!m->in_ring || !dump_head_has_table(table))
+                        r = trace_dictionary_encode(m->dictionary, (enum trace_table)table, &body,
+                                                    &header.n_items);
                 if (r < 0 || header.n_items == 0) {
                         byte_buffer_deinit(&body);
                         table++;
@@ -270,10 +278,11 @@ static int flush_code(struct merge *m, bool all)
 /* Hands everything so far to the writer, tables before what refers to them. */
 static int flush(struct merge *m, uint64_t now_ns)
 {
-        int r;
+        int r = 0;
 
         thread_sink_switch(&m->sink, NULL);
-        r = flush_tables(m);
+        if (!m->in_ring || dump_head_count_others(m->dictionary) >= RING_ROWS_AT_ONCE)
+                r = merge_flush_tables(m);
         if (r == 0) {
                 code_keeper_rows_written(m->keeper);
                 r = flush_attachments(m);
@@ -291,6 +300,11 @@ static int flush_if_full(void *context)
         if (event_encoder_count_bytes(&m->encoder) < CHUNK_BYTES &&
             m->zones.translator.attachments.waiting_bytes < CHUNK_BYTES)
                 return 0;
+        return flush(m, m->cycled_ns);
+}
+
+int merge_flush(struct merge *m)
+{
         return flush(m, m->cycled_ns);
 }
 
@@ -359,6 +373,7 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         int r = open_regions(m, final ? ANNOUNCED_AT_LAST : ANNOUNCED_AT_ONCE, err);
 
         m->cycled_ns = now_ns;
+        m->until_ns = final ? now_ns : until_ns;
         if (r == 0 && jit_files_read(m->jit, now_ns, final) < 0)
                 r = error_set(err, -ENOMEM, "no memory for files about code");
         if (r == 0)
@@ -379,6 +394,8 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
         /* Chunks that are full come faster than accounts have to be settled. */
         if (r == 0 && (final || now_ns - m->accounted_ns >= ACCOUNTS_NS)) {
                 r = add_accounts(m, final, now_ns);
+                if (m->in_ring)
+                        dump_head_forget(m->dictionary);
                 m->accounted_ns = now_ns;
         }
         if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS))

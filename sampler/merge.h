@@ -37,6 +37,7 @@ struct switch_source;
 struct table_process;
 struct trace_dictionary;
 struct writer_thread;
+struct zone_trigger;
 
 struct merge {
         struct trace_dictionary *dictionary; /* borrowed */
@@ -55,6 +56,8 @@ struct merge {
         struct zone_merge zone_merge;
         struct region_inbox *inbox; /* borrowed */
         uint64_t n_zones;           /* beginnings written */
+        bool in_ring;               /* see merge_options */
+        uint64_t until_ns;          /* everything before it was merged in the last cycle */
         uint64_t cycled_ns;         /* when the last cycle began */
         uint64_t flushed_ns;        /* when chunks were last handed to the writer */
         uint64_t accounted_ns;      /* when losses and clocks last became rows */
@@ -75,6 +78,8 @@ struct merge_options {
         bool cpu_wide;                     /* see sample_source.h */
         struct opened_files *opened;       /* borrowed; NULL = nobody opens files early */
         struct code_keeper_options keeper; /* its dictionary and losses are the merge's */
+        struct zone_trigger *trigger;      /* borrowed; or NULL */
+        bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
 };
 
 /* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */
@@ -90,5 +95,11 @@ int merge_open_regions(struct merge *m, struct error *err);
  * Returns 0, -ENOMEM, -EBADMSG, or the -errno of a failed write.
  */
 int merge_cycle(struct merge *m, bool final, struct error *err);
+
+/* Hands all events so far to the writer.  Returns 0 or -errno. */
+int merge_flush(struct merge *m);
+
+/* Hands all rows to the writer, but those of dump_head.h.  Returns 0 or -errno. */
+int merge_flush_tables(struct merge *m);
 
 #endif /* SAMPLER_MERGE_H */

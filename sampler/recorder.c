@@ -14,6 +14,7 @@
 #include "sampler/early_opener.h"
 #include "sampler/event_set.h"
 #include "sampler/event_totals.h"
+#include "sampler/flight_recorder.h"
 #include "sampler/job_control.h"
 #include "sampler/merge.h"
 #include "sampler/perf_access.h"
@@ -40,7 +41,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
@@ -71,7 +71,8 @@ enum wake_reason {
         WAKE_REGION,
         WAKE_TABLES,
         WAKE_CODE,
-        WAKE_JOB
+        WAKE_JOB,
+        WAKE_DUMP
 };
 
 struct recorder {
@@ -92,6 +93,7 @@ struct recorder {
                 *opener; /* NULL = none is needed, or it could not be started: the collector looks itself */
         struct merge merge;
         bool merging; /* `merge` is initialised */
+        struct flight_recorder flight;
         struct writer_thread *writer;
         struct job_control job;
         sigset_t child_signals;
@@ -141,7 +143,7 @@ static int take_signals(struct recorder *r, struct error *err)
         (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
         if (r->signal_fd < 0)
                 return error_errno(err, "signalfd");
-        return r->options->argv ? job_control_open(&r->job, err) : 0;
+        return r->options->argv ? job_control_open(&r->job, r->options->flight != NULL, err) : 0;
 }
 
 static bool needs_tables(const struct recorder *r)
@@ -159,24 +161,6 @@ static void start_tables(struct recorder *r)
                 note(r, err.text);
 }
 
-/* For the summary: what has samples of its own. */
-static void name_sampled(struct recorder *r)
-{
-        char *names = r->result->event_names;
-        size_t used = 0;
-
-        for (size_t i = 0; i < r->request.n_specs && used < sizeof(r->result->event_names); i++) {
-                const struct event_spec *spec = &r->request.specs[i];
-                bool is_each = spec->is_tracepoint && r->request.rate_is_default;
-
-                if (spec->only_counts)
-                        continue;
-                used += (size_t)snprintf(names + used, sizeof(r->result->event_names) - used, "%s%s%s",
-                                         used ? ", " : "", is_each ? "each " : "", spec->name);
-                r->result->has_rate |= !is_each;
-        }
-}
-
 /* What was asked for, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
@@ -187,7 +171,8 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
         /* Without the right to see the kernel, what is left is user code; a notice says so. */
         if (code == 0 && r->access.kernel_error < 0)
                 code = event_request_leave_kernel(&r->request, err);
-        name_sampled(r);
+        event_request_name_sampled(&r->request, r->result->event_names, sizeof(r->result->event_names),
+                                   &r->result->has_rate);
         return code;
 }
 
@@ -281,6 +266,8 @@ static int watch_all(struct recorder *r, struct error *err)
         code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
         if (code == 0 && r->job.fd >= 0)
                 code = watch(r, r->job.fd, WAKE_JOB, 0, err);
+        if (code == 0 && r->options->flight)
+                code = watch(r, r->flight.signal_fd, WAKE_DUMP, 0, err);
         if (code == 0 && r->command.pid_fd >= 0)
                 code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
@@ -321,8 +308,16 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .filter = &r->scope.filter,
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
                 .keeper = r->options->keeper,
+                .trigger = flight_recorder_trigger(&r->flight),
+                .in_ring = r->options->flight != NULL,
+        };
+        const struct writer_thread_target target = {
+                .writer = options.in_ring ? NULL : writer,
+                .ring = options.in_ring ? &r->flight.ring : NULL,
         };
         int code;
+
+        r->flight.start_ns = r->start_ns;
 
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
@@ -331,7 +326,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 (void)early_opener_start(&r->events, &r->opener, NULL);
         options.opened = early_opener_files(r->opener);
         thread_priority_restore(r->priority); /* threads begin with that of who starts them */
-        code = writer_thread_start(writer, r->fail_fd, r->signal_fd, &r->writer, err);
+        code = writer_thread_start_for(&target, r->fail_fd, r->signal_fd, &r->writer, err);
         options.writer = r->writer;
         if (code == 0)
                 code = merge_init(&r->merge, &options, err);
@@ -443,13 +438,16 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
                 code = take_signals(r, err);
         }
         if (code == 0)
+                code = flight_recorder_open(&r->flight, r->options->flight, r->dictionary, err);
+        if (code == 0)
                 code = choose_events(r, &fallback, err);
         if (code == 0)
                 code = region_inbox_open(&r->inbox, err);
         r->inbox.any_user = privileges_has(CAP_SYS_PTRACE);
         if (code == 0)
                 code = recorded_scope_open(&r->scope, r->options->scope, err);
-        if (code == 0 && recorded_scope_add_own(&r->scope, r->tables.pid) < 0)
+        if (code == 0 && (recorded_scope_add_own(&r->scope, r->tables.pid) < 0 ||
+                          recorded_scope_add_own(&r->scope, r->options->file_opener_pid) < 0))
                 code = error_set(err, -ENOMEM, "no memory for a list of processes");
         if (code == 0)
                 code = start_command(r, err);
@@ -628,6 +626,8 @@ static int collect(struct recorder *r, struct error *err)
                         code = merge_open_regions(&r->merge, err);
                 else
                         code = merge_cycle(&r->merge, false, err);
+                if (code == 0)
+                        code = flight_recorder_cycle(&r->flight, &r->merge, err);
                 if (code < 0)
                         return code;
                 note_busy(r);
@@ -675,7 +675,7 @@ static int add_totals(struct recorder *r, struct error *err)
 }
 
 /* Stops everything, merges the rest and waits until it is written. */
-static int finish(struct recorder *r, int code, struct error *err)
+static int finish(struct recorder *r, int code, struct trace_writer *writer, struct error *err)
 {
         struct error join_err = ERROR_NONE;
         uint64_t end_ns = clock_raw_ns();
@@ -690,6 +690,9 @@ static int finish(struct recorder *r, int code, struct error *err)
                 code = merge_cycle(&r->merge, true, err);
                 if (code == 0)
                         code = add_totals(r, err);
+                if (code == 0)
+                        code = flight_recorder_finish(&r->flight, &r->merge, writer, err);
+                r->result->flight = r->flight.totals;
         }
         report_progress(r, end_ns);
         joined = writer_thread_join(r->writer, &join_err);
@@ -709,6 +712,7 @@ static void release(struct recorder *r)
                 merge_deinit(&r->merge);
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
+        flight_recorder_close(&r->flight);
         early_opener_stop(r->opener);
         job_control_close(&r->job);
         io_close(&r->tables.fd); /* its sign to end, while the rest is closed */
@@ -764,7 +768,7 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
         if (code == 0)
                 code = begin(r, err);
         if (code == 0)
-                code = finish(r, collect(r, err), err);
+                code = finish(r, collect(r, err), writer, err);
 
         ret_result->ended = r->command.reaped;
         ret_result->wait_status = r->command.wait_status;
@@ -779,22 +783,8 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
 
 void recorder_wait(struct recorder_result *result)
 {
-        struct command command = { .pid = result->command_pid, .pid_fd = -1, .go_fd = -1, .exec_fd = -1 };
-        struct signalfd_siginfo info;
-
         if (result->ended || result->exec_failed || result->command_pid <= 0)
                 return;
-        command.pid_fd = (int)syscall(SYS_pidfd_open, command.pid, 0);
-        while (!command_reap(&command, command.pid_fd < 0)) {
-                struct pollfd fds[2] = { { .fd = command.pid_fd, .events = POLLIN },
-                                         { .fd = result->stop_fd, .events = POLLIN } };
-
-                (void)poll(fds, 2, -1);
-                while (read(result->stop_fd, &info, sizeof(info)) == sizeof(info))
-                        if (info.ssi_code == SI_USER)
-                                (void)kill(command.pid, (int)info.ssi_signo);
-        }
-        io_close(&command.pid_fd);
+        result->wait_status = command_wait(result->command_pid, result->stop_fd);
         result->ended = true;
-        result->wait_status = command.wait_status;
 }

@@ -13,6 +13,7 @@
 #include "sampler/code_keeper.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
+#include "sampler/flight_recorder.h"
 #include "sampler/perf_access.h"
 #include "sampler/stack_unwinder.h"
 
@@ -48,8 +49,11 @@ struct recorder_options {
         uint32_t run_as_uid;       /* when root: whom the builder of unwind tables becomes; 0 = stays, */
         uint32_t run_as_gid;       /* without capabilities */
         struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
-        bool keep_stacks;                  /* the copies of stacks go into the trace */
-        bool off_cpu;                      /* with the stacks of those who wait and wake */
+        const struct flight_options
+                *flight;     /* only the end is kept; NULL = all goes into the trace at once */
+        int file_opener_pid; /* opens files for `flight`, and is not to be recorded; 0 = none */
+        bool keep_stacks;    /* the copies of stacks go into the trace */
+        bool off_cpu;        /* with the stacks of those who wait and wake */
         bool no_switches;
         bool command_as_root; /* after privileges_become_user() with the same */
         void (*on_progress)(void *context,
@@ -71,8 +75,9 @@ struct recorder_result {
         uint64_t
                 own_cpu_ns; /* processor time of the recording itself, with its helpers, without its preparations */
         struct perf_access access; /* what was found to be allowed; for advice after a failure */
-        char event_names[128];     /* what was sampled: "cpu-clock, each sched:sched_switch" */
-        bool has_rate;             /* not each one of all of them */
+        struct flight_totals flight;
+        char event_names[128]; /* what was sampled: "cpu-clock, each sched:sched_switch" */
+        bool has_rate;         /* not each one of all of them */
 };
 
 /*

@@ -2,9 +2,11 @@
 #include "sampler/switch_source.h"
 
 #include "base/error.h"
+#include "base/io.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/cpu_list.h"
+#include "sampler/kernel_types.h"
 #include "sampler/monotonic_clock.h"
 #include "sampler/switch_program.h"
 #include "sampler/switch_record.h"
@@ -24,6 +26,7 @@
 #define RING_BYTES_MIN (UINT64_C(1) << 16) /* of a CPU: several records with a stack */
 #define WAKE_SHARES    4
 #define PROGRAMS_MAX   4
+#define HOOK_SECTION   "tp_btf/"      /* then the name of the hook */
 #define PAGE_BYTES     UINT64_C(4096) /* of all machines that we know, at least */
 #define SKIPPED_FRAMES \
         2 /* on top of a kernel's callstack: the BPF program and its caller; next is the scheduler */
@@ -210,21 +213,116 @@ static int map_rings(struct switch_source *s)
         return 0;
 }
 
-static int load(struct switch_source *s, struct error *err)
+/* @types: a path; NULL = libbpf finds and searches all of the kernel's types itself. */
+static struct bpf_object *open_program(const char *types)
 {
-        const struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "hyprof" };
+        const struct bpf_object_open_opts options = { .sz = sizeof(options),
+                                                      .object_name = "hyprof",
+                                                      .btf_custom_path = types };
+
+        return bpf_object__open_mem(switch_program, switch_program_bytes, &options);
+}
+
+/* The hooks of the program, and their types in the kernel. */
+struct hooks {
+        struct kernel_hook items[PROGRAMS_MAX];
+        size_t n_items;
+};
+
+/* As libbpf would do, but that the number is known. */
+static int prepare_load(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
+{
+        const struct hooks *hooks = (const struct hooks *)cookie; /* NOLINT(performance-no-int-to-ptr) */
+        const char *name = bpf_program__section_name(program) + sizeof(HOOK_SECTION) - 1;
+
+        for (size_t i = 0; i < hooks->n_items; i++)
+                if (strcmp(hooks->items[i].name, name) == 0)
+                        options->attach_btf_id = hooks->items[i].id;
+        return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+}
+
+/*
+ * libbpf reads all types of the kernel for any program of this type.  So it is a simpler one until it is loaded; that has the
+ * same argument.
+ */
+static int open_with_types(struct switch_source *s, const char *types, struct hooks *hooks)
+{
+        const struct libbpf_prog_handler_opts handler = { .sz = sizeof(handler),
+                                                          .cookie = (long)hooks,
+                                                          .prog_prepare_load_fn = prepare_load };
+        int r, id = libbpf_register_prog_handler(HOOK_SECTION, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_RAW_TP,
+                                                 &handler);
+
+        if (id < 0)
+                return id;
+        s->object = open_program(types);
+        r = s->object ? configure(s) : -errno;
+        if (r == 0)
+                r = bpf_object__load(s->object);
+        (void)libbpf_unregister_prog_handler(id);
+        return r;
+}
+
+static void list_hooks(struct bpf_object *object, struct hooks *hooks)
+{
+        struct bpf_program *program;
+
+        bpf_object__for_each_program(program, object)
+        {
+                if (hooks->n_items < PROGRAMS_MAX)
+                        hooks->items[hooks->n_items++].name = bpf_program__section_name(program) +
+                                                              sizeof(HOOK_SECTION) - 1;
+        }
+}
+
+/* With the few types that the program needs, all that takes long is left out.  Returns 0 or -errno. */
+static int load_quickly(struct switch_source *s)
+{
+        struct bpf_object *first = open_program(NULL);
+        struct hooks hooks = { .n_items = 0 };
+        struct kernel_types_request request = { .local = bpf_object__btf(first), .hooks = hooks.items };
+        char path[32];
+        int r, fd;
+
+        if (!first)
+                return -errno;
+        list_hooks(first, &hooks);
+        request.n_hooks = hooks.n_items;
+        r = fd = kernel_types_open(&request, NULL);
+        if (fd >= 0) {
+                (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+                r = open_with_types(s, path, &hooks);
+        }
+        io_close(&fd);
+        bpf_object__close(first);
+        return r;
+}
+
+static int load_slowly(struct switch_source *s, struct error *err)
+{
         int r;
 
-        (void)libbpf_set_print(say_nothing);
-        s->object = bpf_object__open_mem(switch_program, switch_program_bytes, &options);
+        bpf_object__close(s->object);
+        s->object = open_program(NULL);
         if (!s->object)
                 return explain(-errno, "read the program", err);
         r = configure(s);
         if (r < 0)
                 return explain(r, "set up the program", err);
         r = bpf_object__load(s->object);
+        return r < 0 ? explain(r, "load the program", err) : 0;
+}
+
+static int load(struct switch_source *s, struct error *err)
+{
+        int r;
+
+        (void)libbpf_set_print(say_nothing);
+        r = load_quickly(s);
         if (r < 0)
-                return explain(r, "load the program", err);
+                r = load_slowly(s, err);
+        if (r < 0)
+                return r;
         r = map_rings(s);
         return r < 0 ? explain(r, "map its rings", err) : 0;
 }
@@ -300,7 +398,7 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
 
                 if (!is_needed(s, program))
                         continue;
-                link = bpf_program__attach(program);
+                link = bpf_program__attach_trace(program);
                 if (!link)
                         return explain(-errno, "attach the program", err);
                 s->links[s->n_links++] = link;

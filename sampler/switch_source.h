@@ -32,7 +32,7 @@ struct switch_source_options {
 
 /*
  * switch_source_open() - load the program; nothing is recorded yet
- * Takes 10 to 25 ms, most of it for the types of the kernel.
+ * Takes about 10 ms, most of it in the kernel, which looks through all its types.
  * Returns 0; -EPERM, -EACCES (not allowed), -ENOTSUP (this kernel, or built without), -errno: then by perf.
  */
 int switch_source_open(const struct switch_source_options *options, struct switch_source **ret_source,

@@ -260,11 +260,15 @@ static int push_zone(struct thread_track *t, struct thread_sink *sink, const str
         r = array_reserve(&t->zones, &t->zones_capacity, t->n_zones + 1, sizeof(*t->zones));
         if (r < 0)
                 return r;
-        t->zones[t->n_zones++] = (struct open_zone){ .location = (uint32_t)event->zone_begin.location };
+        t->zones[t->n_zones++] = (struct open_zone){
+                .location = (uint32_t)event->zone_begin.location,
+                .begin_ns = event->time_ns >= t->last_ns ? event->time_ns
+                                                         : t->last_ns, /* as put() will have it */
+        };
         return 1;
 }
 
-static int pop_zone(struct thread_track *t, struct thread_sink *sink)
+static int pop_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
 {
         if (t->n_too_deep > 0) {
                 t->n_too_deep--;
@@ -274,6 +278,8 @@ static int pop_zone(struct thread_track *t, struct thread_sink *sink)
                 loss_counter_add(sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
                 return 0;
         }
+        if (sink->trigger)
+                zone_trigger_judge(sink->trigger, t, time_ns);
         t->n_zones--;
         return 1;
 }
@@ -287,7 +293,7 @@ int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct 
         if (event->op == TRACE_OP_ZONE_BEGIN)
                 r = push_zone(t, sink, event);
         else if (event->op == TRACE_OP_ZONE_END)
-                r = pop_zone(t, sink);
+                r = pop_zone(t, sink, event->time_ns);
         if (r <= 0)
                 return r;
         if (stack != 0) {

@@ -15,6 +15,7 @@
 #include "format/event_encoder.h"
 #include "format/trace_event.h"
 #include "sampler/cut_stacks.h"
+#include "sampler/zone_trigger.h"
 #include "unwind/stack_stitch.h"
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct trace_dictionary;
 struct open_zone {
         uint32_t location;
         uint32_t path; /* id in the table ZONE_PATHS; 0 = not looked up yet */
+        uint64_t begin_ns;
 };
 
 /* An event of the kernel's, waiting for the zone events before it. */
@@ -69,7 +71,8 @@ struct thread_track {
         struct stack_stitch stitch; /* these are the stack_unwinder's: the last whole stack, */
         struct cut_stacks cuts;     /* those that wait to be completed, */
         uint64_t late_read_ns;      /* and when memory was last read for one */
-        bool waits_by_sample;       /* `waited_at` is of a sample, which its switch follows at once */
+        uint64_t out_ns;      /* when it left its CPU, as BPF told; 0 = it is on one, or nothing is known */
+        bool waits_by_sample; /* `waited_at` is of a sample, which its switch follows at once */
         struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
 
         uint64_t last_ns; /* of the last event written */
@@ -84,6 +87,7 @@ struct thread_sink {
         struct event_encoder *encoder;
         struct trace_dictionary *dictionary;
         struct loss_counter *losses;
+        struct zone_trigger *trigger;   /* hears of zones as they end; or NULL */
         const struct thread_track *run; /* whose run is open in the encoder; NULL = none */
 };
 
@@ -169,8 +173,9 @@ static inline bool thread_track_begin_zone(struct thread_track *t, struct thread
 {
         if (t->n_zones >= t->zones_capacity || t->n_zones >= THREAD_TRACK_ZONES_MAX)
                 return false;
-        t->zones[t->n_zones++] = (struct open_zone){ .location = location };
-        event_encoder_begin_zone(sink->encoder, thread_track_advance(t, sink, time_ns), location);
+        time_ns = thread_track_advance(t, sink, time_ns);
+        t->zones[t->n_zones++] = (struct open_zone){ .location = location, .begin_ns = time_ns };
+        event_encoder_begin_zone(sink->encoder, time_ns, location);
         return true;
 }
 
@@ -179,8 +184,11 @@ static inline bool thread_track_end_zone(struct thread_track *t, struct thread_s
 {
         if (t->n_zones == 0 || t->n_too_deep > 0)
                 return false;
+        time_ns = thread_track_advance(t, sink, time_ns);
+        if (__builtin_expect(sink->trigger != NULL, 0))
+                zone_trigger_judge(sink->trigger, t, time_ns);
         t->n_zones--;
-        event_encoder_end_zone(sink->encoder, thread_track_advance(t, sink, time_ns));
+        event_encoder_end_zone(sink->encoder, time_ns);
         return true;
 }
 

@@ -12,10 +12,8 @@
 
 #define TEXT_BYTES_MAX  (256U << 20) /* of the file; 6 MiB is usual */
 #define READ_STEP_BYTES (1U << 20)
-#define FUNCTION_BYTES_MAX \
-        (1U << 20)          /* kallsyms has no sizes: the last symbol before a gap does not fill it */
-#define NAME_BYTES_MAX 1024 /* the kernel's own limit is 512 */
-#define HEX_DIGITS_MAX 16
+#define NAME_BYTES_MAX  1024 /* the kernel's own limit is 512 */
+#define HEX_DIGITS_MAX  16
 
 /* What one line says; the parts are borrowed from the text. */
 struct line {
@@ -178,7 +176,7 @@ const char *kernel_symbols_find(const struct kernel_symbols *kernel, uint64_t ad
                 else
                         high = middle;
         }
-        if (low == 0 || address - kernel->symbols[low - 1].address >= FUNCTION_BYTES_MAX)
+        if (low == 0 || address - kernel->symbols[low - 1].address >= KERNEL_SYMBOLS_FUNCTION_MAX)
                 return NULL;
         return (const char *)kernel->names.data + kernel->symbols[low - 1].name_at;
 }

@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #define KERNEL_SYMBOLS_PATH "/proc/kallsyms"
+/* The list has no sizes: the last symbol before a gap does not fill it. */
+#define KERNEL_SYMBOLS_FUNCTION_MAX (UINT64_C(1) << 20)
 
 struct error;
 

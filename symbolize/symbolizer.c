@@ -10,6 +10,7 @@
 #include "symbolize/elf_image.h"
 #include "symbolize/image_finder.h"
 #include "symbolize/index_cache.h"
+#include "symbolize/kernel_lookup.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/late_images.h"
 #include "symbolize/module_images.h"
@@ -52,8 +53,9 @@ struct symbolizer {
         struct late_images *late;
         struct region_symbols *regions;
         struct region_images *region_images;
-        struct kernel_symbols kernel; /* loaded when the first kernel frame comes */
-        bool kernel_is_loaded;
+        struct kernel_lookup kernel; /* opened when the first kernel frame comes */
+        bool kernel_is_open;
+        int own_kallsyms_fd; /* -1 = none was opened */
 };
 
 /* The frames of one module, and what came of them. */
@@ -191,6 +193,7 @@ int symbolizer_new(const struct trace_dictionary *dictionary, const struct symbo
                 return error_set(err, -ENOMEM, "no memory for the symbolizer");
         s->dictionary = dictionary;
         s->options = *options;
+        s->own_kallsyms_fd = -1;
         s->is_kernel_here = origin == TRACE_ORIGIN_HERE ||
                             (origin == TRACE_ORIGIN_UNKNOWN &&
                              !(options->search && options->search->is_other_machine));
@@ -216,7 +219,8 @@ void symbolizer_free(struct symbolizer *s)
 {
         if (!s)
                 return;
-        kernel_symbols_deinit(&s->kernel);
+        kernel_lookup_close(&s->kernel);
+        io_close(&s->own_kallsyms_fd);
         late_images_free(s->late);
         region_symbols_free(s->regions);
         region_images_free(s->region_images);
@@ -334,6 +338,15 @@ static char *copy_module_path(const struct symbolizer *s, const struct group *gr
                        : NULL;
 }
 
+static struct index_cache_subject subject_of(const struct symbolizer *s, const struct group *group)
+{
+        return (struct index_cache_subject){ .dictionary = s->dictionary,
+                                             .images = &s->images,
+                                             .spool = s->options.spool ? &s->spool : NULL,
+                                             .search = s->options.search,
+                                             .module = group->id };
+}
+
 static int resolve_image(struct symbolizer *s, struct group *group, const struct found_image *found,
                          const struct symbolizer_sink *sink, struct error *err)
 {
@@ -346,11 +359,7 @@ static int resolve_image(struct symbolizer *s, struct group *group, const struct
         int r = 0;
 
         if (is_cached) {
-                const struct index_cache_subject subject = { .dictionary = s->dictionary,
-                                                             .images = &s->images,
-                                                             .spool = s->options.spool ? &s->spool : NULL,
-                                                             .search = s->options.search,
-                                                             .module = group->id };
+                const struct index_cache_subject subject = subject_of(s, group);
                 struct index_cache_name name;
 
                 is_cached = index_cache_name_of(&s->cache, &subject, &name);
@@ -396,18 +405,30 @@ static int resolve_file(struct symbolizer *s, struct group *group, const struct 
 
 /* ---- kernel and generated code ------------------------------------------------------------------------- */
 
-/* A failure leaves the table empty: frames of the kernel stay without names. */
-static void load_kernel(struct symbolizer *s)
+static void open_kernel(struct symbolizer *s, const struct group *group, const struct symbolizer_sink *sink)
 {
-        int own_fd = -1;
+        struct index_cache_subject subject = subject_of(s, group);
+        struct index_cache_name name;
+        bool is_cached = s->options.cache && sink->add_index &&
+                         index_cache_name_of(&s->cache, &subject, &name);
         int fd = s->options.kallsyms_fd;
 
-        s->kernel_is_loaded = true;
+        s->kernel_is_open = true;
         if (fd <= 0)
-                fd = own_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0 && kernel_symbols_load(&s->kernel, fd, NULL) < 0)
-                kernel_symbols_deinit(&s->kernel);
-        io_close(&own_fd);
+                fd = s->own_kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
+        kernel_lookup_open(&s->kernel, fd, is_cached ? &s->cache : NULL, &name);
+}
+
+/* What cannot be saved is read again next time. */
+static int save_kernel(const struct symbolizer *s, const struct symbolizer_sink *sink, struct error *err)
+{
+        struct byte_buffer out = { .data = NULL };
+        int r = 0;
+
+        if (kernel_lookup_save(&s->kernel, &out) == 0 && out.used_bytes <= s->cache.entry_bytes_max)
+                r = sink->add_index(sink->context, out.data, out.used_bytes, err);
+        byte_buffer_deinit(&out);
+        return r;
 }
 
 static int resolve_kernel(struct symbolizer *s, struct group *group, const struct symbolizer_sink *sink,
@@ -415,18 +436,20 @@ static int resolve_kernel(struct symbolizer *s, struct group *group, const struc
 {
         int r = 0;
 
-        if (!s->kernel_is_loaded && s->is_kernel_here)
-                load_kernel(s);
+        if (!s->is_kernel_here)
+                return 0;
+        if (!s->kernel_is_open)
+                open_kernel(s, group, sink);
         for (size_t i = 0; i < group->n_places && r == 0; i++) {
-                struct symbol symbol = { .function = kernel_symbols_find(&s->kernel,
-                                                                         group->places[i].address) };
+                struct symbol symbol = { .function = kernel_lookup_find(&s->kernel,
+                                                                        group->places[i].address) };
 
                 if (symbol.function)
                         r = add_symbols(sink, group, group->places[i].frame, &symbol, 1, err);
         }
         if (group->finding.n_named > 0)
                 group->finding.source = IMAGE_SOURCE_MACHINE;
-        return r;
+        return r == 0 ? save_kernel(s, sink, err) : r;
 }
 
 /* NUL-terminated; NULL for the empty string, and without memory. */

@@ -55,6 +55,12 @@ static uint32_t label_of(const struct report *report, const char *handle)
         return *end == '\0' && errno == 0 && label <= n_labels ? (uint32_t)label : 0;
 }
 
+/* A name as it stands in a report is meant as such, also if it has "[abi:cxx11]" or another glob in it. */
+static bool text_fits(const char *glob, const char *text)
+{
+        return strcmp(glob, text) == 0 || fnmatch(glob, text, 0) == 0;
+}
+
 /* A glob has to fit the whole name; "name" fits "name(int)" as well. */
 static bool name_fits(const char *glob, struct report_string name)
 {
@@ -66,13 +72,13 @@ static bool name_fits(const char *glob, struct report_string name)
         if (name.n_bytes != 0)
                 memcpy(text, name.bytes, name.n_bytes);
         text[name.n_bytes] = '\0';
-        if (fnmatch(glob, text, 0) == 0)
+        if (text_fits(glob, text))
                 return true;
         parenthesis = strchr(text, '(');
         if (!parenthesis || parenthesis == text)
                 return false;
         *parenthesis = '\0';
-        return fnmatch(glob, text, 0) == 0;
+        return text_fits(glob, text);
 }
 
 /* By label; to be freed.  NULL without memory. */

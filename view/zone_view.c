@@ -271,7 +271,10 @@ static void add_threads(struct view_document *d, const struct report *report, ui
                 const struct report_thread *thread = &report->threads[i];
                 const struct zone_instance_sum *sum = &all->threads[thread->thread - 1];
 
-                if (thread->thread <= all->n_threads && sum->n_closed + sum->n_unclosed != 0)
+                if (thread->thread > all->n_threads)
+                        continue;
+                /* A fiber's zones are sampled on the threads that it runs on. */
+                if (sum->n_closed + sum->n_unclosed + thread->n_samples != 0)
                         rows[n_found++] = (struct thread_row){ .thread = thread, .sum = sum };
         }
         qsort(rows, n_found, sizeof(*rows), compare_threads);
@@ -307,7 +310,7 @@ static struct report_string name_of_location(const struct report *report, uint32
         const struct trace_location *row = trace_dictionary_row(report->trace.dictionary,
                                                                 TRACE_TABLE_LOCATIONS, location);
 
-        return report_string_of(report->trace.dictionary, row->name);
+        return report_string_of(report->trace.dictionary, row->name != 0 ? row->name : row->function);
 }
 
 static void put_slow(struct view_document *d, struct view_table *t, const struct report *report,

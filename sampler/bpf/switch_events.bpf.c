@@ -41,12 +41,17 @@ struct css_set {
         struct cgroup *dfl_cgrp;
 } KERNEL_STRUCT;
 
+struct sched_entity {
+        __u64 sum_exec_runtime, prev_sum_exec_runtime;
+} KERNEL_STRUCT;
+
 struct task_struct {
         MACHINE_TASK_MEMBERS
         unsigned int __state;
         unsigned int flags;
         int pid, tgid;
         struct css_set *cgroups;
+        struct sched_entity se;
 } KERNEL_STRUCT;
 
 /* A kernel before 5.14. */
@@ -105,18 +110,19 @@ char license_name[] SEC("license") = "Dual MIT/GPL";
 
 /*
  * A task's cgroup is further down than the wanted one, or nobody knows how deep that lies.  By calls, which is slow but rare:
- * for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.
+ * for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.  Not static,
+ * and with a number for a pointer: so it is verified once, and not wherever it is called.
  */
-static __always_inline bool is_below_cgroup(struct cgroup *cgroup)
+__attribute__((noinline)) int is_below_cgroup(__u64 parent_avma)
 {
-        struct cgroup_subsys_state *css = BPF_CORE_READ(cgroup, self.parent);
+        const struct cgroup_subsys_state *css = (const struct cgroup_subsys_state *)parent_avma;
 
         for (int i = 0; i < CGROUP_LEVELS_MAX && css; i++) {
                 if (BPF_CORE_READ(css, cgroup, kn, id) == scope.cgroup_id)
-                        return true;
+                        return 1;
                 css = BPF_CORE_READ(css, parent);
         }
-        return false;
+        return 0;
 }
 
 static __always_inline bool is_in_cgroup(struct task_struct *task)
@@ -127,7 +133,8 @@ static __always_inline bool is_in_cgroup(struct task_struct *task)
                 scope.cgroup_level = cgroup->level;
                 return true;
         }
-        return cgroup->level > scope.cgroup_level && is_below_cgroup(cgroup);
+        return cgroup->level > scope.cgroup_level &&
+               is_below_cgroup((__u64)BPF_CORE_READ(cgroup, self.parent)) != 0;
 }
 
 /* Not the idle task's. */
@@ -321,6 +328,14 @@ static __always_inline __u32 state_of(const __u64 *ctx, struct task_struct *prev
         return (__u32)((struct task_struct___old *)prev)->state;
 }
 
+/* The scheduler has counted up to now before it tells of the switch. */
+static __always_inline __u64 ran_ns_of(struct task_struct *task)
+{
+        if (!bpf_core_field_exists(task->se.prev_sum_exec_runtime))
+                return 0;
+        return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
@@ -356,6 +371,7 @@ int on_switch(__u64 *ctx)
         record->prev_tid = (__u32)prev->pid;
         record->next_pid = (__u32)next->tgid;
         record->next_tid = (__u32)next->pid;
+        record->prev_ran_ns = is_prev_wanted ? ran_ns_of(prev) : 0;
         record->head.flags = flags;
 
         if (settings.stacks && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT &&

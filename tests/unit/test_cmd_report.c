@@ -441,7 +441,7 @@ START_TEST(test_waits_and_cpus)
         ck_assert_ptr_nonnull(strstr(output.out, "\nCPUs: "));
         ck_assert_ptr_nonnull(
                 strstr(output.out, "\n    4.00 us   79.8%  [stack not recorded]\n      0+1 time"));
-        ck_assert_ptr_nonnull(strstr(output.out, "woken by name7 in "));
+        ck_assert_ptr_nonnull(strstr(output.out, "woken by name in "));
         ck_assert_ptr_null(strstr(output.out, "\nfunctions: "));
         free_output(&output);
         output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);

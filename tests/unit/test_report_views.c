@@ -421,6 +421,77 @@ START_TEST(test_overview_as_tables)
 }
 END_TEST
 
+/* Names are found as reports print them, also if a glob would read them otherwise. */
+START_TEST(test_names_as_they_are_printed)
+{
+        static const char *const names[][2] = {
+                { "--function", "to_string[abi:cxx11](int)" },
+                { "--function", "to_string[abi:cxx11]" },
+                { "--module", "[kernel]" },
+                { "--thread", "[1]" },
+                { "--zone", "GET /a,b" },
+        };
+        uint32_t event, thread, location, path, frame;
+        struct trace_event naming = { .time_ns = 5, .op = TRACE_OP_THREAD_NAME };
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        thread = trace_builder_thread(&b, 7, 7);
+        location = trace_builder_location(&b, "GET /a,b");
+        path = trace_builder_path(&b, 0, location);
+        frame = trace_builder_frame(&b, trace_builder_module(&b, "[kernel]"), 16);
+        trace_builder_symbol(&b, frame, "to_string[abi:cxx11](int)", 0);
+        naming.thread_name.name = trace_builder_string(&b, "[1]");
+        trace_builder_begin_run(&b, thread);
+        event_encoder_add(&b.encoder, &naming);
+        trace_builder_begin_zone(&b, 6, location);
+        trace_builder_sample(&b, 10, event, path, trace_builder_stack(&b, 0, frame));
+        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                struct output output = RUN(b.path, names[i][0], names[i][1], "--functions", "--csv");
+
+                ck_assert_msg(output.status == EXIT_STATUS_OK, "%s %s", names[i][0], names[i][1]);
+                ck_assert_ptr_nonnull(strstr(output.out, "to_string[abi:cxx11](int)"));
+                free(output.out);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* A fiber's zones are sampled on its threads: the rows of threads come to all samples inside. */
+START_TEST(test_samples_of_fibers)
+{
+        struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER };
+        uint32_t event, thread, location, path;
+        struct trace_builder b;
+        struct output output;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        thread = trace_builder_thread(&b, 7, 7);
+        fiber.process = 1;
+        location = trace_builder_location(&b, "work");
+        path = trace_builder_path(&b, 0, location);
+        trace_builder_begin_run(&b, trace_builder_row(&b, TRACE_TABLE_THREADS, &fiber));
+        trace_builder_begin_zone(&b, 6, location);
+        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, thread);
+        trace_builder_sample(&b, 10, event, path, 0);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        output = RUN(b.path, "--zone", "work", "--csv", "--section", "threads");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "t1,"));
+        ck_assert_ptr_nonnull(strstr(output.out, "t2,"));
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* loop test */
 START_TEST(test_usage)
 {
@@ -456,6 +527,8 @@ int main(void)
         tcase_add_test(tc, test_one_zone);
         tcase_add_test(tc, test_filters);
         tcase_add_test(tc, test_head_of_a_range);
+        tcase_add_test(tc, test_names_as_they_are_printed);
+        tcase_add_test(tc, test_samples_of_fibers);
         tcase_add_loop_test(tc, test_usage, 0, 8);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

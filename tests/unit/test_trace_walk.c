@@ -119,7 +119,7 @@ static void build(struct trace_builder *b)
         in_b = trace_builder_path(b, in_a, 2);
         alone = trace_builder_path(b, 0, 2);
         hot = trace_builder_stack(b, 0, trace_builder_frame(b, trace_builder_module(b, "/lib/libhot.so"), 1));
-        cold = trace_builder_stack(b, 0, trace_builder_frame(b, trace_builder_module(b, "/bin/cold"), 1));
+        cold = trace_builder_stack(b, 0, trace_builder_frame(b, trace_builder_module(b, "[cold]"), 1));
         trace_builder_begin_run(b, main_thread);
         event_encoder_add(&b->encoder,
                           &(struct trace_event){ .time_ns = 1000,
@@ -231,6 +231,7 @@ static const struct {
         { "CPU", { .cpu = "1" }, 0, 3, 0, 0 },
         { "CPUs", { .cpu = "0-1" }, 1, 5, 1, 1 }, /* zones that began before a CPU was seen: on none */
         { "module", { .module = "libhot.so" }, 3, 3, 0, 1 },
+        { "module as it is called, no glob", { .module = "[cold]" }, 3, 1, 0, 1 },
         { "event", { .event = "cycles" }, 3, 5, 1, 1 },
         { "from", { .has_from = true, .from_ns = 3000 }, 0, 3, 0, 0 },
         { "to", { .has_to = true, .to_ns = 1000 }, 1, 1, 0, 0 },

@@ -57,6 +57,9 @@ static const struct {
         { "z99", { B }, false, false },
         { "a/z3", { A, C }, true, true },
         { "x\\/y\\,z", { SLASHED }, true, true },
+        { "x/y,z", { SLASHED }, true, true }, /* as reports print it */
+        { "x/y,z", { A, SLASHED, B }, false, true },
+        { "x/y,z2", { SLASHED }, false, false },
         { "x*", { SLASHED }, true, true },
         { "a/b/a", { A, B, A, B, A }, true, true },
 };

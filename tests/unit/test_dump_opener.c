@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/dump_opener.c, ring_trigger.c: files beside the trace, each a new one with the time in its name; what a trigger says */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/dump_opener.h"
+#include "cli/ring_trigger.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STAMP "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]*"
+
+START_TEST(test_names)
+{
+        static const char *const paths[] = { "trace.hyp", "./a.b.hyp", "noending", ".hidden" };
+        static const char *const patterns[] = { "trace." STAMP ".hyp", "a.b." STAMP ".hyp", "noending." STAMP,
+                                                ".hidden." STAMP };
+        const char *parent = getenv("TMPDIR");
+        char folder[PATH_MAX], names[2][DUMP_OPENER_NAME_BYTES];
+        struct error err = ERROR_NONE;
+        struct dump_opener o;
+        int fds[2];
+
+        (void)snprintf(folder, sizeof(folder), "%s/opener.XXXXXX", parent ? parent : "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        ck_assert_int_eq(chdir(folder), 0);
+        ck_assert_int_eq(dump_opener_start(&o, paths[_i], &err), 0);
+        ck_assert_int_eq(chdir("/"), 0); /* the folder is open */
+        for (size_t i = 0; i < 2; i++) {
+                ck_assert_msg(dump_opener_open(&o, &fds[i], names[i], &err) == 0, "%s", err.text);
+                ck_assert_msg(fnmatch(patterns[_i], names[i], 0) == 0, "%s", names[i]);
+                ck_assert_int_eq(io_write_all(fds[i], names[i], strlen(names[i]), &err), 0);
+                ck_assert_int_ne(fcntl(fds[i], F_GETFD) & FD_CLOEXEC, 0);
+                io_close(&fds[i]);
+        }
+        ck_assert_str_ne(names[0], names[1]); /* in the same second */
+        dump_opener_remove(&o, names[0]);
+        dump_opener_remove(&o, names[1]);
+        dump_opener_stop(&o);
+        ck_assert_int_eq(rmdir(folder), 0); /* nothing else was made */
+}
+END_TEST
+
+START_TEST(test_no_folder)
+{
+        struct error err = ERROR_NONE;
+        struct dump_opener o;
+        char name[DUMP_OPENER_NAME_BYTES];
+        int fd;
+
+        ck_assert_int_eq(dump_opener_start(&o, "/nowhere/x.hyp", &err), -ENOENT);
+        ck_assert_int_eq(dump_opener_open(&o, &fd, name, &err), -EPIPE);
+        dump_opener_stop(&o);
+
+        /* A name that leaves no room for the time. */
+        {
+                char path[300] = "/tmp/";
+
+                memset(path + 5, 'x', 250);
+                ck_assert_int_eq(dump_opener_start(&o, path, &err), 0);
+                ck_assert_int_eq(dump_opener_open(&o, &fd, name, &err), -ENAMETOOLONG);
+                dump_opener_stop(&o);
+        }
+}
+END_TEST
+
+START_TEST(test_triggers)
+{
+        static const char *const wrong[] = { "zone:>16ms", "zone:a",   "a>16ms",     "zone:a>",
+                                             "zone:a>0",   "zone:a>b", "zone:a>-1s", "",
+                                             "zone:",      ">",        "zone:/>1s" };
+        struct ring_trigger t;
+
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+                ck_assert_msg(ring_trigger_init(&t, wrong[i]) == -EINVAL, "%s", wrong[i]);
+        ck_assert_int_eq(ring_trigger_init(&t, "zone:a>b/c*>16ms"), 0);
+        ck_assert_uint_eq(t.longer_than_ns, 16 * NS_PER_MS);
+        ck_assert_uint_eq(t.pattern.n_choices, 1);
+        ck_assert_uint_eq(t.pattern.choices[0].n_steps, 2);
+        ck_assert_str_eq(t.pattern.choices[0].steps[0].glob, "a>b");
+        ring_trigger_deinit(&t);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("cli/dump_opener");
+        TCase *tc = tcase_create("opener");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_names, 0, 4);
+        tcase_add_test(tc, test_no_folder);
+        tcase_add_test(tc, test_triggers);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
