@@ -265,7 +265,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
 
         if (r == 0)
                 r = trace_filter_init(&filter, &l->args->filter, trace, err);
-
+        filter.event = 0; /* the run takes its samples; one that has none of them is compared all the same */
         request.filter = &filter;
         request.unit = l->args->per ? &l->unit : NULL;
         if (r == 0)
