@@ -124,6 +124,28 @@ static void print_summary(const struct record_options *options, const struct rec
                                                           : "");
 }
 
+/* Whether some event was to see the kernel's code as well: all do that are not told otherwise. */
+static bool wants_kernel(const struct event_request *events)
+{
+        for (size_t i = 0; i < events->n_specs; i++)
+                if (!events->specs[i].exclude_kernel)
+                        return true;
+        return events->n_specs == 0;
+}
+
+/* An ordinary user would learn it from frames that are missing. */
+static void note_no_kernel(const struct record_options *options, const struct perf_access *access)
+{
+        struct perf_refusal refusal;
+
+        if (access->user_error != 0 || access->kernel_error == 0 || !wants_kernel(&options->events))
+                return;
+        perf_access_explain(access, access->kernel_error, true, &refusal);
+        complain("note: kernel frames are off: %s", refusal.reason);
+        if (refusal.remedy[0] != '\0')
+                complain_try("%s", refusal.remedy);
+}
+
 /* From one in a hundred on it changes what reports say: they tell what it was. */
 static void warn_of_losses(const struct recorder_progress *p)
 {
@@ -294,6 +316,7 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
         if (code == 0)
                 rate_limit_check(w->options, result->access.max_sample_hz);
         if (code == 0 && !w->options->quiet) {
+                note_no_kernel(w->options, &result->access);
                 warn_of_losses(&result->progress);
                 print_summary(w->options, result, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
