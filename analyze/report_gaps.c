@@ -311,6 +311,19 @@ static int add_switches(struct report *report, const struct trace_dictionary *d)
         return add_gap(&report->gaps, &gap);
 }
 
+/* Of two switches out in a row the one in between is missing, and how long the thread ran and waited is not known. */
+static int add_lost_switches(struct report *report, const struct trace_totals *totals)
+{
+        uint64_t n_lost = 0;
+
+        for (uint32_t i = 0; i < totals->walk.n_threads; i++)
+                n_lost += totals->walk.threads[i].timeline.n_lost;
+        return add_counted(
+                &report->gaps, "SWITCHES_MISSING",
+                "context switches are missing between others; on-CPU times and waits lack their part",
+                n_lost);
+}
+
 int report_gaps_find(struct report *report, const struct trace_totals *totals)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
@@ -326,6 +339,8 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
                 r = add_images(report, d, totals);
         if (r == 0)
                 r = add_switches(report, d);
+        if (r == 0)
+                r = add_lost_switches(report, totals);
         if (r == 0)
                 r = add_zones(report, totals);
         return r;

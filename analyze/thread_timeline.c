@@ -168,6 +168,7 @@ void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns)
 
 void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns)
 {
+        t->n_lost += !t->is_fiber && !t->running && t->n_switches != 0;
         t->n_switches++;
         t->ran_ns = thread_timeline_ran_until(t, time_ns);
         t->running = false;
@@ -178,6 +179,7 @@ void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
         /* Nothing was heard of it but its name, which a new thread has before it first runs. */
         bool is_new = t->n_switches == 0 && t->n_zones == 0 && t->n_samples == 0;
 
+        t->n_lost += !t->is_fiber && t->running && t->n_switches != 0;
         t->n_switches++;
         if (t->running && !is_new)
                 return; /* the switch out before it was lost; when it was is unknown */

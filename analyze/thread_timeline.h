@@ -49,6 +49,7 @@ struct thread_timeline {
         uint64_t n_too_deep;
         uint64_t n_unbalanced; /* ends of zones of which none was open, left out */
         uint64_t n_switches;   /* in and out */
+        uint64_t n_lost;       /* switches that there must have been between two others */
         uint64_t n_samples;
         uint32_t name; /* string: the last one it was given; 0 = none */
 };

@@ -2,6 +2,7 @@
 #include "analyze/wait_places.h"
 
 #include "analyze/report_string.h"
+#include "analyze/wrapper_names.h"
 #include "format/trace_dictionary.h"
 
 #include <stddef.h>
@@ -171,13 +172,25 @@ void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place
         ret_place->n_labels = (uint32_t)(n_bytes / sizeof(uint32_t) - HEADER_WORDS);
 }
 
+static bool is_wrapper(const struct wait_places *p, uint32_t label)
+{
+        return wrapper_names_have(
+                report_string_of(p->dictionary, function_table_get(&p->functions, label)->name));
+}
+
 uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_place *place)
 {
-        uint32_t i = 0;
+        uint32_t own = place->n_labels;
 
-        while (i < place->n_labels && !is_own(p, place->labels[i]))
-                i++;
-        return i;
+        for (uint32_t i = 0; i < place->n_labels; i++) {
+                if (!is_own(p, place->labels[i]))
+                        continue;
+                if (!is_wrapper(p, place->labels[i]))
+                        return i;
+                if (own == place->n_labels)
+                        own = i;
+        }
+        return own;
 }
 
 uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack)

@@ -46,7 +46,10 @@ void wait_places_deinit(struct wait_places *p);
 int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32_t *ret_id);
 void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place);
 
-/* The innermost of the functions outside of the C library and the loader; n_labels if there is none. */
+/*
+ * The innermost of the functions outside of the C library and the loader that is no wrapper of the language's library;
+ * else the innermost outside of these two; n_labels if there is none.
+ */
 uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_place *place);
 
 /* The one function to tell of a waker's callstack; 0 = nothing is known. */

@@ -4,6 +4,7 @@
 #include "analyze/loaded_trace.h"
 #include "analyze/report_string.h"
 #include "analyze/why_causes.h"
+#include "analyze/why_fibers.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
@@ -81,6 +82,8 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
         c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
         c->has_switches = w->survey.n_switches != 0;
         r = why_collector_take(c, trace, filter, err);
+        if (r == 0)
+                r = why_fibers_take(&c->instances, trace, filter, c->event, err);
         if (r < 0)
                 return r;
         return why_holders_take(&w->holders, trace, &c->lock_waits, c->event, err);
@@ -318,6 +321,8 @@ static int explain(struct why *w)
                 r = why_causes_find_parts(w);
         if (r == 0)
                 r = why_causes_find(w);
+        if (r == 0)
+                w->links = why_links_of(w);
         if (r == 0)
                 r = why_tree_init(&w->tree, &w->profile, w->groups);
         if (r == 0)

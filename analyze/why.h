@@ -15,6 +15,7 @@
 #include "analyze/wait_places.h"
 #include "analyze/why_collector.h"
 #include "analyze/why_holders.h"
+#include "analyze/why_links.h"
 #include "analyze/why_profile.h"
 #include "analyze/why_survey.h"
 #include "analyze/why_tally.h"
@@ -115,7 +116,7 @@ struct why {
         struct why_group_sum groups[2]; /* of the instances that are compared */
         uint64_t n_samples[2];
         double on_cpu_ns[2], n_moves[2]; /* means */
-        bool are_fibers;                 /* instances of fibers are among them: what ran there is not known */
+        bool are_fibers; /* instances of fibers are among them: of what they wait for only that they do is known */
         double extra_ns;
         struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
         uint64_t median_ns;
@@ -130,6 +131,7 @@ struct why {
         struct why_part *zones, *counters; /* heap; by extra time; in the order of the trace */
         size_t n_zones, n_counters;
         uint64_t n_tests; /* candidates that were looked at */
+        struct why_links links;
 };
 
 /*

@@ -103,3 +103,34 @@ int why_instances_add(struct why_instances *s, const struct why_instance *instan
         ++*n;
         return 0;
 }
+
+/* Its rows are written anew behind all others; the old ones stay, and are nobody's. */
+int why_instances_extend(struct why_instances *s, struct why_instance *item, struct why_draft *draft)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < item->n_rows && r == 0; i++) {
+                r = array_reserve(&draft->rows, &draft->capacity, draft->n_rows + 1, sizeof(*draft->rows));
+                if (r == 0)
+                        draft->rows[draft->n_rows++] = s->rows[item->first_row + i];
+        }
+        if (r < 0)
+                return r;
+        merge(draft);
+        if (draft->n_rows > WHY_ROWS_MAX - s->n_rows) {
+                s->n_rows_left_out += draft->n_rows - item->n_rows;
+                why_draft_clear(draft);
+                return 0;
+        }
+        r = array_reserve(&s->rows, &s->rows_capacity, s->n_rows + draft->n_rows, sizeof(*s->rows));
+        if (r < 0)
+                return r;
+        if (draft->n_rows != 0)
+                memcpy(s->rows + s->n_rows, draft->rows, draft->n_rows * sizeof(*draft->rows));
+        item->first_row = s->n_rows;
+        item->n_rows = draft->n_rows;
+        s->n_rows += draft->n_rows;
+        s->n_rows_left_out += draft->n_left_out;
+        why_draft_clear(draft);
+        return 0;
+}

@@ -83,6 +83,19 @@ double why_ratio_compare_presence(const struct why_ratio *slow, const struct why
         return fmin(p, 1);
 }
 
+double why_binomial_tail(uint64_t k, uint64_t n, double q)
+{
+        double p = 0;
+
+        if (k == 0 || q >= 1)
+                return 1;
+        if (q <= 0)
+                return 0;
+        for (uint64_t i = k; i <= n; i++)
+                p += exp(log_choose((double)n, (double)i) + (double)i * log(q) + (double)(n - i) * log1p(-q));
+        return fmin(p, 1);
+}
+
 /* The continued fraction of the incomplete beta function, by Lentz's method. */
 static double beta_fraction(double a, double b, double x)
 {

@@ -40,6 +40,9 @@ double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *t
  */
 double why_ratio_compare_presence(const struct why_ratio *slow, const struct why_ratio *typical);
 
+/* P(X >= k) of what is tossed @n times with the probability @q: the binomial distribution. */
+double why_binomial_tail(uint64_t k, uint64_t n, double q);
+
 /* P(T > t) of Student's distribution with @df degrees of freedom, at least 1. */
 double why_student_tail(double t, double df);
 

@@ -96,10 +96,10 @@ static const struct option_table table = {
                 "standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = shown, also without code, and what could be read of a trace that is cut off;\n"
-                "1 = TRACE cannot be read, no function or several have that name, or the result cannot be\n"
-                "written; 2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = shown, also without code, and what could be read of a trace that is cut off;\n"
+        "1 = TRACE cannot be read, no function or several have that name, or the result cannot be\n"
+        "written; 2 = usage\n",
 };
 
 /* ---- the command line ----------------------------------------------------------------------------------- */

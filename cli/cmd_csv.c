@@ -47,10 +47,10 @@ static const struct option_table table = {
                 "file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = printed, also what could be read of a trace that is cut off or damaged;\n"
-                "1 = TRACE cannot be read, nothing in it is what is asked for, or the table cannot be\n"
-                "written; 2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = printed, also what could be read of a trace that is cut off or damaged;\n"
+        "1 = TRACE cannot be read, nothing in it is what is asked for, or the table cannot be\n"
+        "written; 2 = usage\n",
 };
 
 const struct option_table *cmd_csv_options(void)

@@ -99,9 +99,9 @@ static const struct option_table table = {
                 "two sets of them (--before, --after), and how sure that is.  The method: docs/diff.md.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, or there is\n"
-                "nothing that --fail-above could hold for\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, or there is\n"
+        "nothing that --fail-above could hold for\n",
 };
 
 const struct option_table *cmd_diff_options(void)

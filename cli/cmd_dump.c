@@ -44,7 +44,7 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n\n"
+                "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n" FILTER_OPTION_WORDS
                 "exit status: 0 = printed, or extracted, to its end; 1 = TRACE cannot be read, is no trace, or is\n"
                 "cut off or damaged (what stands before is printed or extracted), no event is what is asked for,\n"
                 "or a file cannot be written; 2 = usage\n",

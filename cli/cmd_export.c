@@ -74,9 +74,9 @@ static const struct option_table table = {
                 "is packed.  --event also says whose samples are written; default: the event with the most.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
-                "or FILE cannot be written; 2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
+        "or FILE cannot be written; 2 = usage\n",
 };
 
 const struct option_table *cmd_export_options(void)

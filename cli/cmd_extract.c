@@ -34,19 +34,20 @@ struct arguments {
 static const struct option_row option_rows[] = {
         { 'o', "output", "FILE", "write it here, - for standard output" },
         { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
         .command = "hyprof extract",
-        .operands = "TRACE MODULE -o FILE",
+        .operands = "[TRACE] MODULE -o FILE",
         .n_operands_max = 2,
         .about =
                 "Writes the code of a module that the trace keeps into a file: byte for byte the one that was\n"
                 "mapped, unless only what was mapped of it could be kept.\n"
                 "MODULE is a path, the name of a file, the beginning of a build-id, or a number that\n"
-                "'hyprof modules' shows.  TRACE is - for standard input.\n",
+                "'hyprof modules' shows.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
@@ -205,21 +206,24 @@ static int run(void *context, struct common_options *common)
         struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct trace_code code;
+        const char *path;
         uint32_t module;
         int status;
 
-        if (common->n_operands != 2 || !args->output) {
-                complain("error: TRACE, MODULE and -o FILE are needed");
+        if (common->n_operands == 0 || !args->output) {
+                complain("error: MODULE and -o FILE are needed");
                 complain_try("hyprof extract --help");
                 return EXIT_STATUS_USAGE;
         }
+        if (common->n_operands == 2 && common_options_take_trace(common, &table) < 0)
+                return EXIT_STATUS_USAGE;
+        path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
         args->quiet = common->quiet;
-        if (trace_code_read(&code, common->operands[0], &(struct trace_code_options){ .copy = NULL }, &err) <
-            0) {
+        if (trace_code_read(&code, path, &(struct trace_code_options){ .copy = NULL }, &err) < 0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
-        module = choose(&code, common->operands[1]);
+        module = choose(&code, common->operands[0]);
         status = module != 0 ? extract(&code, module, args) : EXIT_STATUS_FAILED;
         trace_code_deinit(&code);
         return status;

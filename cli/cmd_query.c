@@ -48,9 +48,9 @@ static const struct option_table table = {
                 "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
-                "or FILE cannot be written; 2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
+        "or FILE cannot be written; 2 = usage\n",
 };
 
 const struct option_table *cmd_query_options(void)

@@ -124,6 +124,18 @@ static void print_summary(const struct record_options *options, const struct rec
                                                           : "");
 }
 
+/* From one in a hundred on it changes what reports say: they tell what it was. */
+static void warn_of_losses(const struct recorder_progress *p)
+{
+        uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
+
+        if (p->n_lost < n_all / 100 || p->n_lost == 0)
+                return;
+        complain("warning: %s events were lost (%.1f%%); hyprof report says which",
+                 text_number_count(p->n_lost).text, 100.0 * (double)p->n_lost / (double)n_all);
+        complain_try("hyprof record with a lower -F, or with --client-ring 4M if they are the program's");
+}
+
 /* Ends as the command did; a signal's core dump is the command's alone. */
 static int end_as_command(const struct recorder_result *result)
 {
@@ -268,10 +280,12 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
                          text_number_bytes(w->options->bytes_max).text);
         if (code == 0)
                 rate_limit_check(w->options, result->access.max_sample_hz);
-        if (code == 0 && !w->options->quiet)
+        if (code == 0 && !w->options->quiet) {
+                warn_of_losses(&result->progress);
                 print_summary(w->options, result, trace_writer_count_bytes(w->writer));
-        if (code == 0 && !w->options->quiet && w->options->ring)
-                ring_record_print_summary(&w->ring, &result->flight);
+                if (w->options->ring)
+                        ring_record_print_summary(&w->ring, &result->flight);
+        }
         if (code == 0)
                 return;
         if (result->exec_failed) {

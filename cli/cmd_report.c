@@ -20,16 +20,17 @@
 #include "view/view_document.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Rows of each list in the text, unless --limit says otherwise: a screen or two. */
-#define TEXT_ROWS         10
-#define TEXT_ZONES_INSIDE 5
-#define TEXT_ROWS_INSIDE  5
+/* Rows of each list in the text, unless --limit says otherwise: all of it is to be about 60 lines. */
+#define TEXT_ROWS         8
+#define TEXT_ZONES_INSIDE 3
+#define TEXT_ROWS_INSIDE  3
 #define JSON_ROWS_INSIDE  10
 
 enum { LETTER_OFF_CPU = OPTION_LONG_ONLY, LETTER_CPUS };
@@ -64,10 +65,10 @@ static const struct option_table table = {
                 "default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
-                "1 = TRACE cannot be read or is no trace, nothing in it is what is asked for, or the report cannot\n"
-                "be written; 2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
+        "1 = TRACE cannot be read or is no trace, nothing in it is what is asked for, or the report cannot\n"
+        "be written; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
@@ -110,12 +111,32 @@ static int explain_failure(int code, const struct arguments *args, const struct 
         return EXIT_STATUS_FAILED;
 }
 
+/* What to ask next: the same as of the overview in other formats. */
+static void print_hints(const struct report *report, const char *path)
+{
+        bool is_named = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0;
+        struct shell_word word = shell_word_of(is_named ? path : "");
+        const char *between = is_named ? " " : "";
+
+        if (report->functions.n_rows == 0 && report->n_zones == 0)
+                return;
+        (void)fputs("\nnext\n", stdout);
+        if (report->functions.n_rows != 0)
+                (void)printf("  hyprof report --top-down%s%s\n", between, is_named ? word.text : "");
+        if (report->n_zones != 0)
+                (void)printf("  hyprof report --zone z%" PRIu32 "%s%s\n", report->zones[0].location, between,
+                             is_named ? word.text : "");
+}
+
 static int print_text(const struct report *report, const struct arguments *args, uint32_t limit)
 {
         int r;
 
-        if (!args->off_cpu && !args->cpus)
-                return report_text_print(report, limit, stdout);
+        if (!args->off_cpu && !args->cpus) {
+                r = report_text_print(report, limit, stdout);
+                print_hints(report, args->path);
+                return r;
+        }
         r = report_text_print_header(report, stdout);
         if (r == 0 && args->off_cpu)
                 r = waits_text_print(report, limit, stdout);

@@ -57,9 +57,9 @@ static const struct option_table table = {
                 "input; default: " OPTION_DEFAULT_TRACE ".\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = shown; 1 = the trace cannot be read, or nothing in it is what is asked for;\n"
-                "2 = usage\n",
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = shown; 1 = the trace cannot be read, or nothing in it is what is asked for;\n"
+        "2 = usage\n",
 };
 
 const struct option_table *cmd_why_options(void)

@@ -143,6 +143,8 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
                 return take_word("--process", value, &request->process);
         case FILTER_OPTION_THREAD:
                 return take_word("--thread", value, &request->thread);
+        case FILTER_OPTION_TID:
+                return take_word("--tid", value, &request->thread);
         case FILTER_OPTION_CPU:
                 return take_word("--cpu", value, &request->cpu);
         case FILTER_OPTION_ZONE:

@@ -24,6 +24,7 @@ struct error;
 #define FILTER_OPTION_MODULE  1106
 #define FILTER_OPTION_EVENT   'e'
 #define FILTER_OPTION_TIME    1107
+#define FILTER_OPTION_TID     1108
 
 /* When and where something happened: of every event. */
 #define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
@@ -32,7 +33,7 @@ struct error;
                 { FILTER_OPTION_TIME, "time", "FROM,TO", "both at once: 1.5s,2s" },                        \
                 { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
                 { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
-                { FILTER_OPTION_THREAD, "tid", "LIST", "the same, as perf calls it" },                     \
+                { FILTER_OPTION_TID, "tid", "LIST", "the same, as perf calls it" },                        \
         {                                                                                                  \
                 FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7"                \
         }
@@ -49,6 +50,11 @@ struct error;
                 FILTER_OPTION_EVENT, "event", "NAME", "only samples of this event"                 \
         }
 #define FILTER_OPTION_ROWS FILTER_OPTION_ROWS_BUT_ZONE, FILTER_OPTION_ROW_ZONE
+
+/* How names are matched; for what stands below the options. */
+#define FILTER_OPTION_WORDS                                                                                 \
+        "Names are globs, '*', '?' and '[ab]', and no regular expressions: 'work*' is worker/1, 'a|b' is\n" \
+        "neither a nor b.  a,b is either; zones with / between them are nested: docs/report.md.\n\n"
 
 /*
  * filter_options_take() - take one of the options

@@ -46,6 +46,7 @@ enum {
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
         LETTER_NO_SWITCHES,
+        LETTER_NO_CSWITCH,
         LETTER_CGROUP,
         LETTER_NO_CHILDREN,
         LETTER_SELF,
@@ -101,7 +102,7 @@ static const struct option_row option_rows[] = {
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads wait for, where, and who wakes them" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
           "leave out when threads ran: cheaper where they switch very often" },
-        { LETTER_NO_SWITCHES, "no-cswitch", NULL, "the same, as others call it" },
+        { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, as others call it" },
         { 'p', "pid", "PID[,...]",
           "record processes that run already, with their children; until they end, or as long as COMMAND "
           "runs if there is one" },
@@ -353,6 +354,7 @@ static bool *find_switch(struct record_options *options, int letter)
         case LETTER_OFF_CPU:
                 return &options->off_cpu;
         case LETTER_NO_SWITCHES:
+        case LETTER_NO_CSWITCH:
                 return &options->no_switches;
         case 'a':
                 return &options->scope.whole_machine;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace events as JSON: zones, messages, plots, frames; the way into Tracy (tracy-import-chrome).
+ * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames; the way into Tracy
+ * (tracy-import-chrome).
  *
  * What has one time is written as it comes.  A zone is one event with its length, and such events have to come by
  * their begin, outermost first: each gets its place in an event_spool when it begins, and its end when it ends.
@@ -13,10 +14,12 @@
 #include "analyze/zone_words.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "export/device_tracks.h"
 #include "export/event_spool.h"
 #include "export/export_format.h"
 #include "export/export_frames.h"
 #include "export/json_out.h"
+#include "export/lock_waits.h"
 #include "export/process_names.h"
 #include "format/trace_event.h"
 
@@ -36,20 +39,25 @@ struct chrome_zone {
         uint32_t has_value;
         uint32_t name_bytes; /* of the name that it has instead */
         uint32_t text_bytes;
+        uint32_t lock;    /* not 0: no zone, but a wait for this lock */
+        uint32_t is_over; /* of a wait; one that is not does not count */
 };
 
-/* Where the open zones of a thread are in its chain, by depth. */
+/* Where the open zones of a thread are in its chain, by depth; and what it waits for. */
 struct chrome_thread {
         uint64_t *offsets; /* heap */
         size_t capacity;
+        uint64_t wait_offset;
 };
 
 struct chrome_export {
         struct loaded_trace *trace;
         struct export_totals *totals;
+        const struct trace_filter *filter;
         struct trace_walk walk;
         struct event_spool spool;
         struct process_names names;
+        struct lock_waits lock_waits;
         struct chrome_thread *threads; /* heap; by id - 1 */
         struct json_out json;
 };
@@ -101,6 +109,7 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
                 .location = (uint32_t)event->zone_begin.location,
         };
 
+        lock_waits_give_up(&x->lock_waits, thread->id);
         if (array_reserve(&open->offsets, &open->capacity, (size_t)depth + 1, sizeof(*open->offsets)) < 0)
                 return error_set(err, -ENOMEM, "no memory for open zones");
         open->offsets[depth] = event_spool_bytes(&x->spool, thread->id - 1);
@@ -137,6 +146,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 
         if (r < 0)
                 return r;
+        lock_waits_give_up(&x->lock_waits, thread->id);
         x->totals->n_zones++;
         return event_spool_patch(&x->spool, thread->id - 1,
                                  x->threads[thread->id - 1].offsets[instance->depth], &zone, sizeof(zone),
@@ -189,6 +199,28 @@ static void write_frame(struct chrome_export *x, uint32_t thread, const struct t
                       name);
 }
 
+/* In its place by its begin, as a zone; it is over when the thread has the lock. */
+static int take_lock(struct chrome_export *x, const struct walked_thread *thread,
+                     const struct trace_event *event, struct error *err)
+{
+        struct chrome_thread *mine = &x->threads[thread->id - 1];
+        struct chrome_zone wait = {
+                .begin_ns = event->time_ns,
+                .end_ns = event->time_ns,
+                .lock = (uint32_t)event->lock_wait.lock,
+        };
+
+        if (lock_waits_take(&x->lock_waits, thread->id, event, &wait.begin_ns)) {
+                wait.is_over = true;
+                return event_spool_patch(&x->spool, thread->id - 1, mine->wait_offset, &wait, sizeof(wait),
+                                         err);
+        }
+        if (event->op != TRACE_OP_LOCK_WAIT)
+                return 0;
+        mine->wait_offset = event_spool_bytes(&x->spool, thread->id - 1);
+        return event_spool_add(&x->spool, thread->id - 1, &wait, sizeof(wait), err);
+}
+
 static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
 {
@@ -213,6 +245,10 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         case TRACE_OP_FRAME_END:
                 write_frame(x, thread->id, event);
                 break;
+        case TRACE_OP_LOCK_WAIT:
+        case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_NAME:
+                return take_lock(x, thread, event, err);
         default:
                 break;
         }
@@ -276,6 +312,14 @@ static void put_arguments(struct chrome_export *x, const struct chrome_zone *zon
         json_out_close(&x->json, '}');
 }
 
+/* What has a length: a zone, a wait.  The rest of it, up to the end of the event, is for the caller. */
+static void begin_slice(struct chrome_export *x, uint64_t begin_ns, uint64_t end_ns, const char *category)
+{
+        put_time(&x->json, "ts", since_start(x, begin_ns));
+        put_time(&x->json, "dur", end_ns - begin_ns);
+        json_out_pair_words(&x->json, "cat", category);
+}
+
 static int write_zone(struct chrome_export *x, uint32_t thread, const struct chrome_zone *zone,
                       struct spool_cursor *words, struct error *err)
 {
@@ -289,13 +333,32 @@ static int write_zone(struct chrome_export *x, uint32_t thread, const struct chr
         if (name.n_bytes == 0)
                 name = export_frames_zone_name(x->trace->dictionary, zone->location);
         begin_event(x, "X", thread);
-        put_time(&x->json, "ts", since_start(x, zone->begin_ns));
-        put_time(&x->json, "dur", zone->end_ns - zone->begin_ns);
-        json_out_pair_words(&x->json, "cat", "zone");
+        begin_slice(x, zone->begin_ns, zone->end_ns, "zone");
         json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
         put_source(x, location);
         put_arguments(x, zone, text);
         end_event(x);
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
+static int write_wait(struct chrome_export *x, uint32_t thread, const struct chrome_zone *wait,
+                      struct error *err)
+{
+        static const char prefix[] = "wait for ";
+        struct report_string lock = lock_waits_name(&x->lock_waits, wait->lock);
+        struct byte_buffer name = { .data = NULL };
+
+        if (!wait->is_over)
+                return 0;
+        byte_buffer_add(&name, prefix, sizeof(prefix) - 1);
+        byte_buffer_add(&name, lock.bytes, lock.n_bytes);
+        if (name.failed)
+                x->json.code = -ENOMEM;
+        begin_event(x, "X", thread);
+        begin_slice(x, wait->begin_ns, wait->end_ns, "lock");
+        json_out_pair_string(&x->json, "name", (const char *)name.data, name.used_bytes);
+        end_event(x);
+        byte_buffer_deinit(&name);
         return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
 }
 
@@ -308,7 +371,10 @@ static int write_zones(struct chrome_export *x, uint32_t thread, struct error *e
         spool_cursor_init(&zones, &x->spool, thread - 1);
         spool_cursor_init(&words, &x->spool, words_chain(x));
         while ((r = spool_cursor_next(&zones, sizeof(struct chrome_zone), &at, err)) == 1) {
-                r = write_zone(x, thread, at, &words, err);
+                const struct chrome_zone *zone = at;
+
+                r = zone->lock != 0 ? write_wait(x, thread, zone, err)
+                                    : write_zone(x, thread, zone, &words, err);
                 if (r < 0)
                         break;
         }
@@ -346,6 +412,71 @@ static int write_threads(struct chrome_export *x, struct error *err)
         return r < 0 ? r : 0;
 }
 
+/* ------------------------------------------------------------------ devices, each a thread of its own */
+
+static uint32_t device_tid(uint32_t device)
+{
+        return 2 * PROCESS_NAMES_FIBER_TID + device;
+}
+
+static void begin_device_event(struct chrome_export *x, const char *phase, uint32_t device)
+{
+        const struct trace_device *row = trace_dictionary_row(x->trace->dictionary, TRACE_TABLE_DEVICES,
+                                                              device);
+
+        json_out_open(&x->json, '{');
+        json_out_pair_words(&x->json, "ph", phase);
+        json_out_pair_number(&x->json, "pid", process_names_pid_number(&x->names, row->process));
+        json_out_pair_number(&x->json, "tid", device_tid(device));
+}
+
+static int write_device_zone(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct chrome_export *x = context;
+        const struct trace_dictionary *d = x->trace->dictionary;
+        struct report_string name = export_frames_zone_name(d, zone->location);
+
+        begin_device_event(x, "X", zone->device);
+        begin_slice(x, zone->begin_ns, zone->end_ns, "device");
+        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+        put_source(x, trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, zone->location));
+        end_event(x);
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
+static void write_device_names(struct chrome_export *x)
+{
+        const struct trace_dictionary *d = x->trace->dictionary;
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_DEVICES); i++) {
+                const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, i);
+                struct report_string name = report_string_of(d, row->name);
+
+                begin_device_event(x, "M", i);
+                json_out_pair_words(&x->json, "name", "thread_name");
+                json_out_key(&x->json, "args");
+                json_out_open(&x->json, '{');
+                if (name.n_bytes > 0)
+                        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+                else
+                        json_out_pair_words(&x->json, "name", "device");
+                json_out_close(&x->json, '}');
+                end_event(x);
+        }
+}
+
+static int write_devices(struct chrome_export *x, struct error *err)
+{
+        struct device_tracks tracks;
+        int r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
+
+        if (tracks.n_handed > 0)
+                write_device_names(x);
+        x->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        device_tracks_deinit(&tracks);
+        return r;
+}
+
 static int write_file(struct chrome_export *x, struct error *err)
 {
         int r;
@@ -360,6 +491,8 @@ static int write_file(struct chrome_export *x, struct error *err)
                 return r;
         process_names_learn(&x->names, &x->walk);
         r = write_threads(x, err);
+        if (r == 0)
+                r = write_devices(x, err);
         json_out_close(&x->json, ']');
         json_out_close(&x->json, '}');
         json_out_line(&x->json);
@@ -387,6 +520,8 @@ static int export_it(struct chrome_export *x, const struct export_options *optio
         if (!x->threads)
                 r = -ENOMEM;
         if (r == 0)
+                r = lock_waits_init(&x->lock_waits, x->trace->dictionary);
+        if (r == 0)
                 r = json_out_init(&x->json, out);
         if (r == 0)
                 r = trace_walk_init(&x->walk, x->trace, options->filter, &sink);
@@ -395,15 +530,15 @@ static int export_it(struct chrome_export *x, const struct export_options *optio
         r = write_file(x, err);
         export_totals_leave_out(x->totals, &x->walk,
                                 1U << EXPORT_LEFT_OUT_SAMPLES | 1U << EXPORT_LEFT_OUT_SWITCHES |
-                                        1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS |
-                                        1U << EXPORT_LEFT_OUT_DEVICES);
+                                        1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS);
+        x->totals->left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * x->lock_waits.n_waits;
         return r;
 }
 
 int export_chrome(struct loaded_trace *trace, const struct export_options *options, FILE *out,
                   struct export_totals *ret_totals, struct error *err)
 {
-        struct chrome_export x = { .trace = trace, .totals = ret_totals };
+        struct chrome_export x = { .trace = trace, .totals = ret_totals, .filter = options->filter };
         int r;
 
         *ret_totals = (struct export_totals){ .n_samples = 0 };
@@ -415,6 +550,7 @@ int export_chrome(struct loaded_trace *trace, const struct export_options *optio
         trace_walk_deinit(&x.walk);
         json_out_deinit(&x.json);
         process_names_deinit(&x.names);
+        lock_waits_deinit(&x.lock_waits);
         event_spool_deinit(&x.spool);
         return r;
 }

@@ -10,6 +10,7 @@
 #include "analyze/zone_words.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "export/device_tracks.h"
 #include "export/export_event.h"
 #include "export/export_format.h"
 #include "export/firefox_meta.h"
@@ -185,6 +186,15 @@ static int find_source(struct firefox_profile *p, uint32_t location, uint32_t *r
         return r;
 }
 
+/* Returns 1 if it may be among those that are kept; 0 if all of these are longer; -ENOMEM. */
+static int offer(struct firefox_profile *p, const struct firefox_marker *marker)
+{
+        int r = longest_zones_offer(&p->longest, marker->end_ns - marker->begin_ns);
+
+        p->n_short[marker->type] += r == 0;
+        return r;
+}
+
 static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                      struct error *err)
 {
@@ -197,11 +207,12 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
                 .on_cpu_ns = zone->on_cpu_ns,
                 .is_unclosed = !zone->closed,
         };
-        int r = longest_zones_offer(&p->longest, marker.end_ns - marker.begin_ns);
+        int r = offer(p, &marker);
 
+        lock_waits_give_up(&p->lock_waits, thread->id);
         p->totals->n_zones++;
         if (r == 0)
-                return 0; /* all that are kept are longer */
+                return 0;
         if (r == 1)
                 r = find_source(p, zone->location, &marker.place);
         if (r < 0)
@@ -295,6 +306,67 @@ static int take_frame(struct firefox_profile *p, const struct walked_thread *thr
         return add_marker(p, thread->id, &marker, name, err);
 }
 
+/* ------------------------------------------------------------------ locks and devices */
+
+static int take_lock(struct firefox_profile *p, const struct walked_thread *thread,
+                     const struct trace_event *event, struct error *err)
+{
+        static const char prefix[] = "wait for ";
+        struct firefox_marker marker = { .type = FIREFOX_MARKER_LOCK, .end_ns = event->time_ns };
+        struct byte_buffer words = { .data = NULL };
+        struct report_string name;
+        int r;
+
+        if (!lock_waits_take(&p->lock_waits, thread->id, event, &marker.begin_ns))
+                return 0;
+        if (marker.end_ns < marker.begin_ns)
+                marker.end_ns = marker.begin_ns;
+        r = offer(p, &marker);
+        if (r <= 0)
+                return no_memory(err, r);
+        name = lock_waits_name(&p->lock_waits, (uint32_t)event->lock_obtain.lock);
+        byte_buffer_add(&words, prefix, sizeof(prefix) - 1);
+        byte_buffer_add(&words, name.bytes, name.n_bytes);
+        name = (struct report_string){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
+        r = words.failed ? no_memory(err, -ENOMEM) : add_marker(p, thread->id, &marker, name, err);
+        byte_buffer_deinit(&words);
+        return r;
+}
+
+/* A marker of the thread that handed the work over. */
+static int take_device_zone(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct firefox_profile *p = context;
+        const struct trace_dictionary *d = p->trace->dictionary;
+        const struct trace_device *device = trace_dictionary_row(d, TRACE_TABLE_DEVICES, zone->device);
+        struct firefox_marker marker = {
+                .type = FIREFOX_MARKER_DEVICE,
+                .begin_ns = zone->begin_ns,
+                .end_ns = zone->end_ns,
+        };
+        struct report_string name = report_string_of(d, device->name);
+        int r = offer(p, &marker);
+
+        if (r <= 0)
+                return no_memory(err, r);
+        r = find_source(p, zone->location, &marker.place);
+        if (r == 0)
+                r = firefox_tables_string(&p->tables, name.bytes, name.n_bytes, &marker.device);
+        if (r < 0)
+                return no_memory(err, r);
+        return add_marker(p, zone->thread, &marker, export_frames_zone_name(d, zone->location), err);
+}
+
+static int add_devices(struct firefox_profile *p, struct error *err)
+{
+        struct device_tracks tracks;
+        int r = device_tracks_take(&tracks, p->trace, p->options->filter, take_device_zone, p, err);
+
+        p->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        device_tracks_deinit(&tracks);
+        return r;
+}
+
 /* ------------------------------------------------------------------ plots and memory */
 
 static int take_plot(struct firefox_profile *p, const struct walked_thread *thread,
@@ -368,6 +440,10 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         case TRACE_OP_MEMORY_ALLOC:
         case TRACE_OP_MEMORY_FREE:
                 return take_memory(p, thread, event, err);
+        case TRACE_OP_LOCK_WAIT:
+        case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_NAME:
+                return take_lock(p, thread, event, err);
         case TRACE_OP_MEMORY_DISCARD:
                 p->totals->left_out[EXPORT_LEFT_OUT_MEMORY]++;
                 return 0;
@@ -394,14 +470,16 @@ static void find_weight(struct firefox_profile *p)
                 p->sample_weight = 1;
 }
 
-static void count_short_zones(struct firefox_profile *p)
+/* What is not there: short ones, and what about locks is no wait. */
+static void count_left_out(struct firefox_profile *p)
 {
-        uint64_t n_max = p->options->n_markers_max;
+        uint64_t *left_out = p->totals->left_out;
 
-        if (n_max == 0 || p->totals->n_zones <= n_max)
-                return;
-        p->totals->left_out[EXPORT_LEFT_OUT_SHORT_ZONES] = p->totals->n_zones - n_max;
-        p->totals->n_zones = n_max;
+        left_out[EXPORT_LEFT_OUT_SHORT_ZONES] = p->n_short[FIREFOX_MARKER_ZONE];
+        left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] += p->n_short[FIREFOX_MARKER_DEVICE];
+        p->totals->n_zones -= p->n_short[FIREFOX_MARKER_ZONE];
+        export_totals_leave_out(p->totals, &p->walk, 1U << EXPORT_LEFT_OUT_LOCKS);
+        left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * (p->lock_waits.n_waits - p->n_short[FIREFOX_MARKER_LOCK]);
 }
 
 static int write_parts(struct firefox_profile *p, const struct firefox_threads *threads, struct error *err)
@@ -439,9 +517,7 @@ static int write_profile(struct firefox_profile *p, struct error *err)
         r = firefox_threads_init(&threads, p);
         r = r < 0 ? no_memory(err, r) : write_parts(p, &threads, err);
         firefox_threads_deinit(&threads);
-        count_short_zones(p);
-        export_totals_leave_out(p->totals, &p->walk,
-                                1U << EXPORT_LEFT_OUT_LOCKS | 1U << EXPORT_LEFT_OUT_DEVICES);
+        count_left_out(p);
         return r;
 }
 
@@ -462,6 +538,8 @@ static int init_profile(struct firefox_profile *p, FILE *out)
         if (r == 0)
                 r = process_names_init(&p->names, d);
         if (r == 0)
+                r = lock_waits_init(&p->lock_waits, d);
+        if (r == 0)
                 r = json_out_init(&p->json, out);
         if (r == 0)
                 r = trace_walk_init(&p->walk, p->trace, p->options->filter, &sink);
@@ -479,6 +557,7 @@ static void deinit_profile(struct firefox_profile *p)
         firefox_tables_deinit(&p->tables);
         event_spool_deinit(&p->spool);
         longest_zones_deinit(&p->longest);
+        lock_waits_deinit(&p->lock_waits);
         live_blocks_deinit(&p->blocks);
         intern_deinit(&p->counters);
         intern_deinit(&p->sequence_keys);
@@ -504,6 +583,8 @@ int export_firefox(struct loaded_trace *trace, const struct export_options *opti
         intern_init(&p.sequence_keys, sizeof(struct firefox_counter_key), 0);
         r = init_profile(&p, out);
         r = r < 0 ? no_memory(err, r) : loaded_trace_walk(trace, &p.walk, err);
+        if (r == 0)
+                r = add_devices(&p, err);
         if (r == 0)
                 r = write_profile(&p, err);
         deinit_profile(&p);

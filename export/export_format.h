@@ -28,20 +28,21 @@ struct export_options {
 };
 
 /* Why something of the trace that the filter wants is not in the file: X(NAME, "words") */
-#define EXPORT_LEFT_OUT_REASONS(X)                                                    \
-        X(SHORT_ZONES, "zones, shorter than those that were written (--max-markers)") \
-        X(SAMPLES, "samples")                                                         \
-        X(OTHER_EVENTS, "samples of other events (--event)")                          \
-        X(ZONES, "zones")                                                             \
-        X(SWITCHES, "context switches")                                               \
-        X(MESSAGES, "messages")                                                       \
-        X(PLOTS, "values of plots")                                                   \
-        X(FRAMES, "frames")                                                           \
-        X(MEMORY, "events of memory")                                                 \
-        X(LOCKS, "events of locks")                                                   \
-        X(DEVICES, "events of devices")                                               \
-        X(NO_MEMORY_BLOCK, "frees of memory whose allocation is not known")           \
-        X(SOURCES, "source texts, larger than a file of the format may be")           \
+#define EXPORT_LEFT_OUT_REASONS(X)                                                                        \
+        X(SHORT_ZONES, "zones, shorter than those that were written (--max-markers)")                     \
+        X(SAMPLES, "samples")                                                                             \
+        X(OTHER_EVENTS, "samples of other events (--event)")                                              \
+        X(ZONES, "zones")                                                                                 \
+        X(SWITCHES, "context switches")                                                                   \
+        X(MESSAGES, "messages")                                                                           \
+        X(PLOTS, "values of plots")                                                                       \
+        X(FRAMES, "frames")                                                                               \
+        X(MEMORY, "events of memory")                                                                     \
+        X(LOCKS, "events of locks")                                                                       \
+        X(DEVICES, "events of devices")                                                                   \
+        X(DEVICE_ZONES, "zones of devices: when they were is not known, or shorter ones (--max-markers)") \
+        X(NO_MEMORY_BLOCK, "frees of memory whose allocation is not known")                               \
+        X(SOURCES, "source texts, larger than a file of the format may be")                               \
         X(LONG_STACKS, "outermost frames of callstacks, deeper than a file of the format may have them")
 
 enum export_left_out {

@@ -11,10 +11,12 @@
 #include "analyze/zone_stats.h"
 #include "analyze/zone_words.h"
 #include "base/error.h"
+#include "export/device_tracks.h"
 #include "export/event_callstack.h"
 #include "export/export_event.h"
 #include "export/export_format.h"
 #include "export/export_frames.h"
+#include "export/lock_waits.h"
 #include "export/perfetto_callstacks.h"
 #include "export/perfetto_fields.h"
 #include "export/perfetto_packets.h"
@@ -28,11 +30,6 @@
 #include <string.h>
 
 /* What a thread waits for now. */
-struct lock_wait {
-        uint64_t begin_ns;
-        uint32_t lock; /* 0 = for none */
-};
-
 struct perfetto_export {
         struct loaded_trace *trace;
         const struct export_options *options;
@@ -42,7 +39,7 @@ struct perfetto_export {
         struct perfetto_samples samples;
         struct export_totals totals;
         struct event_callstack callstack;
-        struct lock_wait *lock_waits; /* heap; by thread id - 1 */
+        struct lock_waits lock_waits;
 };
 
 static int complain_of(int r, struct error *err)
@@ -271,38 +268,54 @@ static int put_frame(struct perfetto_export *e, uint32_t thread, const struct tr
         return *open ? put_track_event(e, uuid, event->time_ns, PERFETTO_TYPE_BEGIN, &name) : 0;
 }
 
-static struct report_string lock_name(const struct perfetto_export *e, uint32_t lock)
-{
-        const struct trace_dictionary *d = e->trace->dictionary;
-        const struct trace_lock *row = trace_dictionary_row(d, TRACE_TABLE_LOCKS, lock);
-        const struct trace_location *location = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, row->location);
-
-        return report_string_of(d, location->name ? location->name : location->function);
-}
-
-/* A wait is shown when it is over: one whose end was lost would cover all that comes after it. */
 static int put_lock(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
 {
-        struct lock_wait *wait = &e->lock_waits[thread - 1];
-        uint32_t lock = (uint32_t)event->lock_wait.lock; /* at the same place in all */
         struct perfetto_track_key key = { .kind = PERFETTO_TRACK_LOCKS, .owner = thread };
         struct report_string name;
-        uint64_t uuid;
+        uint64_t uuid, begin_ns;
         int r;
 
-        if (event->op == TRACE_OP_LOCK_WAIT) {
-                *wait = (struct lock_wait){ .begin_ns = event->time_ns, .lock = lock };
+        if (!lock_waits_take(&e->lock_waits, thread, event, &begin_ns))
                 return 0;
-        }
-        if (wait->lock != lock)
-                return 0;
-        name = lock_name(e, lock);
-        wait->lock = 0;
+        name = lock_waits_name(&e->lock_waits, (uint32_t)event->lock_obtain.lock);
         r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
         if (r == 0)
-                r = put_track_event(e, uuid, wait->begin_ns, PERFETTO_TYPE_BEGIN, &name);
+                r = put_track_event(e, uuid, begin_ns, PERFETTO_TYPE_BEGIN, &name);
         if (r == 0)
                 r = put_track_event(e, uuid, event->time_ns, PERFETTO_TYPE_END, NULL);
+        return r;
+}
+
+/* ---- devices -------------------------------------------------------------------------------------------- */
+
+static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct perfetto_export *e = context;
+        const struct trace_dictionary *d = e->trace->dictionary;
+        const struct trace_device *device = trace_dictionary_row(d, TRACE_TABLE_DEVICES, zone->device);
+        struct perfetto_track_key key = {
+                .kind = PERFETTO_TRACK_DEVICE,
+                .owner = zone->device,
+                .name = device->name,
+        };
+        struct report_string name = export_frames_zone_name(d, zone->location);
+        uint64_t uuid;
+        int r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
+
+        if (r == 0)
+                r = put_track_event(e, uuid, zone->begin_ns, PERFETTO_TYPE_BEGIN, &name);
+        if (r == 0)
+                r = put_track_event(e, uuid, zone->end_ns, PERFETTO_TYPE_END, NULL);
+        return complain_of(r, err);
+}
+
+static int put_devices(struct perfetto_export *e, struct error *err)
+{
+        struct device_tracks tracks;
+        int r = device_tracks_take(&tracks, e->trace, e->options->filter, put_device_zone, e, err);
+
+        e->totals.left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        device_tracks_deinit(&tracks);
         return r;
 }
 
@@ -370,6 +383,7 @@ static int put_event(struct perfetto_export *e, struct walked_thread *thread, co
                 return put_frame(e, thread->id, event);
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_NAME:
                 return put_lock(e, thread->id, event);
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
@@ -402,9 +416,8 @@ static int prepare(struct perfetto_export *e, FILE *out)
 
         perfetto_packets_init(&e->packets, out);
         r = perfetto_tracks_init(&e->tracks, e->trace, &e->packets);
-        e->lock_waits = calloc((size_t)e->trace->n_threads + 1, sizeof(*e->lock_waits));
-        if (r == 0 && !e->lock_waits)
-                r = -ENOMEM;
+        if (r == 0)
+                r = lock_waits_init(&e->lock_waits, e->trace->dictionary);
         if (r == 0)
                 r = perfetto_samples_init(&e->samples, e->trace->dictionary, &e->packets, &e->walk.paths);
         return r;
@@ -444,6 +457,8 @@ static int write_trace(struct perfetto_export *e, struct error *err)
         if (r < 0)
                 return complain_of(r, err);
         r = loaded_trace_walk(e->trace, &e->walk, err);
+        if (r == 0)
+                r = put_devices(e, err);
         return r < 0 ? r : export_stream_finish(&e->packets.out, err);
 }
 
@@ -461,11 +476,10 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
         else
                 r = write_trace(&e, err);
         if (r == 0) {
-                export_totals_leave_out(&e.totals, &e.walk, 1U << EXPORT_LEFT_OUT_DEVICES);
                 e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
                 *ret_totals = e.totals;
         }
-        free(e.lock_waits);
+        lock_waits_deinit(&e.lock_waits);
         perfetto_samples_deinit(&e.samples);
         perfetto_tracks_deinit(&e.tracks);
         perfetto_packets_deinit(&e.packets);

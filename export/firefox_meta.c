@@ -70,13 +70,20 @@ static void write_schemas(struct json_out *j)
                 { "severity", "Severity", "string" },
                 { NULL, NULL, NULL },
         };
-        static const struct marker_field frame_fields[] = { { NULL, NULL, NULL } };
+        static const struct marker_field device_fields[] = {
+                { "device", "Device", "unique-string" },
+                { "source", "Source", "unique-string" },
+                { NULL, NULL, NULL },
+        };
+        static const struct marker_field no_fields[] = { { NULL, NULL, NULL } };
 
         json_out_key(j, "markerSchema");
         json_out_open(j, '[');
         write_schema(j, "Zone", "{marker.data.called} {marker.data.text}", zone_fields);
         write_schema(j, "Message", "{marker.data.text}", message_fields);
-        write_schema(j, "Frame", "{marker.name}", frame_fields);
+        write_schema(j, "Frame", "{marker.name}", no_fields);
+        write_schema(j, "Lock", "{marker.name}", no_fields);
+        write_schema(j, "Device", "{marker.data.device}", device_fields);
         json_out_close(j, ']');
 }
 

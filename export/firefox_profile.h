@@ -15,6 +15,7 @@
 #include "export/firefox_tables.h"
 #include "export/json_out.h"
 #include "export/live_blocks.h"
+#include "export/lock_waits.h"
 #include "export/longest_zones.h"
 #include "export/process_names.h"
 
@@ -41,13 +42,22 @@ struct firefox_sample {
 #define FIREFOX_MARKERS(X)    \
         X(ZONE, "Zone")       \
         X(MESSAGE, "Message") \
-        X(FRAME, "Frame")
+        X(FRAME, "Frame")     \
+        X(LOCK, "Lock")       \
+        X(DEVICE, "Device")
 
 enum firefox_marker_type {
 #define X(name, words) FIREFOX_MARKER_##name,
         FIREFOX_MARKERS(X)
 #undef X
+                FIREFOX_MARKER_COUNT
 };
+
+/* Of these there may be too many: the longest are kept. */
+static inline bool firefox_marker_is_limited(uint32_t type)
+{
+        return type == FIREFOX_MARKER_ZONE || type == FIREFOX_MARKER_LOCK || type == FIREFOX_MARKER_DEVICE;
+}
 
 struct firefox_marker {
         uint64_t begin_ns, end_ns; /* an instant: the same */
@@ -57,11 +67,12 @@ struct firefox_marker {
         uint32_t called_bytes;     /* ZONE: what this one is called instead */
         uint32_t text_bytes;
         uint32_t name;     /* string's index */
-        uint32_t place;    /* ZONE: "file:line", string's index + 1; 0 = not known */
+        uint32_t place;    /* ZONE, DEVICE: "file:line", string's index + 1; 0 = not known */
         uint32_t type;     /* enum firefox_marker_type */
         uint32_t severity; /* MESSAGE */
+        uint32_t device;   /* DEVICE: its name, string's index */
         uint32_t stack;    /* MESSAGE: row, counted from 1; 0 = none */
-        uint8_t has_value, is_instant, is_unclosed, unused;
+        uint8_t has_value, is_instant, is_unclosed, unused[5];
 };
 
 struct firefox_thread {
@@ -93,7 +104,9 @@ struct firefox_profile {
         struct event_spool spool;
         struct firefox_tables tables;
         struct process_names names;
+        struct lock_waits lock_waits;
         struct longest_zones longest;
+        uint64_t n_short[FIREFOX_MARKER_COUNT]; /* markers that are left out */
         struct live_blocks blocks;
         struct intern counters;      /* struct firefox_counter_key */
         struct intern sequence_keys; /* of frames: struct firefox_counter_key, `event` 1 if it has begins */

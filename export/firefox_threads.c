@@ -15,10 +15,11 @@
 #define WEIGHT_ONE    10000 /* 10^WEIGHT_DIGITS */
 #define DIGITS_OF_US  3
 
-/* Shorter zones than the limit are left out, and of those at it all but some, the same in each column. */
+/* What is shorter than the limit is left out, and of what is at it all but some, the same in each column. */
 struct marker_quota {
         uint64_t limit_ns;
         uint64_t n_at_limit;
+        uint64_t n_left_out[FIREFOX_MARKER_COUNT];
 };
 
 typedef int marker_writer(struct firefox_profile *p, const struct firefox_marker *marker,
@@ -213,8 +214,9 @@ static int write_category(struct firefox_profile *p, const struct firefox_marker
 {
         (void)words;
         (void)err;
-        json_out_number(&p->json,
-                        marker->type == FIREFOX_MARKER_ZONE ? FIREFOX_CATEGORY_ZONE : FIREFOX_CATEGORY_OTHER);
+        json_out_number(&p->json, marker->type == FIREFOX_MARKER_ZONE   ? FIREFOX_CATEGORY_ZONE
+                                  : marker->type == FIREFOX_MARKER_LOCK ? FIREFOX_CATEGORY_OFF_CPU
+                                                                        : FIREFOX_CATEGORY_OTHER);
         return 0;
 }
 
@@ -255,6 +257,13 @@ static void write_zone_data(struct firefox_profile *p, const struct firefox_mark
                 json_out_pair_words(&p->json, "end", "open when the recording ended");
 }
 
+static void write_device_data(struct firefox_profile *p, const struct firefox_marker *marker)
+{
+        json_out_pair_number(&p->json, "device", marker->device);
+        if (marker->place != 0)
+                json_out_pair_number(&p->json, "source", marker->place - 1);
+}
+
 static const char *severity_words(uint32_t severity)
 {
         static const char *const words[] = { "trace", "debug", "info", "warning", "error", "fatal" };
@@ -286,6 +295,8 @@ static int write_data(struct firefox_profile *p, const struct firefox_marker *ma
         json_out_pair_words(&p->json, "type", types[marker->type]);
         if (marker->type == FIREFOX_MARKER_ZONE)
                 write_zone_data(p, marker);
+        if (marker->type == FIREFOX_MARKER_DEVICE)
+                write_device_data(p, marker);
         if (marker->type == FIREFOX_MARKER_MESSAGE)
                 json_out_pair_words(&p->json, "severity", severity_words(marker->severity));
         if (marker->stack != 0)
@@ -309,10 +320,12 @@ static bool is_left_out(const struct firefox_marker *marker, struct marker_quota
 {
         uint64_t duration_ns = marker->end_ns - marker->begin_ns;
 
-        if (marker->type != FIREFOX_MARKER_ZONE || duration_ns > quota->limit_ns)
+        if (!firefox_marker_is_limited(marker->type) || duration_ns > quota->limit_ns)
                 return false;
-        if (duration_ns < quota->limit_ns || quota->n_at_limit == 0)
+        if (duration_ns < quota->limit_ns || quota->n_at_limit == 0) {
+                quota->n_left_out[marker->type]++;
                 return true;
+        }
         quota->n_at_limit--;
         return false;
 }
@@ -485,5 +498,7 @@ int firefox_threads_write(const struct firefox_threads *t, struct firefox_profil
         if (t->n == 0)
                 write_no_thread(&p->json);
         json_out_close(&p->json, ']');
+        for (uint32_t type = 0; type < FIREFOX_MARKER_COUNT; type++)
+                p->n_short[type] += quota.n_left_out[type];
         return r;
 }

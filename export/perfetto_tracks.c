@@ -219,7 +219,7 @@ int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, u
         return 0;
 }
 
-/* ---- plots, frames, waits for locks --------------------------------------------------------------------- */
+/* ---- plots, frames, waits for locks, devices --------------------------------------------------------------------- */
 
 static void put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t name)
 {
@@ -245,19 +245,28 @@ static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key
                 [PERFETTO_TRACK_PLOT] = "plot",
                 [PERFETTO_TRACK_FRAMES] = "frames",
                 [PERFETTO_TRACK_LOCKS] = "waits for locks",
+                [PERFETTO_TRACK_DEVICE] = "device",
         };
         bool is_of_thread = key->kind == PERFETTO_TRACK_LOCKS;
+        uint32_t owner = key->owner;
         struct byte_buffer *b;
         size_t track;
-        int r = is_of_thread ? perfetto_tracks_thread(t, key->owner) : tell_process(t, key->owner);
+        int r;
 
+        if (key->kind == PERFETTO_TRACK_DEVICE) {
+                const struct trace_device *row = trace_dictionary_row(t->trace->dictionary,
+                                                                      TRACE_TABLE_DEVICES, owner);
+
+                owner = row->process;
+        }
+        r = is_of_thread ? perfetto_tracks_thread(t, owner) : tell_process(t, owner);
         if (r < 0)
                 return r;
         b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
         track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
         protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, uuid);
         protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT,
-                                   is_of_thread ? UUID_THREAD(key->owner) : UUID_PROCESS(key->owner));
+                                   is_of_thread ? UUID_THREAD(owner) : UUID_PROCESS(owner));
         if (key->name != 0)
                 put_string(t, b, PERFETTO_TRACK_NAME, key->name);
         else

@@ -25,12 +25,13 @@ enum perfetto_track_kind {
         PERFETTO_TRACK_PLOT,   /* a counter of a process */
         PERFETTO_TRACK_FRAMES, /* of a process */
         PERFETTO_TRACK_LOCKS,  /* of a thread: its waits */
+        PERFETTO_TRACK_DEVICE, /* of a process: a device, which is the owner */
 };
 
 /* No padding: compared as bytes. */
 struct perfetto_track_key {
         uint32_t kind;  /* enum perfetto_track_kind */
-        uint32_t owner; /* process or thread */
+        uint32_t owner; /* process, thread or device */
         uint32_t name;  /* string; 0 = none */
 };
 

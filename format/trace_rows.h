@@ -44,7 +44,8 @@ struct trace_module {
         uint32_t process;  /* for ANONYMOUS: whose memory; else 0 */
         uint64_t device;   /* st_dev, 0 = unknown: the kernel tells either this or the build-id */
         uint64_t inode;
-        uint64_t content; /* IMAGE: XXH3 of its code, where it has no build-id; else 0 */
+        uint64_t
+                content; /* IMAGE: XXH3 of its code, where it has no build-id; FILE: see docs/trace-format.md; else 0 */
         uint32_t
                 generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the inode; IMAGE: 1 = a JIT told of it */
         uint32_t reserved;  /* not in the file */

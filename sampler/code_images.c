@@ -10,6 +10,7 @@
 #include "sampler/code_keeper.h"
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
+#include "sampler/image_changes.h"
 #include "sampler/image_search.h"
 #include "sampler/image_source.h"
 #include "sampler/jit_lists.h"
@@ -39,6 +40,7 @@
 #define PLACES_MAX         65536                /* of samples: stretches that are remembered */
 #define SEARCHED_MAX       65536                /* processes whose searches are counted */
 #define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
+#define FILES_MAX          65536                /* modules that are looked through for the file of an image */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
 #define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of what is mapped of an image: that much is read at once */
 #define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
@@ -63,6 +65,7 @@ struct place_count {
 
 /* What is known of searching a process's memory. */
 struct searched_process {
+        uint32_t n_images;   /* that were found in it */
         uint32_t n_searches; /* of all of it, for code */
         uint32_t n_misses;   /* in a row: images whose whole was looked for, and not found */
         uint64_t near_avma;  /* where the last one was: loaders do the same again and again; 0 = not known */
@@ -77,8 +80,7 @@ struct noted_file {
 
 struct code_images {
         struct code_images_parts parts;
-        struct code_image_change *changes; /* heap; from `first` on, by time */
-        size_t first, n_changes, changes_capacity;
+        struct image_changes changes;
         struct intern places; /* struct place */
         struct place_count *counts;
         size_t counts_capacity;
@@ -103,6 +105,10 @@ int code_images_new(const struct code_images_parts *parts, struct code_images **
         if (!c)
                 return -ENOMEM;
         c->parts = *parts;
+        if (recent_mappings_init(&c->recent, parts->events) < 0) {
+                free(c);
+                return -ENOMEM;
+        }
         intern_init(&c->places, sizeof(struct place), PLACES_MAX);
         intern_init(&c->searched, sizeof(uint32_t), SEARCHED_MAX);
         c->left_ns = LEFT_NS_MAX;
@@ -117,10 +123,11 @@ void code_images_free(struct code_images *c)
                 return;
         jit_lists_deinit(&c->lists);
         free(c->noted);
-        free(c->changes);
         free(c->counts);
         free(c->processes);
         free(c->n_wanted);
+        recent_mappings_deinit(&c->recent);
+        image_changes_deinit(&c->changes);
         intern_deinit(&c->places);
         intern_deinit(&c->searched);
         free(c);
@@ -147,82 +154,9 @@ static void end_work(struct code_images *c, uint64_t began_ns)
 
 /* ---- changes ------------------------------------------------------------------------------------------- */
 
-/* What does not fit is left out: the frames stay addresses. */
-static int add_change(struct code_images *c, const struct code_image_change *change)
+bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_change *ret_change)
 {
-        size_t at;
-
-        if (c->first > 0 && c->first == c->n_changes) {
-                c->first = 0;
-                c->n_changes = 0;
-        }
-        if (c->n_changes - c->first == CODE_IMAGES_CHANGES_MAX)
-                return 0;
-        if (array_reserve(&c->changes, &c->changes_capacity, c->n_changes + 1, sizeof(*c->changes)) < 0)
-                return -ENOMEM;
-        for (at = c->n_changes; at > c->first && c->changes[at - 1].time_ns > change->time_ns; at--)
-                c->changes[at] = c->changes[at - 1];
-        c->changes[at] = *change;
-        c->n_changes++;
-        return 0;
-}
-
-bool code_images_next(struct code_images *c, uint64_t until_ns, struct code_image_change *ret_change)
-{
-        if (c->first == c->n_changes || c->changes[c->first].time_ns > until_ns)
-                return false;
-        *ret_change = c->changes[c->first++];
-        return true;
-}
-
-static struct recent_mapping mapping_of(const struct code_image_change *change)
-{
-        return (struct recent_mapping){ .start_avma = change->range.start_avma,
-                                        .end_avma = change->range.end_avma,
-                                        .time_ns = change->time_ns,
-                                        .pid = change->pid };
-}
-
-/* They are few, and nearly in order. */
-static void sort_changes(struct code_images *c)
-{
-        for (size_t i = c->first + 1; i < c->n_changes; i++) {
-                const struct code_image_change change = c->changes[i];
-                size_t at = i;
-
-                for (; at > c->first && c->changes[at - 1].time_ns > change.time_ns; at--)
-                        c->changes[at] = c->changes[at - 1];
-                c->changes[at] = change;
-        }
-}
-
-/*
- * Memory was made executable again.  What was seen in it later than that, because of an earlier record, was not what
- * that record told of; of what a JIT told this is the record.
- */
-static void note_executable(struct code_images *c, const struct recent_mapping *mapping)
-{
-        size_t n_kept = c->first;
-        bool is_sorted = true;
-
-        recent_mappings_add(&c->recent, mapping);
-        for (size_t i = c->first; i < c->n_changes; i++) {
-                const struct recent_mapping code = mapping_of(&c->changes[i]);
-                bool is_newer = recent_mapping_is_newer(mapping, &code, c->changes[i].seen_ns);
-
-                if (is_newer && !c->changes[i].is_told) {
-                        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
-                        continue;
-                }
-                if (is_newer) {
-                        c->changes[i].time_ns = mapping->time_ns;
-                        is_sorted = false;
-                }
-                c->changes[n_kept++] = c->changes[i];
-        }
-        c->n_changes = n_kept;
-        if (!is_sorted)
-                sort_changes(c);
+        return image_changes_next(&c->changes, until_ns, ret_change);
 }
 
 /* Memory that an image was taken out of: another module than before, for what was sampled there before may be the image's. */
@@ -239,8 +173,7 @@ static int add_anonymous(const struct code_images *c, uint32_t process, uint32_t
 }
 
 /* Tables that are full are no reason to stop. */
-int code_images_put(struct code_images *c, struct process_track *process,
-                    const struct code_image_change *change)
+int code_images_put(struct code_images *c, struct process_track *process, const struct image_change *change)
 {
         struct address_range range = change->range;
         struct trace_mapping row = { .start_avma = range.start_avma,
@@ -284,6 +217,27 @@ static int add_module(struct code_images *c, const uint8_t *build_id, size_t bui
         return r == 0 ? trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &row, ret_module) : r;
 }
 
+/*
+ * The file that an image is of, by its build-id; 0 = it is not known.  A program may copy its own code into huge pages,
+ * where its mapping of the file was.
+ */
+static uint32_t find_file(const struct code_images *c, const struct memory_image *image)
+{
+        const struct trace_dictionary *d = c->parts.dictionary;
+        uint32_t n = image->build_id_bytes > 0 ? trace_dictionary_count(d, TRACE_TABLE_MODULES) : 0;
+
+        for (uint32_t id = 1; id <= n && id <= FILES_MAX; id++) {
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, id);
+                size_t n_bytes;
+                const char *build_id = trace_dictionary_string(d, row->build_id, &n_bytes);
+
+                if (row->kind == TRACE_MODULE_FILE && n_bytes == image->build_id_bytes &&
+                    memcmp(build_id, image->build_id, n_bytes) == 0)
+                        return id;
+        }
+        return 0;
+}
+
 /* Bytes in memory without a name, for the builder of unwind tables; -1 if that cannot be. */
 static int hold_bytes(const struct byte_buffer *bytes)
 {
@@ -301,23 +255,7 @@ static bool has_table(const struct code_images *c, uint32_t module)
         return code_tables_find(c->parts.tables, module, &known) != CODE_TABLES_NONE;
 }
 
-/* What is mapped of it is enough for its unwind table.  @held: the same, if it was read already. */
-static int want_table(struct code_images *c, uint32_t module, const struct byte_buffer *held)
-{
-        struct byte_buffer bytes = { .data = NULL };
-        int r = 0;
-
-        if (!c->parts.tables || has_table(c, module))
-                return 0;
-        if (held && held->used_bytes > 0)
-                return code_tables_want_image(c->parts.tables, module, hold_bytes(held));
-        if (memory_image_append_parts(&c->image, TABLE_BYTES_MAX, &bytes) == 0)
-                r = code_tables_want_image(c->parts.tables, module, hold_bytes(&bytes));
-        byte_buffer_deinit(&bytes);
-        return r;
-}
-
-/* ---- images that the program put there ----------------------------------------------------------------- */
+/* ---- what is kept of an image -------------------------------------------------------------------------- */
 
 /* The keeper has it after the first time, if it was not gone by then. */
 static bool may_want(struct code_images *c, uint32_t module)
@@ -382,22 +320,89 @@ static int add_whole(struct code_images *c, uint32_t module, const struct code_s
         return r;
 }
 
+/* ---- images that the program put there ----------------------------------------------------------------- */
+
+/* A look at memory, and what it is about: what has been there since `time_ns`. */
+struct image_look {
+        struct memory_image_place place;
+        uint64_t time_ns;
+        uint64_t began_ns; /* the look */
+};
+
+static bool is_unchanged(const struct code_images *c, const struct memory_image_part *part, uint64_t time_ns,
+                         uint64_t until_ns)
+{
+        const struct recent_mapping memory = { .start_avma = part->start_avma,
+                                               .end_avma = part->end_avma,
+                                               .time_ns = time_ns,
+                                               .pid = c->image.memory.pid };
+
+        return !recent_mappings_have_newer(&c->recent, &memory, until_ns);
+}
+
+/*
+ * All that was read of the image up to now has been there since the time in question, if its code is executable still and
+ * no record tells of other code.  To put that there the program has to take away what was there, and to make
+ * the new memory executable in the end, of which the kernel tells before anybody can see it: so first it is asked what
+ * is executable, then what is in the rings.
+ */
+static bool is_true(struct code_images *c, const struct image_look *look)
+{
+        const struct memory_image_part *part = memory_image_find_part(&c->image, &look->place);
+        uint64_t until_ns;
+
+        if (!part || !process_maps_has_code_at(look->place.pid, part->start_avma))
+                return false;
+        until_ns = clock_raw_ns();
+        recent_mappings_look(&c->recent);
+        return is_unchanged(c, part, look->time_ns, until_ns);
+}
+
+/* What is mapped of it is enough for its unwind table.  @held: the same, if it was read already. */
+static int want_table(struct code_images *c, uint32_t module, const struct image_look *look,
+                      const struct byte_buffer *held)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        int r = 0;
+
+        if (!c->parts.tables || has_table(c, module))
+                return 0;
+        if (held && held->used_bytes > 0)
+                return code_tables_want_image(c->parts.tables, module, hold_bytes(held));
+        if (memory_image_append_parts(&c->image, TABLE_BYTES_MAX, &bytes) == 0 && is_true(c, look))
+                r = code_tables_want_image(c->parts.tables, module, hold_bytes(&bytes));
+        byte_buffer_deinit(&bytes);
+        return r;
+}
+
+/* Reads what is mapped of it, if that is the image still.  Returns 0, -EFBIG, -EFAULT, -ENOMEM. */
+static int hold(struct code_images *c, const struct image_look *look, void *source)
+{
+        int r = image_source_hold(source, HELD_BYTES_MAX);
+
+        if (r == 0 && !is_true(c, look)) {
+                image_source_drop(source);
+                r = -EFAULT;
+        }
+        return r;
+}
+
 /* Its code is kept, and its table is built.  It may be gone at any moment, so what is little is read first of all. */
-static int keep_image(struct code_images *c, uint32_t module, uint64_t began_ns)
+static int keep_image(struct code_images *c, uint32_t module, const struct image_look *look)
 {
         struct code_source source = { .source = NULL };
         int r;
 
         if (!c->parts.keeper || !code_keeper_lacks(c->parts.keeper, module) || !may_want(c, module))
-                return want_table(c, module, NULL);
+                return want_table(c, module, look, NULL);
         r = image_source_new(&c->image, &source);
         if (r < 0)
                 return r;
-        r = image_source_hold(source.source, HELD_BYTES_MAX);
+        r = hold(c, look, source.source);
         if (r == 0 || r == -EFBIG) {
-                r = want_table(c, module, image_source_held(source.source));
+                r = want_table(c, module, look, image_source_held(source.source));
                 if (r == 0)
-                        r = add_whole(c, module, &source, began_ns);
+                        r = add_whole(c, module, &source, look->began_ns);
         }
         if (r == 0 || r == -EFAULT) /* of one that is gone the keeper says so */
                 return code_keeper_want(c->parts.keeper, module, &source);
@@ -405,43 +410,33 @@ static int keep_image(struct code_images *c, uint32_t module, uint64_t began_ns)
         return r < 0 ? r : 0;
 }
 
-/* The image in `image` is there: its code becomes its module's.  Tables that are full are no reason to stop. */
-static int take_image(struct code_images *c, uint64_t time_ns, uint64_t seen_ns, uint64_t began_ns)
+/*
+ * The image in `image` is there: its code becomes its module's.  Parts that were made executable later have records of
+ * their own.  Tables that are full are no reason to stop.
+ */
+static int take_image(struct code_images *c, const struct image_look *look)
 {
         const struct memory_image *image = &c->image;
-        struct code_image_change change = { .time_ns = time_ns,
-                                            .seen_ns = seen_ns,
-                                            .pid = image->memory.pid };
-        struct recent_mapping code;
-        int r = add_module(c, image->build_id, image->build_id_bytes, image->content, 0,
-                           &change.range.module);
+        struct image_change change = { .time_ns = look->time_ns, .pid = look->place.pid };
+        uint64_t until_ns = clock_raw_ns();
+        int r = 0;
 
-        if (r < 0)
-                return r == -EOVERFLOW ? 0 : r;
-        r = keep_image(c, change.range.module, began_ns);
+        change.range.module = find_file(c, image);
+        if (change.range.module == 0) {
+                r = add_module(c, image->build_id, image->build_id_bytes, image->content, 0,
+                               &change.range.module);
+                if (r < 0)
+                        return r == -EOVERFLOW ? 0 : r;
+                r = keep_image(c, change.range.module, look);
+        }
         for (size_t i = 0; i < image->n_parts && r == 0; i++) {
                 change.range.start_avma = image->parts[i].start_avma;
                 change.range.end_avma = image->parts[i].end_avma;
                 change.range.file_offset_bytes = image->parts[i].file_off;
-                code = mapping_of(&change);
-                if (recent_mappings_have_newer(&c->recent, &code, change.seen_ns))
-                        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
-                else
-                        r = add_change(c, &change);
+                if (is_unchanged(c, &image->parts[i], look->time_ns, until_ns))
+                        r = image_changes_add(&c->changes, &change);
         }
         return r;
-}
-
-/*
- * What was read is what the record told of, if it is executable still: then it was so all the time, unless another
- * record tells otherwise.  Else it may be about to become something else.
- */
-static bool is_code_still(struct code_images *c, uint64_t *ret_seen_ns)
-{
-        bool is_code = process_maps_has_code_at(c->image.memory.pid, c->image.parts[0].start_avma);
-
-        *ret_seen_ns = clock_raw_ns();
-        return is_code;
 }
 
 /* May all memory of the process be searched once more? */
@@ -452,26 +447,56 @@ static bool may_search(struct code_images *c, uint32_t pid)
         return process && process->n_searches++ < CODE_IMAGES_SEARCHES_MAX;
 }
 
-/* Returns 1 if an image was found, 0, -ENOMEM. */
-static int look(struct code_images *c, struct memory_image_place *place, uint64_t time_ns)
+/* In all memory, too, if it is there still: what is gone needs no search, and who comes next would be looked at too late for it. */
+static int find_image(struct code_images *c, struct memory_image_place *place)
 {
-        uint64_t began_ns = clock_raw_ns(), seen_ns;
+        int r = memory_image_find(place, &c->image);
+
+        if (r != 0)
+                return r;
+        if (!process_maps_has_code_at(place->pid, place->avma))
+                return -ESTALE;
+        if (!may_search(c, place->pid))
+                return 0;
+        place->searches = true;
+        return memory_image_find(place, &c->image);
+}
+
+/*
+ * What is there and has been since @time_ns.
+ * Returns 1 if that is an image, 0 if not, -ESTALE if what was there is gone, or may be; -ENOMEM.
+ */
+static int look_at(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
+{
+        struct image_look look = { .place = *place, .time_ns = time_ns, .began_ns = clock_raw_ns() };
+        struct searched_process *process = searched_process(c, place->pid);
         int r;
 
-        if (!begin_work(c, began_ns))
-                return 0;
-        r = memory_image_find(place, &c->image);
-        /* What is gone needs no search, and who comes next would be looked at too late for it. */
-        if (r == 0 && process_maps_has_code_at(place->pid, place->avma) && may_search(c, place->pid)) {
-                place->searches = true;
-                r = memory_image_find(place, &c->image);
-        }
-        if (r == 1)
-                r = is_code_still(c, &seen_ns);
-        if (r == 1 && take_image(c, time_ns, seen_ns, began_ns) < 0)
+        if (!begin_work(c, look.began_ns))
+                return -ESTALE;
+        r = find_image(c, &look.place);
+        if (r == 1 && process)
+                process->n_images++;
+        if (r == 1 && !is_true(c, &look))
+                r = -ESTALE;
+        if (r == 1 && take_image(c, &look) < 0)
                 r = -ENOMEM;
-        end_work(c, began_ns);
+        end_work(c, look.began_ns);
         return r;
+}
+
+/*
+ * Memory was made executable.  What is something else by now was perhaps an image, perhaps code of a compiler that tells
+ * of it in its own way: it counts in processes that have images.
+ */
+static int look_at_mapping(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
+{
+        int r = look_at(c, place, time_ns);
+        const struct searched_process *process = searched_process(c, place->pid);
+
+        if (r == -ESTALE && process && process->n_images > 0)
+                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
+        return r == -ENOMEM ? r : 0;
 }
 
 static bool begins_with(const struct perf_mmap *m, const char *name)
@@ -499,21 +524,23 @@ static bool is_file_itself(const struct code_images *c, const struct perf_mmap *
         return false;
 }
 
-static int look_into_memfd(struct code_images *c, struct memory_image_place *place, const struct perf_mmap *m,
-                           uint64_t time_ns)
+static int look_into_memfd(struct code_images *c, const struct memory_image_place *place,
+                           const struct perf_mmap *m, uint64_t time_ns)
 {
-        uint64_t began_ns = clock_raw_ns(), seen_ns;
+        struct image_look look = { .place = *place, .time_ns = time_ns, .began_ns = clock_raw_ns() };
         int r;
 
-        if (!begin_work(c, began_ns))
+        if (!begin_work(c, look.began_ns))
                 return 0;
         r = memory_image_find(place, &c->image);
-        if (r == 1)
-                r = !is_file_itself(c, m) && is_code_still(c, &seen_ns)
-                            ? take_image(c, time_ns, seen_ns, began_ns)
-                            : 0;
-        end_work(c, began_ns);
-        return r;
+        if (r == 1 && !is_file_itself(c, m)) {
+                if (is_true(c, &look))
+                        r = take_image(c, &look);
+                else
+                        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
+        }
+        end_work(c, look.began_ns);
+        return r < 0 ? r : 0;
 }
 
 /* The range around an address, if it is memory of no file and no image. */
@@ -555,12 +582,12 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
         if (count->n_looks == CODE_IMAGES_LOOKS_MAX || count->n_samples < UINT32_C(1) << 3 * count->n_looks)
                 return 0;
         count->n_looks++;
-        r = look(c, &place, time_ns);
+        r = look_at(c, &place, time_ns);
         if (r == 1)
                 *count = (struct place_count){
                         .n_samples = 0
                 }; /* the next program's code is as good as this one's */
-        return r < 0 ? r : 0;
+        return r == -ENOMEM ? r : 0;
 }
 
 /* ---- objects of JITs ----------------------------------------------------------------------------------- */
@@ -574,16 +601,16 @@ static bool writes_code(struct code_images *c, uint32_t pid)
 }
 
 static int add_parts(struct code_images *c, const struct jit_object *object,
-                     const struct code_image_change *common)
+                     const struct image_change *common)
 {
-        struct code_image_change change = *common;
+        struct image_change change = *common;
         int r = 0;
 
         for (size_t i = 0; i < object->n_parts && r == 0; i++) {
                 change.range.start_avma = object->parts[i].start_avma;
                 change.range.end_avma = object->parts[i].end_avma;
                 change.range.file_offset_bytes = object->parts[i].file_off;
-                r = add_change(c, &change);
+                r = image_changes_add(&c->changes, &change);
         }
         return r;
 }
@@ -609,9 +636,10 @@ static int add_object(void *context, uint32_t pid, struct jit_object *object, st
 static int see_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t seen_ns)
 {
         struct code_images *c = context;
-        struct code_image_change change = { .seen_ns = seen_ns, .pid = pid, .is_told = true };
+        struct image_change change = { .pid = pid };
 
         change.range.module = object->module;
+        recent_mappings_look(&c->recent);
         for (size_t i = 0; i < object->n_parts && !writes_code(c, pid); i++) {
                 const struct recent_mapping memory = { .start_avma = object->parts[i].start_avma,
                                                        .end_avma = object->parts[i].end_avma,
@@ -630,7 +658,7 @@ static int see_object(void *context, uint32_t pid, const struct jit_object *obje
 static int remove_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t known_ns)
 {
         struct code_images *c = context;
-        const struct code_image_change change = { .time_ns = known_ns, .pid = pid, .is_gone = true };
+        const struct image_change change = { .time_ns = known_ns, .pid = pid, .is_gone = true };
 
         return object->was_code && writes_code(c, pid) ? add_parts(c, object, &change) : 0;
 }
@@ -732,22 +760,20 @@ int code_images_look(struct code_images *c, const struct perf_record *record)
                                             .start_avma = m->start_avma,
                                             .end_avma = m->start_avma + m->length_bytes,
                                             .avma = m->start_avma };
-        const struct recent_mapping mapping = { .start_avma = place.start_avma,
-                                                .end_avma = place.end_avma,
-                                                .time_ns = record->time_ns,
-                                                .pid = record->pid };
         int r;
 
         if (!m->executable || place.end_avma <= place.start_avma)
                 return 0;
-        note_executable(c, &mapping);
         if (!is_anonymous(m)) /* a file in memory may be used like memory of no file */
                 return begins_with(m, memfd_name) ? look_into_memfd(c, &place, m, record->time_ns) : 0;
         note_writable(c, m, record->pid);
         r = look_at_lists(c, &place);
-        if (r == 0)
-                r = look(c, &place, record->time_ns);
-        return r < 0 ? r : 0;
+        return r < 0 ? r : look_at_mapping(c, &place, record->time_ns);
+}
+
+void code_images_see_records(struct code_images *c)
+{
+        recent_mappings_look(&c->recent);
 }
 
 int code_images_pause_ms(const struct code_images *c)

@@ -6,7 +6,8 @@
  *                   [code_images] -> code_keeper, code_tables
  *
  * A program maps executable memory and puts an image into it; or its JIT tells of
- * one.  The memory is read at once, before the record's turn comes; the image
+ * one.  The memory is read at once, before the record's turn comes; if it was the same
+ * from the record on until it had been read, the image
  * becomes a module, whose code is kept and whose unwind table is built; and when
  * the records have come so far, the process's addresses become the image's.
  *
@@ -19,21 +20,21 @@
 #ifndef SAMPLER_CODE_IMAGES_H
 #define SAMPLER_CODE_IMAGES_H
 
-#include "sampler/address_space.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODE_IMAGES_LOOKS_MAX    4     /* at memory that samples fall into, at the 1st, 8th, 64th, ... */
-#define CODE_IMAGES_SEARCHES_MAX 8     /* of all of a process's memory, one a stretch of code */
-#define CODE_IMAGES_CHANGES_MAX  65536 /* that wait for their turn */
+#define CODE_IMAGES_LOOKS_MAX    4 /* at memory that samples fall into, at the 1st, 8th, 64th, ... */
+#define CODE_IMAGES_SEARCHES_MAX 8 /* of all of a process's memory, one a stretch of code */
 
+struct address_range;
 struct code_images;
 struct code_keeper;
 struct code_regions;
 struct code_tables;
 struct error;
+struct event_set;
+struct image_change;
 struct loss_counter;
 struct perf_mmap;
 struct perf_record;
@@ -41,22 +42,12 @@ struct process_track;
 struct trace_dictionary;
 
 struct code_images_parts {
-        struct trace_dictionary *dictionary; /* all borrowed */
-        struct code_keeper *keeper;          /* NULL = nothing is kept */
-        struct code_regions *regions;        /* NULL = there are no generations */
+        const struct event_set *events; /* whose rings tell what is mapped; all borrowed */
+        struct trace_dictionary *dictionary;
+        struct code_keeper *keeper;   /* NULL = nothing is kept */
+        struct code_regions *regions; /* NULL = there are no generations */
         struct loss_counter *losses;
         struct code_tables *tables; /* NULL = no tables; then JITs are not found either */
-};
-
-/* From `time_ns` on, this is there in the process. */
-struct code_image_change {
-        uint64_t time_ns;
-        uint64_t
-                seen_ns; /* when it was seen: if other code was put there before that, it is not true; 0 = it is true in any case */
-        uint32_t pid;
-        bool is_told; /* by a JIT */
-        bool is_gone; /* the range is anonymous memory again; its module is 0 */
-        struct address_range range;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -73,6 +64,9 @@ int code_images_look(struct code_images *c, const struct perf_record *record);
 
 /* A file is mapped in a process now: it may be that of a JIT.  Returns 0 or -ENOMEM. */
 int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range);
+
+/* Records are about to be given back to the kernel: what they tell of mappings is remembered. */
+void code_images_see_records(struct code_images *c);
 
 /*
  * code_images_meet() - a sample fell on this address
@@ -92,11 +86,10 @@ int code_images_update(struct code_images *c);
 int code_images_pause_ms(const struct code_images *c);
 
 /* The next change up to @until_ns, in the order of time.  Returns false if there is none. */
-bool code_images_next(struct code_images *c, uint64_t until_ns, struct code_image_change *ret_change);
+bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_change *ret_change);
 
 /* Makes the change in its process: a row of MAPPINGS, and its address space.  Returns 0 or -ENOMEM. */
-int code_images_put(struct code_images *c, struct process_track *process,
-                    const struct code_image_change *change);
+int code_images_put(struct code_images *c, struct process_track *process, const struct image_change *change);
 
 /* The process has ended: its number may become another's. */
 void code_images_forget(struct code_images *c, uint32_t pid);

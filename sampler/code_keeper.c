@@ -277,7 +277,9 @@ static int find_code(struct code_keeper *k, uint32_t module, const struct perf_m
 /* Takes @fd, a file that is to be kept. */
 static int want_open_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap, int fd)
 {
-        struct image_request request = { .fd = fd, .build_id_bytes = mmap->build_id_bytes };
+        struct image_request request = { .fd = fd,
+                                         .build_id_bytes = mmap->build_id_bytes,
+                                         .written_ns = mmap->written_ns };
         int r = find_code(k, module, mmap);
         struct kept_code *code = r == 0 ? code_of_id(k, k->modules[module].code) : NULL;
 
@@ -360,6 +362,13 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
                 return judge(k, module, pid, mmap);
         }
         return fd >= 0 ? want_open_file(k, module, mmap, fd) : want_missing_file(k, module, mmap, fd);
+}
+
+int code_keeper_miss_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap)
+{
+        int r = k->reader ? reserve_module(k, module) : 0;
+
+        return r == 0 && k->reader ? want_missing_file(k, module, mmap, -ENOENT) : r;
 }
 
 void code_keeper_note_sample(struct code_keeper *k, uint32_t module)

@@ -86,6 +86,9 @@ int code_keeper_fd(const struct code_keeper *k);
 int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct trace_module *row,
                           uint32_t pid, const struct perf_mmap *mmap);
 
+/* The file of this module is another one already.  Returns 0 or -ENOMEM. */
+int code_keeper_miss_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap);
+
 /* Is code for @module of any use: it is neither there nor on its way? */
 bool code_keeper_lacks(const struct code_keeper *k, uint32_t module);
 

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "format/trace_spec.h"
 #include "sampler/build_id_note.h"
+#include "sampler/file_versions.h"
 #include "sampler/privileges.h"
 
 #include <errno.h>
@@ -185,6 +186,8 @@ static int try_file(struct image_reader *t, const struct image_request *request,
                 return -errno;
         if (!S_ISREG(before.st_mode))
                 return -EINVAL;
+        if (request->written_ns != 0 && file_written_ns(&before) != request->written_ns)
+                return -ESTALE;
         if (before.st_size <= 0)
                 return -ENODATA;
         r = judge(t, request);

@@ -32,7 +32,8 @@ struct image_request {
         int fd;      /* a regular file; -1 = @source */
         struct code_source source;
         uint8_t build_id[PERF_RECORD_BUILD_ID_MAX]; /* the file has this one, or is another file */
-        uint8_t build_id_bytes;                     /* 0 = not known */
+        uint8_t build_id_bytes;                     /* 0 = not known: ... */
+        int64_t written_ns; /* ... then it was written last at this time; 0 = that is not known either */
 };
 
 struct staged_image {

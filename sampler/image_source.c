@@ -96,7 +96,8 @@ static int read_copy(const struct image_source *s, uint64_t avma, uint64_t bytes
         n_bytes = out->used_bytes - before;
         bytes = out->data + before;
         if (r == 0 && memcmp(bytes, image->begin, image->header.n_bytes) == 0 &&
-            has_sections(&image->header, bytes, n_bytes) && has_code(s, bytes, n_bytes))
+            has_sections(&image->header, bytes, n_bytes) &&
+            memory_image_has_build_id(image, bytes, n_bytes) && has_code(s, bytes, n_bytes))
                 return 1;
         out->used_bytes = before;
         return r == -ENOMEM ? r : 0;
@@ -147,6 +148,13 @@ int image_source_hold(void *source, uint64_t bytes_max)
         if (r < 0)
                 byte_buffer_deinit(&s->held);
         return r;
+}
+
+void image_source_drop(void *source)
+{
+        struct image_source *s = source;
+
+        byte_buffer_deinit(&s->held);
 }
 
 const struct byte_buffer *image_source_held(const void *source)

@@ -37,6 +37,9 @@ int image_source_new(const struct memory_image *image, struct code_source *ret_s
  */
 int image_source_hold(void *source, uint64_t bytes_max);
 
+/* What is held turned out not to be the image. */
+void image_source_drop(void *source);
+
 /* What is held; empty if nothing is.  Borrowed. */
 const struct byte_buffer *image_source_held(const void *source);
 

@@ -38,20 +38,26 @@ static void list_parts(struct memory_image *image)
                                                     .file_off = s->file_off };
 }
 
-/* Is the memory in question code of this image? */
-static bool covers(const struct memory_image *image, const struct memory_image_place *place)
+const struct memory_image_part *memory_image_find_part(const struct memory_image *image,
+                                                       const struct memory_image_place *place)
 {
         for (size_t i = 0; i < image->n_parts; i++) {
                 const struct memory_image_part *p = &image->parts[i];
 
                 if (p->start_avma > p->end_avma || p->end_avma - p->start_avma > MEMORY_IMAGE_PART_BYTES)
-                        return false;
+                        return NULL;
                 if (place->avma != place->start_avma
                             ? p->start_avma <= place->avma && place->avma < p->end_avma
                             : p->start_avma < place->end_avma && place->start_avma < p->end_avma)
-                        return true;
+                        return p;
         }
-        return false;
+        return NULL;
+}
+
+/* Is the memory in question code of this image? */
+static bool covers(const struct memory_image *image, const struct memory_image_place *place)
+{
+        return memory_image_find_part(image, place) != NULL;
 }
 
 static void read_build_id(struct memory_image *image)
@@ -67,18 +73,17 @@ static void read_build_id(struct memory_image *image)
         }
 }
 
-/* Its header has not become another one while its code was read. */
-static bool is_there_still(const struct memory_image *image)
+/* The header at @avma has not become another one while the code was read. */
+static bool is_there_still(const struct memory_image *image, uint64_t avma)
 {
         uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES];
 
-        return image->header_avma == 0 ||
-               (process_memory_read_all(&image->memory, image->header_avma, begin, image->header.n_bytes) &&
-                memcmp(begin, image->begin, image->header.n_bytes) == 0);
+        return process_memory_read_all(&image->memory, avma, begin, image->header.n_bytes) &&
+               memcmp(begin, image->begin, image->header.n_bytes) == 0;
 }
 
-/* Returns 1, 0 if the code cannot be read, -ENOMEM. */
-static int hash_code(struct memory_image *image)
+/* The first mebibyte of its code as it is mapped now.  Returns 1, 0 if that cannot be read, -ENOMEM. */
+static int hash_code(const struct memory_image *image, uint64_t *ret_content)
 {
         struct byte_buffer code = { .data = NULL };
         int r = 0;
@@ -91,7 +96,7 @@ static int hash_code(struct memory_image *image)
                 r = process_memory_append(&image->memory, p->start_avma, n < room ? n : room, &code);
         }
         if (r == 0)
-                image->content = content_hash(code.data, code.used_bytes);
+                *ret_content = content_hash(code.data, code.used_bytes);
         byte_buffer_deinit(&code);
         return r == 0 ? 1 : r == -ENOMEM ? r : 0;
 }
@@ -287,8 +292,10 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
         if (r != 1)
                 return r;
         read_build_id(image);
-        r = hash_code(image);
-        return r == 1 && !is_there_still(image) ? 0 : r;
+        r = hash_code(image, &image->content);
+        return r == 1 && !is_there_still(image, image->header_avma ? image->header_avma : image->copy_avma)
+                       ? 0
+                       : r;
 }
 
 /* ---- its bytes ----------------------------------------------------------------------------------------- */
@@ -326,17 +333,9 @@ static uint64_t count_loaded(const struct elf_header *header)
         return end;
 }
 
-int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
+/* All that is loaded of it, each at its place in the file.  Returns 0, -EFAULT. */
+static int read_segments(const struct memory_image *image, uint8_t *bytes)
 {
-        uint64_t n_bytes = count_loaded(&image->header);
-        uint8_t *bytes;
-
-        if (n_bytes > bytes_max)
-                return -EFBIG;
-        bytes = byte_buffer_reserve(out, n_bytes);
-        if (!bytes)
-                return -ENOMEM;
-        memset(bytes, 0, n_bytes);
         for (size_t i = 0; i < image->header.n_segments; i++) {
                 const struct elf_header_segment *s = &image->header.segments[i];
 
@@ -346,8 +345,31 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
                     s->flags & PF_X)
                         return -EFAULT;
         }
-        if (!is_content(image, bytes, n_bytes))
-                return -EFAULT;
+        return 0;
+}
+
+/* Names lie beside the code, and no hash is of them: it is the image's code before and after they are read. */
+int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
+{
+        uint64_t n_bytes = count_loaded(&image->header), content;
+        uint8_t *bytes;
+        int r;
+
+        if (n_bytes > bytes_max)
+                return -EFBIG;
+        r = hash_code(image, &content);
+        if (r < 0 || r == 0 || content != image->content)
+                return r < 0 ? r : -EFAULT;
+        bytes = byte_buffer_reserve(out, n_bytes);
+        if (!bytes)
+                return -ENOMEM;
+        memset(bytes, 0, n_bytes);
+        r = read_segments(image, bytes);
+        if (r == 0 && (!is_content(image, bytes, n_bytes) ||
+                       (image->header_avma != 0 && !is_there_still(image, image->header_avma))))
+                r = -EFAULT;
+        if (r < 0)
+                return r;
         memcpy(bytes, image->begin, image->header.n_bytes);
         memset(bytes + HEADER_SECTIONS, 0, sizeof(uint64_t));
         memset(bytes + HEADER_SECTION_N, 0, 2 * sizeof(uint16_t));
@@ -355,25 +377,63 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
         return 0;
 }
 
+/* Code beyond what is hashed is compared with what is mapped now. */
+static bool has_rest(const struct memory_image *image, const uint8_t *bytes, uint8_t *scratch)
+{
+        uint64_t hashed = 0;
+
+        for (size_t i = 0; i < image->n_parts; i++) {
+                const struct memory_image_part *p = &image->parts[i];
+                uint64_t n_bytes = p->end_avma - p->start_avma;
+                uint64_t room = MEMORY_IMAGE_CONTENT_BYTES - hashed;
+                uint64_t done = n_bytes < room ? n_bytes : room;
+
+                hashed += done;
+                while (done < n_bytes) {
+                        size_t n = n_bytes - done < COMPARE_BYTES ? n_bytes - done : COMPARE_BYTES;
+
+                        if (!process_memory_read_all(&image->memory, p->start_avma + done, scratch, n) ||
+                            memcmp(scratch, bytes + p->file_off + done, n) != 0)
+                                return false;
+                        done += n;
+                }
+        }
+        return true;
+}
+
+static bool has_parts(const struct memory_image *image, size_t n_bytes)
+{
+        for (size_t i = 0; i < image->n_parts; i++) {
+                const struct memory_image_part *p = &image->parts[i];
+
+                if (p->file_off > n_bytes || p->end_avma - p->start_avma > n_bytes - p->file_off)
+                        return false;
+        }
+        return image->n_parts > 0;
+}
+
 bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
 {
         uint8_t *scratch = malloc(COMPARE_BYTES);
-        bool is_same = scratch != NULL && image->n_parts > 0;
+        bool is_same = scratch && has_parts(image, n_bytes) && is_content(image, bytes, n_bytes) &&
+                       has_rest(image, bytes, scratch);
 
-        for (size_t i = 0; i < image->n_parts && is_same; i++) {
-                const struct memory_image_part *p = &image->parts[i];
-                uint64_t left = p->end_avma - p->start_avma, done = 0;
-
-                is_same = p->file_off <= n_bytes && left <= n_bytes - p->file_off;
-                while (is_same && left > 0) {
-                        size_t n = left < COMPARE_BYTES ? left : COMPARE_BYTES;
-
-                        is_same = process_memory_read_all(&image->memory, p->start_avma + done, scratch, n) &&
-                                  memcmp(scratch, bytes + p->file_off + done, n) == 0;
-                        done += n;
-                        left -= n;
-                }
-        }
         free(scratch);
         return is_same;
+}
+
+bool memory_image_has_build_id(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
+{
+        uint8_t id[ELF_HEADER_BUILD_ID_MAX];
+        size_t id_bytes = 0;
+
+        if (image->build_id_bytes == 0)
+                return true;
+        for (size_t i = 0; i < image->header.n_segments && id_bytes == 0; i++) {
+                const struct elf_header_segment *s = &image->header.segments[i];
+
+                if (s->type == PT_NOTE && s->file_off <= n_bytes && s->file_bytes <= n_bytes - s->file_off)
+                        id_bytes = elf_header_find_build_id(bytes + s->file_off, s->file_bytes, id);
+        }
+        return id_bytes == image->build_id_bytes && memcmp(id, image->build_id, id_bytes) == 0;
 }

@@ -66,6 +66,10 @@ struct memory_image_place {
  */
 int memory_image_find(const struct memory_image_place *place, struct memory_image *ret_image);
 
+/* The part that the memory in question is in; NULL if there is none. */
+const struct memory_image_part *memory_image_find_part(const struct memory_image *image,
+                                                       const struct memory_image_place *place);
+
 /*
  * memory_image_append_parts() - what is mapped of it: headers and loaded segments, at their places in the file
  * The header says that there are no section headers: those are not mapped.
@@ -73,7 +77,13 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
  */
 int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out);
 
-/* Is the code in @bytes, a whole image with this one's header, that which is mapped? */
+/*
+ * Is the code in @bytes, a whole image with this one's header, that which was found?  What is mapped there may be another
+ * image by now; of longer code than is hashed the rest is compared with it.
+ */
 bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
+
+/* Has the file in @bytes the same build-id?  Images of the same code may be different ones.  True for one that has none. */
+bool memory_image_has_build_id(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
 #endif /* SAMPLER_MEMORY_IMAGE_H */

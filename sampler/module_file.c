@@ -233,6 +233,33 @@ static int open_below(int root_fd, uint32_t pid, const char *path, const struct 
         return reopen(folder_fd, mmap, path, err);
 }
 
+/* In what is our root now. */
+static int open_here(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)
+{
+        int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int fd = root_fd < 0 ? error_errno(err, "/") : open_below(root_fd, pid, path, mmap, err);
+
+        io_close(&root_fd);
+        return fd;
+}
+
+/*
+ * The process has another root than when it mapped this, as after chroot(2): then likely it had ours.  Where only an
+ * inode's number tells the file, it has to be on the same device.
+ */
+static int open_outside(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)
+{
+        int fd = open_here(pid, path, mmap, err);
+        struct stat status;
+
+        if (fd >= 0 && mmap->build_id_bytes == 0 &&
+            (fstat(fd, &status) < 0 || status.st_dev != makedev(mmap->device_major, mmap->device_minor))) {
+                io_close(&fd);
+                return error_set(err, -ENOENT, "%s: another file", path);
+        }
+        return fd;
+}
+
 static int open_by_path(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)
 {
         char root[LINK_BYTES];
@@ -240,15 +267,12 @@ static int open_by_path(uint32_t pid, const char *path, const struct perf_mmap *
 
         (void)snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
         root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (root_fd < 0) {
-                /* The process has ended, or is not ours to look into; likely it has the files that we have. */
-                root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-                if (root_fd < 0)
-                        return error_errno(err, "/");
-        }
+        /* The process has ended, or is not ours to look into; likely it has the files that we have. */
+        if (root_fd < 0)
+                return open_here(pid, path, mmap, err);
         fd = open_below(root_fd, pid, path, mmap, err);
         io_close(&root_fd);
-        return fd;
+        return fd == -ENOENT || fd == -ENOTDIR ? open_outside(pid, path, mmap, err) : fd;
 }
 
 int module_file_open(uint32_t pid, const struct perf_mmap *mmap, struct error *err)

@@ -7,11 +7,11 @@
  * In this order: /proc/PID/map_files (also what is deleted, or in no folder at
  * all; needs CAP_CHECKPOINT_RESTORE), at the range that the kernel told or, where
  * that has become another since, at the one that /proc/PID/maps shows now;
- * /proc/PID/root/PATH (the program's own view of the file system); PATH.  A file
- * that is not the one that was mapped is passed over: by its inode and the inode's generation, where the
- * kernel told that (the device is another number in stat(2) on btrfs and overlays);
- * where it told the build-id, whoever reads the file has to compare.  By its path, only a file that the process's
- * user can read: everybody may, or it is his, or the very inode of that device.
+ * /proc/PID/root/PATH (the program's own view of the file system); PATH, if the program has ended, or has
+ * another root by now, in which nothing has that name.  A file that is not the one that was mapped is passed
+ * over: by its inode and the inode's generation, where the kernel told that (the device is another number in stat(2)
+ * on btrfs and overlays); where it told the build-id, whoever reads the file has to compare.  By its path, only a
+ * file that the process's user can read: everybody may, or it is his, or the very inode of that device.
  */
 #ifndef SAMPLER_MODULE_FILE_H
 #define SAMPLER_MODULE_FILE_H

@@ -59,6 +59,7 @@ struct perf_mmap {
         uint64_t time_ns; /* of the record; 0 = it comes from elsewhere */
         uint64_t inode;
         uint32_t device_major, device_minor; /* these and the inode are 0 if the build-id is there */
+        int64_t written_ns;        /* of a file without a build-id, as file_versions tells; 0 = not known */
         uint32_t inode_generation; /* tells a file from one that had the same inode before; 0 = not known */
         uint8_t build_id[PERF_RECORD_BUILD_ID_MAX];
         uint8_t build_id_bytes; /* 0 = the kernel gives none */
@@ -92,6 +93,8 @@ struct perf_record {
                         uint8_t wait;       /* out: enum trace_wait_state */
                         uint32_t other_pid; /* of a CPU-wide event: who comes, or who went; 0 = unknown */
                         uint32_t other_tid; /* (0 = the idle task) */
+                        uint64_t
+                                ran_ns; /* out: since it was switched in, as the scheduler counts; 0 = not known */
                         bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
                         struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;

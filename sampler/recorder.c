@@ -593,13 +593,12 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
                 return true;
         if (is_attaching(r) && recorded_scope_has_ended(&r->scope))
                 return true;
-        if (r->options->bytes_max != 0 && r->result->progress.file_bytes >= r->options->bytes_max) {
-                r->result->stopped = r->result->is_full = true;
-                return true;
-        }
-        if (now_ns >= r->stop_ns)
+        /* Of no limit, which is 0, one less is more than there can be. */
+        r->result->is_full = r->result->progress.file_bytes > r->options->bytes_max - 1;
+        if (r->result->is_full || now_ns >= r->stop_ns)
                 r->result->stopped = true;
-        return now_ns >= r->stop_ns || (r->deadline_ns != 0 && now_ns >= r->deadline_ns);
+        return r->result->is_full || now_ns >= r->stop_ns ||
+               (r->deadline_ns != 0 && now_ns >= r->deadline_ns);
 }
 
 static int collect(struct recorder *r, struct error *err)

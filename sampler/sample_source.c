@@ -9,7 +9,10 @@
 #include "sampler/code_keeper.h"
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
+#include "sampler/early_opener.h"
 #include "sampler/event_set.h"
+#include "sampler/file_versions.h"
+#include "sampler/image_changes.h"
 #include "sampler/jit_files.h"
 #include "sampler/kept_copy.h"
 #include "sampler/loss_counter.h"
@@ -32,7 +35,8 @@
 int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
 {
         bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
-        const struct code_images_parts images = { .dictionary = parts->dictionary,
+        const struct code_images_parts images = { .events = parts->events,
+                                                  .dictionary = parts->dictionary,
                                                   .keeper = parts->keeper,
                                                   .regions = parts->regions,
                                                   .losses = parts->losses,
@@ -56,12 +60,13 @@ int sample_source_init(struct sample_source *s, const struct sample_source_parts
                 .opened = parts->opened,
                 .stacks = { .dictionary = parts->dictionary, .keeper = parts->keeper },
                 .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
+                .versions = file_versions_new(),
         };
         if (code_images_new(&images, &s->images) < 0)
                 return -ENOMEM;
         /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
         group_counts_init(&s->counts, parts->events->layout.read_format, of_threads, !of_threads);
-        return s->heads ? 0 : -ENOMEM;
+        return s->heads && s->versions ? 0 : -ENOMEM;
 }
 
 void sample_source_deinit(struct sample_source *s)
@@ -69,6 +74,7 @@ void sample_source_deinit(struct sample_source *s)
         group_counts_deinit(&s->counts);
         stack_builder_deinit(&s->stacks);
         code_images_free(s->images);
+        file_versions_free(s->versions);
         free(s->heads);
         s->heads = NULL;
 }
@@ -296,12 +302,33 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
 }
 
+/* Where there is no build-id: a file that is written over in its place is another module each time. */
+static int add_version(struct sample_source *s, const struct perf_record *rec, struct trace_module *row,
+                       struct perf_mmap *m, bool *ret_is_lost)
+{
+        struct file_version version = { .number = 0 };
+        int r = 0;
+
+        if (row->kind == TRACE_MODULE_FILE && row->inode != 0 &&
+            early_opener_wants_path(m->path, m->path_bytes))
+                r = file_versions_find(s->versions, s->opened, rec->pid, m, rec->time_ns, &version);
+        row->content = version.number;
+        if (version.is_lost) { /* the file that is there is not what was mapped */
+                row->device = 0;
+                row->inode = 0;
+        }
+        m->written_ns = version.written_ns;
+        *ret_is_lost = version.is_lost;
+        return r;
+}
+
 /* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
 static int add_module(struct sample_source *s, uint32_t process, const struct perf_record *rec,
                       uint32_t *ret_module)
 {
-        const struct perf_mmap *m = &rec->mmap;
+        struct perf_mmap mapping = rec->mmap, *m = &mapping;
         struct trace_module row = { .kind = module_kind(m) };
+        bool is_lost = false;
         int r = trace_dictionary_add_string(s->dictionary, m->path, m->path_bytes, &row.path);
 
         if (r == 0 && m->build_id_bytes > 0)
@@ -316,7 +343,11 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
                 row.generation = m->inode_generation;
         }
         if (r == 0)
+                r = add_version(s, rec, &row, m, &is_lost);
+        if (r == 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        if (is_lost)
+                return r == 0 && s->keeper ? code_keeper_miss_file(s->keeper, *ret_module, m) : r;
         if (r == 0 && s->keeper) /* first: it may be gone in a millisecond */
                 r = code_keeper_want_file(s->keeper, *ret_module, &row, rec->pid, m);
         if (r == 0 && s->jit)
@@ -389,7 +420,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
 /* Images in memory of no file that are there by then, or are gone.  Of a process that is not known any more: nothing. */
 static int take_images(struct sample_source *s, uint64_t until_ns)
 {
-        struct code_image_change change;
+        struct image_change change;
         int r = 0;
 
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
@@ -694,6 +725,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 if (r < 0)
                         (void)error_set(err, r, "no memory for kernel records");
         }
+        code_images_see_records(s->images);
         for (size_t i = 0; i < s->events->n_rings; i++)
                 perf_ring_release(&s->events->rings[i]);
         if (r == 0)
@@ -757,10 +789,7 @@ static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret
         return 0;
 }
 
-/*
- * What is seen in a process's memory is true if no record tells of other code there before it was looked at.  Such a
- * record may be in a ring that was gone through already: once more, until there is nothing new.
- */
+/* To look at code takes time, in which more may have come that is gone soon: once more, until there is nothing new. */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
 {
         bool has_code = true;

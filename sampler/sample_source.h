@@ -26,6 +26,7 @@ struct code_images;
 struct code_keeper;
 struct code_regions;
 struct code_tables;
+struct file_versions;
 struct error;
 struct event_set;
 struct jit_files;
@@ -66,6 +67,7 @@ struct sample_source {
         struct opened_files *opened;    /* files that are open already; NULL = none */
         struct code_images *images;     /* heap, owned */
         uint64_t images_ns;             /* frames of later records are of images that are put in now */
+        struct file_versions *versions; /* heap, owned */
         struct stack_builder stacks;
         struct group_counts counts;
         struct ring_head *heads; /* heap, owned: one a ring */

@@ -71,7 +71,8 @@ struct thread_track {
         struct stack_stitch stitch; /* these are the stack_unwinder's: the last whole stack, */
         struct cut_stacks cuts;     /* those that wait to be completed, */
         uint64_t late_read_ns;      /* and when memory was last read for one */
-        bool waits_by_sample;       /* `waited_at` is of a sample, which its switch follows at once */
+        uint64_t out_ns;      /* when it left its CPU, as BPF told; 0 = it is on one, or nothing is known */
+        bool waits_by_sample; /* `waited_at` is of a sample, which its switch follows at once */
         struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
 
         uint64_t last_ns; /* of the last event written */

@@ -47,6 +47,24 @@ int wait_records_take_sample(struct sample_source *s, const struct perf_record *
         return make_stack(s, thread, &rec->sample.stack, rec->time_ns, &thread->waited_at, &at);
 }
 
+/*
+ * Who leaves a CPU twice came back in between.  There are kernels that tell nothing of what happens while some threads run,
+ * as those of whoever watches over a virtual machine; then nobody hears of the switch from them to one of ours.  For how long it
+ * has run the scheduler knows.
+ */
+static int add_unseen(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
+        uint64_t ran_ns = rec->context_switch.ran_ns;
+
+        if (thread->out_ns == 0 || thread->out_ns >= rec->time_ns)
+                return 0;
+        event.time_ns -= ran_ns < rec->time_ns - thread->out_ns ? ran_ns : rec->time_ns - thread->out_ns;
+        event.switch_in.cpu = rec->cpu;
+        loss_counter_add(s->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
+        return queue(s, thread, event);
+}
+
 int wait_records_take_switch(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
@@ -64,6 +82,11 @@ int wait_records_take_switch(struct sample_source *s, const struct perf_record *
                 r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
                 if (rec->context_switch.same_stack)
                         at = thread->waited_at;
+        }
+        if (r == 0 && s->switches) {
+                if (rec->context_switch.out)
+                        r = add_unseen(s, thread, rec);
+                thread->out_ns = rec->context_switch.out ? rec->time_ns : 0;
         }
         if (rec->context_switch.out) {
                 event.op = TRACE_OP_SWITCH_OUT;

@@ -87,11 +87,16 @@ static bool was_changed(const struct lookup *l, const struct stat *status)
 /* For a module without a build-id. */
 static enum image_source judge_inode(const struct lookup *l, int fd)
 {
-        const struct symbol_search *search = l->finder->search;
+        const struct image_finder *f = l->finder;
+        const struct trace_module_image *kept = module_images_find(f->images, f->dictionary, l->id);
+        const struct symbol_search *search = f->search;
         struct stat status;
 
         if (l->module->inode == 0 || (search && search->is_other_machine) || fstat(fd, &status) < 0)
                 return IMAGE_SOURCE_UNCHECKED;
+        /* It was another one already while it was recorded, or was written over again and again. */
+        if ((kept && kept->state == TRACE_IMAGE_TOO_LATE) || l->module->content != 0)
+                return IMAGE_SOURCE_DIFFERS;
         return status.st_dev == l->module->device && status.st_ino == l->module->inode &&
                                !was_changed(l, &status)
                        ? IMAGE_SOURCE_FILE

@@ -97,12 +97,12 @@ reported() { # name, jq's expression
         jq -r "$2" "$TMPDIR/$1.json"
 }
 
-# The samples and events that were lost on the way, as lines "CODE count".  A time that was corrected, or callers
+# The samples and events that were lost on the way, as lines "CODE count".  A time that was corrected or estimated, or callers
 # that are missing, are listed by reports too but nothing that can be counted is missing then: how many callstacks
 # are whole is the business of complete_stacks.sh.
 lost() { # name
         reported "$1" '.missing[] | select(.source == "loss") |
-                select(.code != "CLOCK_CORRECTED") |
+                select(.code != "CLOCK_CORRECTED" and .code != "SWITCHES_UNSEEN") |
                 select((.code | startswith("STACK_") | not) or .code == "STACK_TABLE_FULL") |
                 "\(.code) \(.count)"'
 }

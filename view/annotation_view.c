@@ -40,8 +40,10 @@ static void make_key(char key[ANNOTATION_VIEW_KEY_BYTES], struct report_string n
         static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.";
         size_t n = name.n_bytes < ANNOTATION_VIEW_KEY_BYTES ? name.n_bytes : ANNOTATION_VIEW_KEY_BYTES - 1;
 
+        memset(key, '_', n);
         for (size_t i = 0; i < n; i++)
-                key[i] = name.bytes[i] != '\0' && strchr(fine, name.bytes[i]) ? name.bytes[i] : '_';
+                if (memchr(fine, name.bytes[i], sizeof(fine) - 1))
+                        key[i] = name.bytes[i];
         key[n] = '\0';
 }
 

@@ -84,6 +84,9 @@ static void add_groups(const struct filling *f)
                                  w->n_samples[WHY_TYPICAL]);
         view_document_add_real(d, "slow_moves", "moves, slow", VIEW_REAL, w->n_moves[WHY_SLOW]);
         view_document_add_real(d, "typical_moves", "moves, typical", VIEW_REAL, w->n_moves[WHY_TYPICAL]);
+        view_document_add_number(d, "slow_moved", "moved, slow", VIEW_COUNT, w->links.n_moved_slow);
+        view_document_add_number(d, "typical_moved", "moved, typical", VIEW_COUNT, w->links.n_moved_typical);
+        view_document_add_real(d, "moved_p", "moved, p", VIEW_REAL, w->links.moved_p);
         view_document_add_number(d, "candidates", "candidates", VIEW_COUNT, w->n_tests);
 }
 
@@ -509,11 +512,11 @@ static void add_warnings(const struct filling *f)
                 return;
         if (c->event == 0)
                 view_document_warn(d, "no samples: what ran in the extra time is unknown");
-        else if (w->are_fibers)
+        if (w->are_fibers)
                 view_document_warn(d,
-                                   "zones of fibers: samples and waits of the threads that they ran on are "
-                                   "not looked at");
-        else if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
+                                   "zones of fibers: what they waited for is not known, only how long they "
+                                   "were suspended");
+        if (c->event != 0 && w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
                 view_document_warn(d,
                                    "not enough samples: %" PRIu64 " in slow instances, %d are needed to "
                                    "compare functions: record at a higher rate (-F)",
@@ -576,7 +579,7 @@ static void add_hints(const struct filling *f)
                 hint(f, "report --zone", &zone, "");
         if (has_slow && w->groups[WHY_SLOW].n < WHY_SLOW_MIN && larger_share(w))
                 hint(f, "why --zone", &zone, larger_share(w));
-        if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN && !w->are_fibers)
+        if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
                 view_document_hint(f->document, "hyprof record -F 9999 --off-cpu COMMAND");
 }
 

@@ -296,8 +296,27 @@ static bool lacks_samples(const struct why *w, double machine)
 {
         double extra_on_cpu = w->on_cpu_ns[WHY_SLOW] - w->on_cpu_ns[WHY_TYPICAL];
 
-        return !w->are_fibers && w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN && machine < 0.5 &&
+        return w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN && machine < 0.5 &&
                extra_on_cpu > 0.5 * w->extra_ns && w->collector.event != 0;
+}
+
+/* The same code takes longer: where, and what goes with it. */
+static void add_links(const struct why *w, struct byte_buffer *out)
+{
+        const struct why_links *links = &w->links;
+
+        if (links->zone != 0) {
+                add(out, "; ");
+                add_share(out, links->zone_share);
+                add(out, " of the extra time is in the zone ");
+                add_quoted(out, why_words_name(w, WHY_CAUSE_ZONE, links->zone));
+        }
+        if (links->is_moved)
+                add(out,
+                    "; %.0f%% of the slow instances went on on another CPU, %.0f%% of the typical ones, more "
+                    "than their length explains: after a move the caches are cold",
+                    100 * (double)links->n_moved_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
+                    100 * (double)links->n_moved_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
 }
 
 /* Nothing of the program is certain enough: what is largest, as what it is. */
@@ -326,6 +345,7 @@ static void add_no_cause(const struct why *w, struct byte_buffer *out)
                         add(out, " of the extra time is spent in the same functions as in typical instances, "
                                  "mostly in ");
                         add_function(out, why_words_function(w, same->id));
+                        add_links(w, out);
                 } else if (largest && largest->kind == WHY_CAUSE_UNEXPLAINED) {
                         add(out, ": no sample and no wait explains ");
                         add_share(out, largest->share.value);

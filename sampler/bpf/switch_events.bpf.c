@@ -41,12 +41,17 @@ struct css_set {
         struct cgroup *dfl_cgrp;
 } KERNEL_STRUCT;
 
+struct sched_entity {
+        __u64 sum_exec_runtime, prev_sum_exec_runtime;
+} KERNEL_STRUCT;
+
 struct task_struct {
         MACHINE_TASK_MEMBERS
         unsigned int __state;
         unsigned int flags;
         int pid, tgid;
         struct css_set *cgroups;
+        struct sched_entity se;
 } KERNEL_STRUCT;
 
 /* A kernel before 5.14. */
@@ -323,6 +328,14 @@ static __always_inline __u32 state_of(const __u64 *ctx, struct task_struct *prev
         return (__u32)((struct task_struct___old *)prev)->state;
 }
 
+/* The scheduler has counted up to now before it tells of the switch. */
+static __always_inline __u64 ran_ns_of(struct task_struct *task)
+{
+        if (!bpf_core_field_exists(task->se.prev_sum_exec_runtime))
+                return 0;
+        return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
@@ -358,6 +371,7 @@ int on_switch(__u64 *ctx)
         record->prev_tid = (__u32)prev->pid;
         record->next_pid = (__u32)next->tgid;
         record->next_tid = (__u32)next->pid;
+        record->prev_ran_ns = is_prev_wanted ? ran_ns_of(prev) : 0;
         record->head.flags = flags;
 
         if (settings.stacks && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT &&

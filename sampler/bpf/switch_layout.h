@@ -62,6 +62,7 @@ struct switch_record_head {
 struct switch_record_switch {
         struct switch_record_head head;
         __u32 prev_pid, prev_tid, next_pid, next_tid;
+        __u64 prev_ran_ns; /* since it was last switched in, as the scheduler counts; 0 = not known, or it is not wanted */
 };
 
 struct switch_record_wakeup {

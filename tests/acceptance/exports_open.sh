@@ -144,7 +144,7 @@ same_in_chrome() { # name
                         .fine = (.fine and (.open == [] or $x.ts + $x.dur <= .open[-1] + 0.002)) |
                         .open += [$x.ts + $x.dur]) | .fine)' "$TMPDIR/$1.trace.json" >"$TMPDIR/keys" || { echo "not in order" && return 1; }
         same "$(reported "$1" '.zones.rows[] | "\(.count + .unclosed) \(.total_ns) \(.name)"' | sort)" \
-                "$(jq -r '.traceEvents[] | select(.ph == "X") | "\(.dur * 1000 | round) \(.name)"' "$TMPDIR/$1.trace.json" |
+                "$(jq -r '.traceEvents[] | select(.ph == "X" and .cat == "zone") | "\(.dur * 1000 | round) \(.name)"' "$TMPDIR/$1.trace.json" |
                         awk '{ count[$2]++; total[$2] += $1 } END { for (name in count) printf "%d %d %s\n", count[name], total[name], name }' | sort)"
 }
 
@@ -170,12 +170,26 @@ figure "profiler-cli, speedscope: $(jq -r .version "$CONSUMERS"/node_modules/{@f
 every_event() {
         export_as firefox every .json.gz || return 1
         gzip -dc "$TMPDIR/every.json.gz" >"$TMPDIR/every.json" || return 1
-        jq -e '[.threads[].markers.data[].type] | contains(["Zone", "Message", "Frame"])' "$TMPDIR/every.json" || return 1
+        jq -e '[.threads[].markers.data[].type] | contains(["Zone", "Message", "Frame", "Lock", "Device"])' "$TMPDIR/every.json" || return 1
         jq -e '.counters | length > 0' "$TMPDIR/every.json" || return 1
         jq -e '[.threads[] | select(has("nativeAllocations"))] | length > 0' "$TMPDIR/every.json" || return 1
         open_in_firefox every
 }
-holds "firefox: markers, messages, frames, counters and allocations open too" every_event
+holds "firefox: markers, messages, frames, locks, devices, counters and allocations open too" every_event
+
+locks_and_devices() {
+        export_as chrome every .trace.json || return 1
+        # Two waits, the second after the lock was renamed; two spans of 200 and 100 ns on a thread of their own.
+        same "lock wait for renamed
+lock wait for renamed
+device kernel
+device kernel" "$(jq -r '.traceEvents[] | select(.cat == "lock" or .cat == "device") | "\(.cat) \(.name)"' \
+                "$TMPDIR/every.trace.json")" || return 1
+        same "1 300 queue" "$(jq -r '.traceEvents as $all | [$all[] | select(.cat == "device")] |
+                "\([.[].tid] | unique | length) \([.[].dur] | add * 1000 | round) \(.[0].tid as $tid |
+                $all[] | select(.ph == "M" and .tid == $tid) | .args.name)"' "$TMPDIR/every.trace.json")"
+}
+holds "chrome: waits for locks and zones of devices" locks_and_devices
 
 few_markers() {
         export_as firefox two .json.gz --max-markers 100 || return 1

@@ -138,6 +138,10 @@ fi
 if command -v protoc >/dev/null; then
         check_perfetto two_zones
         check_perfetto every
+        holds "every: Perfetto has a track of the device, with two zones" same 2 \
+                "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/every.perfetto" |
+                        awk '/name: "queue"/ { n++ } /track_uuid: / { uuid = $2 } /name: "kernel"/ { zones[uuid]++ }
+                                END { for (u in zones) if (n > 0) print zones[u] }')"
         holds "two_zones: Perfetto has the context switches" compare \
                 "$(awk '$1 == "switches" { print $2 }' "$TMPDIR/two_zones.totals")" ">=" "$(reported two_zones .counts.context_switches)"
         export_as two_zones perfetto --zone a

@@ -35,6 +35,11 @@ holds "annotate: its samples are all there" same "$("$HYPROF" annotate --json "$
 holds "the last format counts" same "$(head -n 1 "$TMPDIR/csv")" "$("$HYPROF" annotate --json --source --csv "$trace" function_40 2>/dev/null | head -n 1)"
 holds "also of a report" same "$("$HYPROF" report --zones --csv "$trace")" "$("$HYPROF" report --json --zones --csv "$trace")"
 
+# ---- the overview is one look, and says what comes next
+"$HYPROF" report "$trace" >"$TMPDIR/overview"
+holds "report: about 60 lines, however many functions, zones and threads" compare "$(wc -l <"$TMPDIR/overview")" "<=" 66
+holds "report: what comes next" grep -qxF "  hyprof report --zone $("$HYPROF" report --zones --json "$trace" | jq -r '.zones.rows[0].handle') $trace" "$TMPDIR/overview"
+
 # ---- what is not well
 head -c 2000 "$trace" >"$TMPDIR/cut.hyp"
 holds "check --json of a trace that is cut off: status 1" ends_with 1 "$HYPROF" check --json "$TMPDIR/cut.hyp"

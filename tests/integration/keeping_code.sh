@@ -152,6 +152,16 @@ else
         skips "in another mount namespace" "no right to make one"
 fi
 
+# ---- one file, which is written over for each kernel, without a build-id
+cc -O2 -g -shared -fPIC -fno-omit-frame-pointer -Wl,--build-id=none -o "$TMPDIR/template.so" tests/workloads/kernel_template.c
+holds "one file: is recorded" record over -F 2000 "$WORKLOADS/w_kernel_turns" "$TMPDIR/template.so" 300 2 0
+read_trace over
+own='kind == "sample" && path ~ /^.kernel_[0-9]+$/ && module ~ /.kernel[.]so$/ && self ~ /^kernel_[0-9]+$/'
+holds "one file: no sample has another kernel's name" same 0 "$(n_events over "$own && self != substr(path, 2)")"
+holds "one file: some have their own" compare "$(n_events over "$own")" ">" 0
+figure "one file: $(n_events over "$own") samples with their names, $(
+        n_events over 'kind == "sample" && module ~ /.kernel[.]so$/ && self == "?"') without"
+
 # ---- hostile files
 
 holds "4 GiB, sparse" keep sparse sparse kernel.so
@@ -163,7 +173,7 @@ n=2000 keep truncated truncated kernel.so
 holds "made shorter and longer while it is read" is_whole truncated
 holds "made shorter and longer: kept as it is in the end, or not at all" sh -c "
         images=\$(echo '$(images truncated /truncated.so)')
-        [ \"\${images#* }\" = 1 ] || [ \"\${images#* }\" = 4 ]"
+        case \"\${images#* }\" in 1 | 2 | 4) ;; *) false ;; esac"
 n=100000 keep mappings mappings nameless.so
 holds "100,000 mappings" is_whole mappings
 holds "100,000 mappings: the code is there once" same 1 "$(images mappings /nameless.so | wc -l)"

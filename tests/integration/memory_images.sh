@@ -86,6 +86,39 @@ done
 holds "turns: an image with a build-id has its name from it" grep -q "$(readelf -n "$TMPDIR/second.so" |
         sed -n 's/.*Build ID: \(........\).*/[image \1]/p')" "$TMPDIR/turns.events"
 
+# ---- a program that puts its own code into memory of no file, as those do that want huge pages
+cat >"$TMPDIR/own.c" <<'EOS'
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#define PAGE __attribute__((aligned(4096), noinline))
+PAGE __attribute__((section(".text.own"))) void own_busy(uint64_t n_rounds)
+{
+        while (n_rounds > 0) {
+                n_rounds--;
+                __asm__ volatile("" : "+r"(n_rounds));
+        }
+}
+PAGE __attribute__((section(".text.z_behind"))) int main(void)
+{
+        static char copy[4096];
+        memcpy(copy, (void *)own_busy, sizeof(copy));
+        void *at = mmap((void *)own_busy, sizeof(copy), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        if (at == MAP_FAILED)
+                return 1;
+        memcpy(at, copy, sizeof(copy));
+        if (mprotect(at, sizeof(copy), PROT_READ | PROT_EXEC) < 0)
+                return 1;
+        own_busy(1000000000);
+        return 0;
+}
+EOS
+cc -O2 -g -ffunction-sections -Wl,--build-id,-z,max-page-size=4096 -o "$TMPDIR/own" "$TMPDIR/own.c"
+holds "own code in memory of no file: is recorded" record own "$TMPDIR/own"
+read_trace own
+holds "own code: it is the program's" compare "$(n_events own 'kind == "sample" && self == "own_busy" && module ~ /.own$/')" \
+        ">" "0.9 * $(n_events own 'kind == "sample" && module !~ /kernel/')"
+
 # ---- objects of JITs, by GDB's interface
 # Two hundred, each for two milliseconds in the same memory.  The list is read from time to time, so some are never seen:
 # these have no name.

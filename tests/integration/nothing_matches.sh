@@ -70,6 +70,6 @@ holds "--time" same_answer "--time 0.0001s,1ms" "--from 0.0001s --to 1ms"
 holds "--time FROM," same_answer "--time 100us," "--from 100us"
 holds "--time ,TO" same_answer "--time ,1ms" "--to 1ms"
 holds "--tid" same_answer "--tid t2" "--thread t2"
-for times in 1s , 2s,1s x,y; do
+for times in 1s "," "2s,1s" "x,y"; do
         holds "--time $times: status 2" ends_with 2 "$HYPROF" report --time $times "$trace"
 done

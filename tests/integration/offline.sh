@@ -176,6 +176,9 @@ to_output() { "$HYPROF" extract "$TMPDIR/kept.hyp" 1 -o - | cmp - "$TMPDIR/spin.
 holds "to standard output" to_output
 holds "a file that is there is not overwritten" unchanged "$TMPDIR/code" \
         ends_with 1 "$HYPROF" extract "$TMPDIR/kept.hyp" 1 -o "$TMPDIR/code"
+# shellcheck disable=SC2016 # for the shell inside
+holds "of -i, or hyprof.hyp" sh -c 'cp "$2" "$3/hyprof.hyp" && cd "$3" && "$1" extract 1 -o - | cmp - spin.moved && "$1" extract -i hyprof.hyp 1 -o - | cmp - spin.moved' \
+        sh "$(realpath "$HYPROF")" "$TMPDIR/kept.hyp" "$TMPDIR"
 holds "unless it is said" "$HYPROF" extract -q --force "$TMPDIR/kept.hyp" 1 -o "$TMPDIR/code"
 holds "no such module" ends_with 1 "$HYPROF" extract "$TMPDIR/kept.hyp" nobody -o "$TMPDIR/code2"
 holds "a number that is none" ends_with 1 "$HYPROF" extract "$TMPDIR/kept.hyp" 4294967295 -o "$TMPDIR/code2"

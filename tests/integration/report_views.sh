@@ -128,10 +128,11 @@ done
 holds "no such event: the names of those that there are" refused 1 "there are: c" report -e nosuch "$TMPDIR/split.hyp"
 holds "a database is no folder" refused 1 "Is a directory" query --sqlite "$TMPDIR" "$TMPDIR/split.hyp"
 holds "a database in no folder" refused 1 "No such file" query --sqlite "$TMPDIR/no/x.db" "$TMPDIR/split.hyp"
-holds "the overview says what it is of" grep -q '^  only  *to 0.100000000 s, thread waiter$' \
-        <("$HYPROF" report --thread waiter --to 100ms "$TMPDIR/waits.hyp")
+holds "the overview says what it is of" grep -q '^  only  *to 3600.000000000 s, thread waiter$' \
+        <("$HYPROF" report --thread waiter --to 1h "$TMPDIR/waits.hyp")
 holds "no zone in the range: not that the program has none" grep -q '^  zones  *none in what is looked at$' \
-        <("$HYPROF" report --to 0 "$TMPDIR/split.hyp")
+        <("$HYPROF" report --thread waiter "$TMPDIR/waits.hyp")
+holds "nothing in the range: 1" refused 1 "nothing in this trace happened in that range" report --to 0 "$TMPDIR/split.hyp"
 for also in "" --off-cpu --cpus; do
         holds "80 columns: report $also" fits waits 80 $also
 done

@@ -294,6 +294,59 @@ START_TEST(a_copy_is_found_when_its_image_is_gone)
 END_TEST
 #endif
 
+#ifndef __SANITIZE_ADDRESS__ /* whose memory takes minutes to search */
+/* Another image with the same header lies there by now, and the program has that one whole as well. */
+START_TEST(a_copy_of_what_came_later_is_none)
+{
+        const struct made_image_options other = { .seed = (uint8_t)(getpid() + 1) };
+        struct code_source source;
+        uint32_t kind = 0;
+
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(false), 1);
+        made_image_init(&image, &other);
+        made_image_load(&image, base, false);
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_int_eq(source.read(source.source, PAYLOAD_MAX, &bytes, &kind, NULL), -ENOENT);
+        source.free(source.source);
+}
+END_TEST
+
+/* The whole image is known by its code, also when nothing is mapped any more. */
+START_TEST(a_copy_is_known_when_nothing_is_held)
+{
+        made_image_load(&image, base, false);
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        memset(base, 0, ROOM_BYTES);
+        ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_FILE);
+        ck_assert_int_eq(memcmp(bytes.data, copy + COPY_SHIFT, bytes.used_bytes), 0);
+}
+END_TEST
+
+/* The same code with another build-id. */
+START_TEST(a_copy_of_another_build_id_is_none)
+{
+        struct code_source source;
+        uint32_t kind = 0;
+
+        make(true);
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(false), 1);
+        found.build_id[3] ^= 1;
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(image_source_new(&found, &source), 0);
+        ck_assert_int_eq(source.read(source.source, PAYLOAD_MAX, &bytes, &kind, NULL), 0);
+        ck_assert_uint_eq(kind, TRACE_ATTACHMENT_MODULE_PARTS);
+        source.free(source.source);
+}
+END_TEST
+#endif
+
 /* Its code is another one than when it was found. */
 START_TEST(what_has_changed_is_not_held)
 {
@@ -376,6 +429,9 @@ int main(void)
         tcase_add_test(tests, what_is_held_outlives_its_memory);
 #ifndef __SANITIZE_ADDRESS__
         tcase_add_test(tests, a_copy_is_found_when_its_image_is_gone);
+        tcase_add_test(tests, a_copy_of_what_came_later_is_none);
+        tcase_add_test(tests, a_copy_is_known_when_nothing_is_held);
+        tcase_add_test(tests, a_copy_of_another_build_id_is_none);
 #endif
         tcase_add_test(tests, what_has_changed_is_not_held);
         tcase_add_test(tests, a_search_begins_near_a_place);

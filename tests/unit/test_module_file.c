@@ -322,8 +322,18 @@ START_TEST(test_other_mount_namespace)
 }
 END_TEST
 
-/* A child of another user, which lives until the pipe is closed. */
-static pid_t start_as_nobody(int *ret_go_fd)
+static int become_nobody(void)
+{
+        return setuid(65534);
+}
+
+static int enter_folder(void)
+{
+        return chroot(folder);
+}
+
+/* A child that has done this, and lives until the pipe is closed. */
+static pid_t start_after(int (*done)(void), int *ret_go_fd)
 {
         int go[2], ready[2];
         char byte;
@@ -334,7 +344,7 @@ static pid_t start_as_nobody(int *ret_go_fd)
         pid = fork();
         if (pid == 0) {
                 (void)close(go[1]);
-                (void)!setuid(65534);
+                (void)!done();
                 (void)close(ready[1]);
                 (void)close(ready[0]);
                 (void)!read(go[0], &byte, 1);
@@ -342,7 +352,7 @@ static pid_t start_as_nobody(int *ret_go_fd)
         }
         io_close(&go[0]);
         io_close(&ready[1]);
-        (void)!read(ready[0], &byte, 1); /* the end: it is nobody */
+        (void)!read(ready[0], &byte, 1); /* the end: it is done */
         io_close(&ready[0]);
         *ret_go_fd = go[1];
         return pid;
@@ -365,7 +375,7 @@ START_TEST(test_file_of_others)
                 printf("skipped: not root\n");
                 return;
         }
-        pid = start_as_nobody(&go_fd);
+        pid = start_after(become_nobody, &go_fd);
         expect_text(module_file_open((uint32_t)pid, &m, NULL), "first");
         ck_assert_int_eq(chmod(path, 0700), 0);
         ck_assert_int_eq(module_file_open((uint32_t)pid, &m, NULL), -EACCES);
@@ -381,6 +391,37 @@ START_TEST(test_file_of_others)
         m.device_major = 0;
         m.device_minor = 0;
         ck_assert_int_eq(chown(path, 65534, 65534), 0);
+        expect_text(module_file_open((uint32_t)pid, &m, NULL), "first");
+        io_close(&go_fd);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
+/* A program that has gone into another root has its files from ours. */
+START_TEST(test_other_root)
+{
+        struct perf_mmap m = { .executable = true,
+                               .start_avma = 4096,
+                               .length_bytes = 4096,
+                               .path = path,
+                               .path_bytes = strlen(path),
+                               .build_id_bytes = 20 };
+        struct stat status;
+        int go_fd;
+        pid_t pid;
+
+        if (geteuid() != 0) {
+                printf("skipped: not root\n");
+                return;
+        }
+        pid = start_after(enter_folder, &go_fd);
+        expect_text(module_file_open((uint32_t)pid, &m, NULL), "first");
+        ck_assert_int_eq(stat(path, &status), 0);
+        m.build_id_bytes = 0;
+        m.inode = status.st_ino;
+        ck_assert_int_eq(module_file_open((uint32_t)pid, &m, NULL), -ENOENT); /* of another device */
+        m.device_major = major(status.st_dev);
+        m.device_minor = minor(status.st_dev);
         expect_text(module_file_open((uint32_t)pid, &m, NULL), "first");
         io_close(&go_fd);
         ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
@@ -419,6 +460,7 @@ int main(void)
         tcase_add_test(tc, test_file_without_identity);
         tcase_add_test(tc, test_other_mount_namespace);
         tcase_add_test(tc, test_file_of_others);
+        tcase_add_test(tc, test_other_root);
         tcase_add_test(tc, test_vdso);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

@@ -84,7 +84,9 @@ static struct code add_code(struct trace_builder *b)
         locking = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x210, "take_lock"));
         at = trace_builder_stack(b, locking, named_frame(b, c.libc, 0x14, "pthread_mutex_lock"));
         c.lock_2 = in_kernel(b, &c, at, "futex_wait_queue", true);
-        at = trace_builder_stack(b, c.in_main, named_frame(b, c.libc, 0x20, "clock_nanosleep"));
+        /* What C++ puts around a wait is the program's code, but says nothing of it. */
+        at = trace_builder_stack(b, c.in_main, named_frame(b, c.program, 0x108, "std::this_thread::sleep()"));
+        at = trace_builder_stack(b, at, named_frame(b, c.libc, 0x20, "clock_nanosleep"));
         c.sleep = in_kernel(b, &c, at, "hrtimer_nanosleep", false);
         at = trace_builder_stack(b, 0, trace_builder_frame(b, c.mark, 0));
         at = trace_builder_stack(b, at, named_frame(b, c.program, 0x300, "deep"));
@@ -329,6 +331,7 @@ START_TEST(test_switches_that_are_missing)
 {
         struct trace_builder b;
         struct report *report;
+        uint64_t n_told = 0;
 
         trace_builder_init(&b);
         trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
@@ -361,6 +364,10 @@ START_TEST(test_switches_that_are_missing)
         ck_assert_str_eq(report->waits.places[1].wait_words, "of a newer version of hyprof");
         /* Who is woken first of all runs from its first switch on. */
         ck_assert_uint_eq(report->threads[1].on_cpu_ns, 200 + 10 + 10 + 5);
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
+                if (strcmp(report->gaps.rows[i].code, "SWITCHES_MISSING") == 0)
+                        n_told += report->gaps.rows[i].count;
+        ck_assert_uint_eq(n_told, 2);
         report_free(report);
         trace_builder_deinit(&b);
 }

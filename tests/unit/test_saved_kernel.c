@@ -23,7 +23,7 @@ static void add_list(struct byte_buffer *out, uint64_t base, const char *name)
         char line[80];
 
         for (int i = 0; i < 300; i++) {
-                (void)snprintf(line, sizeof(line), "%016x A cpu_variable_%d\n", i * 8, i);
+                (void)snprintf(line, sizeof(line), "%016x A cpu_variable_%d\n", (unsigned)i * 8, i);
                 byte_buffer_add(out, line, strlen(line));
         }
         for (uint64_t i = 0; i < N_SYMBOLS; i++) {

@@ -22,7 +22,8 @@ static void add_switch(struct byte_buffer *out, uint8_t flags, uint16_t state)
                 .prev_pid = 10,
                 .prev_tid = 11,
                 .next_pid = 20,
-                .next_tid = 21
+                .next_tid = 21,
+                .prev_ran_ns = 77,
         };
 
         s.head.n_bytes = sizeof(s) +
@@ -88,6 +89,7 @@ START_TEST(test_a_switch_is_two_records)
         ck_assert(!record.records[0].context_switch.preempted);
         ck_assert_uint_eq(record.records[0].context_switch.wait, TRACE_WAIT_SLEEPING);
         ck_assert_uint_eq(record.records[0].context_switch.other_tid, 21);
+        ck_assert_uint_eq(record.records[0].context_switch.ran_ns, 77);
         ck_assert_ptr_null(record.records[0].context_switch.stack.chain);
         ck_assert_int_eq(record.records[1].kind, PERF_RECORD_KIND_SWITCH);
         ck_assert_uint_eq(record.records[1].pid, 20);

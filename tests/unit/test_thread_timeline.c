@@ -231,6 +231,7 @@ START_TEST(test_lost_switches_never_give_more_than_there_is)
         PLAY(&f, { 0, '(', A }, { 10, '+', 0 }, { 20, '-', 0 }, { 30, '-', 0 }, { 40, '+', 0 },
              { 100, ')', 0 });
         ck_assert_uint_eq(zone_of(&f, A)->on_cpu_ns, 80);
+        ck_assert_uint_eq(f.thread.n_lost, 1); /* before the first one it may have run */
         teardown(&f);
 }
 END_TEST

@@ -31,6 +31,8 @@ enum plant {
         PLANT_MOVE,
         PLANT_PREEMPTED,
         PLANT_LONGER,
+        PLANT_COLD,
+        PLANT_INNER,
         PLANT_ZONE,
         PLANT_ZONE_WAITS,
         PLANT_UNSAMPLED,
@@ -146,6 +148,18 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
                 return time_ns + EXTRA_NS;
         case PLANT_LONGER:
                 return run_in(p, time_ns, EXTRA_NS, p->usual);
+        case PLANT_COLD:
+                for (uint64_t cpu = 0; cpu < 2; cpu++) {
+                        ADD(&p->b, time_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
+                        ADD(&p->b, time_ns + 1000, SWITCH_IN, !cpu);
+                        time_ns = run_in(p, time_ns + 1000, EXTRA_NS / 2, p->usual);
+                }
+                return time_ns;
+        case PLANT_INNER:
+                trace_builder_begin_zone(&p->b, time_ns, p->inner);
+                time_ns = run_in(p, time_ns, EXTRA_NS, p->usual);
+                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                return time_ns;
         case PLANT_ZONE:
                 trace_builder_begin_zone(&p->b, time_ns, p->inner);
                 trace_builder_event(&p->b, time_ns + EXTRA_NS, TRACE_OP_ZONE_END);
@@ -211,7 +225,7 @@ static bool equals(struct report_string s, const char *text)
 struct asked {
         struct loaded_trace trace;
         struct why why;
-        char answer[512];
+        char answer[1024];
 };
 
 static void ask(struct asked *a, const struct program *p, const struct why_request *request)
@@ -255,6 +269,9 @@ static const struct {
         { PLANT_PREEMPTED, true, WHY_CAUSE_PREEMPTED, false, "no cause in the program" },
         { PLANT_LONGER, true, WHY_CAUSE_SAME, false,
           "same functions as in typical instances, mostly in usual_work()" },
+        { PLANT_COLD, true, WHY_CAUSE_SAME, false,
+          "; 100% of the slow instances went on on another CPU, 0% of the typical ones" },
+        { PLANT_INNER, true, WHY_CAUSE_SAME, false, "of the extra time is in the zone 'inner'" },
         { PLANT_UNSAMPLED, false, WHY_CAUSE_UNEXPLAINED, false, "no sample and no wait explains" },
 };
 
@@ -280,6 +297,48 @@ START_TEST(test_cause_is_named)
                 ck_assert_int_eq(answer->confidence, WHY_CONFIDENCE_HIGH);
         }
         ck_assert_msg(strstr(a.answer, cases[_i].words) != NULL, "%s", a.answer);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+/* Who takes longer is moved more often, in time as before: that says nothing. */
+START_TEST(test_moves_come_with_time)
+{
+        struct program p;
+        struct asked a;
+        uint64_t now_ns = 1000, cpu = 0, moved_ns = 0;
+
+        program_init(&p, true);
+        trace_builder_begin_run(&p.b, p.worker);
+        ADD(&p.b, 10, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < N_INSTANCES; i++) {
+                uint64_t for_ns = USUAL_NS + i % 40 * 1000 + (i % SLOW_EVERY == 19 ? EXTRA_NS : 0);
+
+                trace_builder_begin_zone(&p.b, now_ns, p.request);
+                while (for_ns > 0) {
+                        uint64_t part_ns = for_ns < EXTRA_NS - moved_ns ? for_ns : EXTRA_NS - moved_ns;
+
+                        now_ns = run_in(&p, now_ns, part_ns, p.usual);
+                        for_ns -= part_ns;
+                        moved_ns += part_ns;
+                        if (moved_ns < EXTRA_NS)
+                                continue;
+                        ADD(&p.b, now_ns, SWITCH_OUT, cpu, 1, TRACE_WAIT_PREEMPTED);
+                        cpu = !cpu;
+                        ADD(&p.b, now_ns + 1000, SWITCH_IN, cpu);
+                        now_ns += 1000;
+                        moved_ns = 0;
+                }
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
+                now_ns += GAP_NS;
+        }
+        trace_builder_end_run(&p.b);
+        trace_builder_finish(&p.b);
+        ask(&a, &p, &slowest);
+        ck_assert_uint_eq(a.why.links.n_moved_slow, N_INSTANCES / SLOW_EVERY);
+        ck_assert_uint_gt(a.why.links.n_moved_typical, 0);
+        ck_assert_msg(strstr(a.answer, "same functions") && !strstr(a.answer, "another CPU"), "%s", a.answer);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -459,6 +518,53 @@ START_TEST(test_fibers_are_suspended)
 }
 END_TEST
 
+/* What a thread is sampled in while it runs a fiber is the fiber's, whose stream comes before the thread's here. */
+START_TEST(test_fibers_have_samples)
+{
+        struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .fiber = 1 };
+        const struct why_cause *answer;
+        uint64_t now_ns = 1000;
+        struct program p;
+        struct asked a;
+        uint32_t id;
+
+        program_init(&p, true);
+        fiber.process = ((const struct trace_thread *)trace_dictionary_row(&p.b.dictionary,
+                                                                           TRACE_TABLE_THREADS, p.worker))
+                                ->process;
+        id = trace_builder_row(&p.b, TRACE_TABLE_THREADS, &fiber);
+        trace_builder_begin_run(&p.b, id);
+        ADD(&p.b, 20, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < N_INSTANCES; i++) {
+                trace_builder_begin_zone(&p.b, now_ns, p.request);
+                now_ns += USUAL_NS + (uint64_t)(i % 40) * 1000 + (i % SLOW_EVERY == 19 ? EXTRA_NS : 0);
+                trace_builder_event(&p.b, now_ns, TRACE_OP_ZONE_END);
+                now_ns += GAP_NS;
+        }
+        trace_builder_end_run(&p.b);
+        trace_builder_begin_run(&p.b, p.worker);
+        ADD(&p.b, 10, SWITCH_IN, 0);
+        ADD(&p.b, 20, FIBER_ENTER, id);
+        now_ns = 1000;
+        for (uint32_t i = 0; i < N_INSTANCES; i++) {
+                now_ns = run_in(&p, now_ns, USUAL_NS + (uint64_t)(i % 40) * 1000, p.usual);
+                if (i % SLOW_EVERY == 19)
+                        now_ns = run_in(&p, now_ns, EXTRA_NS, p.slow);
+                now_ns += GAP_NS;
+        }
+        trace_builder_end_run(&p.b);
+        trace_builder_finish(&p.b);
+        ask(&a, &p, &slowest);
+        answer = why_find_answer(&a.why);
+        ck_assert_ptr_nonnull(answer);
+        ck_assert_int_eq(answer->kind, WHY_CAUSE_FUNCTION);
+        ck_assert_double_gt(answer->share.value, 0.9);
+        ck_assert_msg(strstr(a.answer, "running slow_path()") != NULL, "%s", a.answer);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
 START_TEST(test_a_bad_pattern_is_refused)
 {
         static const struct why_request request = { .zone = "", .slowest = 0.01 };
@@ -523,6 +629,8 @@ int main(void)
         tcase_add_test(tests, test_slower_than_is_a_limit);
         tcase_add_loop_test(tests, test_odd_traces, 0, 4);
         tcase_add_loop_test(tests, test_fibers_are_suspended, 0, 2);
+        tcase_add_test(tests, test_fibers_have_samples);
+        tcase_add_test(tests, test_moves_come_with_time);
         tcase_add_test(tests, test_a_bad_pattern_is_refused);
         tcase_add_test(tests, test_a_draft_is_bounded);
         suite_add_tcase(suite, tests);

@@ -163,6 +163,19 @@ START_TEST(test_memory_stays_when_they_are_many)
 }
 END_TEST
 
+START_TEST(test_binomial_tail_is_exact)
+{
+        ck_assert_double_eq_tol(why_binomial_tail(3, 3, 0.5), 0.125, 1e-12);
+        ck_assert_double_eq_tol(why_binomial_tail(2, 3, 0.5), 0.5, 1e-12);
+        ck_assert_double_eq_tol(why_binomial_tail(8, 10, 0.3), 0.0015903864, 1e-9);
+        ck_assert_double_eq(why_binomial_tail(0, 10, 0.3), 1);
+        ck_assert_double_eq(why_binomial_tail(0, 0, 0.3), 1);
+        ck_assert_double_eq(why_binomial_tail(4, 10, 1), 1);
+        ck_assert_double_eq(why_binomial_tail(4, 10, 0), 0);
+        ck_assert_double_eq_tol(why_binomial_tail(4096, 8192, 0.5), 0.5044, 1e-3);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("analyze/why_ratio");
@@ -173,6 +186,7 @@ int main(void)
         tcase_add_test(tests, test_student_tail_is_that_of_tables);
         tcase_add_test(tests, test_a_clear_difference_is_one_and_none_is_none);
         tcase_add_test(tests, test_presence_is_counted_exactly);
+        tcase_add_test(tests, test_binomial_tail_is_exact);
         tcase_add_test(tests, test_one_instance_with_many_samples_is_no_pattern);
         tcase_add_test(tests, test_equal_groups_differ_as_rarely_as_said);
         tcase_add_test(tests, test_shares_add_up_and_lie_in_their_interval);

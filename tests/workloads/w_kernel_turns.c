@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_kernel_turns TEMPLATE [KERNELS=2000 [MILLISECONDS=2]]
+ * w_kernel_turns TEMPLATE [KERNELS=2000 [MILLISECONDS=2 [FILES=1]]]
  *
  * TEMPLATE is a shared library that was made from tests/workloads/kernel_template.c, without a build-id.  One kernel
  * after the other is made of it by writing its number over "kernel_0000" in all the places where that stands, symbols
- * and debug information; it is written to $TMPDIR, loaded, deleted, run, and unloaded.
+ * and debug information; it is written to $TMPDIR, loaded, deleted, run, and unloaded.  With FILES = 0 all are written
+ * into one file, which stays.
  *
  * Truth: a zone is named as the kernel that runs in it: all samples of the zone "kernel_0042" that lie in the kernel
  * lie in the function kernel_0042, from kernel_0042.mlir, whatever was at that address before.  Prints "addresses N":
@@ -15,6 +16,7 @@
 #include <hyprof/hyprof.h>
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,14 +56,15 @@ static void rename_all(const struct template *template, const char *old, const c
         }
 }
 
-static void *load(const struct template *template, const char *path)
+static void *load(const struct template *template, const char *path, bool stays)
 {
         FILE *f = fopen(path, "we");
         void *library = NULL;
 
         if (f && fwrite(template->bytes, 1, template->n_bytes, f) == template->n_bytes && fclose(f) == 0)
                 library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        (void)unlink(path);
+        if (!stays)
+                (void)unlink(path);
         if (!library) {
                 (void)fprintf(stderr, "w_kernel_turns: %s\n", dlerror());
                 exit(2);
@@ -87,6 +90,7 @@ int main(int argc, char **argv)
         static void *addresses[ADDRESSES_MAX];
         int n_kernels = (int)burn_argument(argc, argv, 2, 2000);
         uint64_t n_rounds = burn_rounds_of((int64_t)(burn_argument(argc, argv, 3, 2) * 1e6));
+        bool stays = burn_argument(argc, argv, 4, 1) == 0;
         const char *folder = getenv("TMPDIR");
         struct template template;
         int n_addresses = 0;
@@ -99,10 +103,11 @@ int main(int argc, char **argv)
                 int known = 0;
 
                 (void)snprintf(name, sizeof(name), "%.7s%04d", template_name, i % 10000);
-                (void)snprintf(path, sizeof(path), "%s/%s.so", folder ? folder : "/tmp", name);
+                (void)snprintf(path, sizeof(path), "%s/%s.so", folder ? folder : "/tmp",
+                               stays ? "kernel" : name);
                 rename_all(&template, old, name);
                 memcpy(old, name, sizeof(old));
-                library = load(&template, path);
+                library = load(&template, path, stays);
                 address = run(library, name, n_rounds);
                 (void)dlclose(library);
                 while (known < n_addresses && addresses[known] != address)

@@ -10,9 +10,9 @@
  *   wait_futex    30 ms, a futex(2) of its own     "futexer"
  *   wait_pipe     35 ms, a byte in a pipe          "piper"
  *
- * Then "burner-a" and "burner-b" share a CPU and burn 200 ms each in burn_together(): they are preempted, and wait for
- * nothing.  What each place really took is measured here too and printed: "wait PLACE NS WAKER", all rounds together;
- * and for each wait "span PLACE BEGIN_NS END_NS" of CLOCK_MONOTONIC_RAW.
+ * Before that it sleeps for 100 ms in settle().  Then "burner-a" and "burner-b" share a CPU and burn 200 ms each in
+ * burn_together(): they are preempted, and wait for nothing.  What each place really took is measured here too and printed:
+ * "wait PLACE NS WAKER", all rounds together; and for each wait "span PLACE BEGIN_NS END_NS" of CLOCK_MONOTONIC_RAW.
  */
 #include "tests/workloads/burn.h"
 
@@ -111,6 +111,12 @@ static void *fill_pipe(void *context)
 
 /* ---- the waiter ---------------------------------------------------------------------------------------- */
 
+/* Before all else: whoever records has time to read the code that the callstacks are in. */
+static __attribute__((noinline)) void settle(void)
+{
+        rest(100);
+}
+
 static __attribute__((noinline)) void wait_sleep(struct meeting *m)
 {
         (void)m;
@@ -185,6 +191,7 @@ int main(int argc, char **argv)
         pthread_t burners[2];
 
         check(pthread_setname_np(pthread_self(), "waiter") == 0);
+        settle();
         meet("wait_sleep", wait_sleep, NULL, "-", n_rounds);
         meet("wait_mutex", wait_mutex, hold, "holder", n_rounds);
         meet("wait_futex", wait_futex, wake_futex, "futexer", n_rounds);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* An image in memory becomes code of the process from a time on only if nothing else can have been there since that time. */
+#include "sampler/code_images.h"
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "format/trace_dictionary.h"
+#include "sampler/image_changes.h"
+#include "sampler/loss_counter.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_table.h"
+#include "tests/unit/fake_events.h"
+#include "tests/unit/fake_ring.h"
+#include "tests/unit/kernel_record.h"
+#include "tests/unit/made_image.h"
+
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ROOM_BYTES ((size_t)0x8000)
+
+static struct event_set events;
+static struct trace_dictionary dictionary;
+static struct process_table processes;
+static struct loss_counter losses;
+static struct code_images *images;
+static struct byte_buffer record;
+static struct thread_track *thread;
+static uint8_t *base;
+static uint64_t code_avma;
+
+/* Executable memory, with an image in it that nobody has told of. */
+static void make_code(void)
+{
+        struct made_image_options options = { .seed = (uint8_t)getpid() };
+        struct made_image image;
+
+        base = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ck_assert(base != MAP_FAILED);
+        made_image_init(&image, &options);
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(mprotect(base + MADE_IMAGE_CODE_SVMA, MADE_IMAGE_PAGE_BYTES, PROT_READ | PROT_EXEC),
+                         0);
+        code_avma = (uint64_t)(uintptr_t)base + MADE_IMAGE_CODE_SVMA;
+}
+
+/* The process knows of anonymous memory there. */
+static void add_range(void)
+{
+        struct trace_module row = { .kind = TRACE_MODULE_ANONYMOUS };
+        struct address_range range = { .start_avma = code_avma,
+                                       .end_avma = code_avma + MADE_IMAGE_PAGE_BYTES };
+
+        ck_assert_int_eq(
+                process_table_add_thread(&processes, (uint32_t)getpid(), (uint32_t)getpid(), 0, 1, &thread),
+                0);
+        row.process = thread->process->process;
+        ck_assert_int_ge(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &row, &range.module), 0);
+        ck_assert_int_eq(address_space_add(&thread->process->space, &range), 0);
+}
+
+static void setup(void)
+{
+        struct code_images_parts parts = { .events = &events, .dictionary = &dictionary, .losses = &losses };
+
+        fake_events_open(&events, PERF_RECORD_SAMPLE_TYPE);
+        trace_dictionary_init(&dictionary, 0);
+        process_table_init(&processes, &dictionary);
+        losses = (struct loss_counter){ .totals = { 0 } };
+        ck_assert_int_eq(code_images_new(&parts, &images), 0);
+        make_code();
+        add_range();
+}
+
+static void teardown(void)
+{
+        code_images_free(images);
+        process_table_deinit(&processes);
+        trace_dictionary_deinit(&dictionary);
+        event_set_close(&events);
+        byte_buffer_deinit(&record);
+        (void)munmap(base, ROOM_BYTES);
+}
+
+static struct perf_mmap mapping_at(uint64_t avma)
+{
+        return (struct perf_mmap){ .start_avma = avma,
+                                   .length_bytes = MADE_IMAGE_PAGE_BYTES,
+                                   .executable = true,
+                                   .path = "//anon",
+                                   .path_bytes = 6 };
+}
+
+/* The kernel tells that memory was made executable; nobody has taken that out of the ring. */
+static void tell(uint64_t avma, uint64_t time_ns)
+{
+        const struct kernel_record_identity who = { .pid = (uint32_t)getpid(),
+                                                    .tid = (uint32_t)getpid(),
+                                                    .time_ns = time_ns };
+        struct perf_mmap mapping = mapping_at(avma);
+
+        kernel_record_add_mmap2(&record, &who, &mapping);
+        fake_ring_take(&events.rings[FAKE_TRACKER_1], &record);
+}
+
+static void look(uint64_t time_ns)
+{
+        const struct perf_record rec = { .kind = PERF_RECORD_KIND_MMAP,
+                                         .pid = (uint32_t)getpid(),
+                                         .tid = (uint32_t)getpid(),
+                                         .time_ns = time_ns,
+                                         .mmap = mapping_at(code_avma) };
+
+        ck_assert_int_eq(code_images_look(images, &rec), 0);
+}
+
+static void meet(uint64_t time_ns)
+{
+        ck_assert_int_eq(code_images_meet(images, thread->process, code_avma + 16, time_ns), 0);
+}
+
+/* Whether the memory has become an image; its time is this. */
+static bool has_become_image(uint64_t time_ns)
+{
+        struct image_change change;
+
+        if (!code_images_next(images, UINT64_MAX, &change))
+                return false;
+        ck_assert_uint_eq(change.time_ns, time_ns);
+        ck_assert_uint_eq(change.range.start_avma, code_avma);
+        ck_assert(!code_images_next(images, UINT64_MAX, &change));
+        return true;
+}
+
+START_TEST(what_a_record_tells_of_is_taken)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        tell(code_avma, now_ns);
+        look(now_ns);
+        ck_assert(has_become_image(now_ns));
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 0);
+}
+END_TEST
+
+/* The memory is of the second record by now. */
+START_TEST(a_newer_record_makes_it_too_late)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        tell(code_avma, now_ns - 10);
+        tell(code_avma, now_ns);
+        look(now_ns - 10);
+        ck_assert(!has_become_image(0));
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 1);
+        look(now_ns);
+        ck_assert(has_become_image(now_ns));
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 1);
+}
+END_TEST
+
+/* So it is where no record was looked at, and a sample finds the image. */
+START_TEST(a_sample_is_not_of_what_came_later)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        tell(code_avma, now_ns);
+        meet(now_ns - 10);
+        ck_assert(!has_become_image(0));
+}
+END_TEST
+
+START_TEST(a_sample_finds_what_nobody_told_of)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        tell(code_avma, now_ns - 10);
+        tell(code_avma + MADE_IMAGE_PAGE_BYTES, now_ns);
+        meet(now_ns - 5);
+        ck_assert(has_become_image(now_ns - 5));
+}
+END_TEST
+
+/* Records that were given back to the kernel count, too. */
+START_TEST(what_was_taken_is_remembered)
+{
+        uint64_t now_ns = clock_raw_ns();
+        struct perf_ring *ring = &events.rings[FAKE_TRACKER_1];
+        const uint8_t *bytes;
+        size_t n_bytes;
+
+        tell(code_avma, now_ns);
+        ck_assert_int_eq(perf_ring_peek(ring, &bytes, &n_bytes, NULL), 1);
+        perf_ring_consume(ring, n_bytes);
+        code_images_see_records(images);
+        perf_ring_release(ring);
+        meet(now_ns - 10);
+        ck_assert(!has_become_image(0));
+}
+END_TEST
+
+/* It is no code any more: something else is about to be put there. */
+START_TEST(what_cannot_run_any_more_is_too_late)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        ck_assert_int_eq(mprotect(base + MADE_IMAGE_CODE_SVMA, MADE_IMAGE_PAGE_BYTES, PROT_READ | PROT_WRITE),
+                         0);
+        tell(code_avma, now_ns);
+        look(now_ns);
+        ck_assert(!has_become_image(0));
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 1);
+}
+END_TEST
+
+/* Code of compilers comes and goes in memory of no image, and they tell of it: that is not missing. */
+START_TEST(memory_that_is_gone_counts_where_images_are)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        base[0] = 0;
+        ck_assert_int_eq(munmap(base + MADE_IMAGE_CODE_SVMA, MADE_IMAGE_PAGE_BYTES), 0);
+        tell(code_avma, now_ns);
+        look(now_ns);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 0);
+        (void)munmap(base, ROOM_BYTES);
+        make_code();
+        now_ns = clock_raw_ns();
+        look(now_ns);
+        ck_assert(has_become_image(now_ns));
+        ck_assert_int_eq(munmap(base, ROOM_BYTES), 0);
+        look(now_ns + 1);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 1);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/code_images");
+        TCase *tests = tcase_create("code_images");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_checked_fixture(tests, setup, teardown);
+        tcase_add_test(tests, what_a_record_tells_of_is_taken);
+        tcase_add_test(tests, a_newer_record_makes_it_too_late);
+        tcase_add_test(tests, a_sample_is_not_of_what_came_later);
+        tcase_add_test(tests, a_sample_finds_what_nobody_told_of);
+        tcase_add_test(tests, what_was_taken_is_remembered);
+        tcase_add_test(tests, what_cannot_run_any_more_is_too_late);
+        tcase_add_test(tests, memory_that_is_gone_counts_where_images_are);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* export/device_tracks.c, export/lock_waits.c: zones of devices come by their begin, outermost first; a wait ends with its lock */
+#include "export/device_tracks.h"
+
+#include "analyze/loaded_trace.h"
+#include "base/error.h"
+#include "export/lock_waits.h"
+#include "format/trace_event.h"
+#include "tests/unit/trace_builder.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct seen {
+        struct device_zone last;
+        size_t n;
+        uint64_t total_ns;
+};
+
+static int see(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct seen *s = context;
+
+        (void)err;
+        if (s->n > 0) {
+                ck_assert_uint_ge(zone->begin_ns, s->last.begin_ns);
+                ck_assert(zone->begin_ns > s->last.begin_ns || zone->end_ns <= s->last.end_ns);
+        }
+        s->n++;
+        s->total_ns += zone->end_ns - zone->begin_ns;
+        s->last = *zone;
+        return 0;
+}
+
+static void span(struct trace_builder *b, uint64_t time_ns, uint64_t begin_ticks, uint64_t length_ticks)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = TRACE_OP_DEVICE_SPAN };
+
+        event.device_span.device = 1;
+        event.device_span.location = 1;
+        event.device_span.begin_ticks = begin_ticks;
+        event.device_span.length_ticks = length_ticks;
+        event_encoder_add(&b->encoder, &event);
+}
+
+static void build(struct trace_builder *b, uint32_t n_spans, bool has_clock)
+{
+        struct trace_device device = { .process = 1, .number = 1 };
+        struct trace_device_clock clock = { .ticks = 1000, .raw_ns = 1001000, .device = 1 };
+        double period_ns = 1;
+        uint32_t thread;
+
+        trace_builder_init(b);
+        thread = trace_builder_thread(b, 1, 1);
+        (void)trace_builder_location(b, "kernel");
+        device.name = trace_builder_string(b, "queue");
+        memcpy(&device.period_bits, &period_ns, sizeof(period_ns));
+        (void)trace_builder_row(b, TRACE_TABLE_DEVICES, &device);
+        if (has_clock)
+                (void)trace_builder_row(b, TRACE_TABLE_DEVICE_CLOCKS, &clock);
+        trace_builder_begin_run(b, thread);
+        /* Each pair is known from the inside outwards, and pairs in groups of a thousand backwards. */
+        for (uint32_t i = 0; i < n_spans; i++) {
+                uint64_t at = 10000 + 100 * (uint64_t)(i / 1000 * 1000 + 999 - i % 1000);
+
+                span(b, 2000000 + i, at, 10);
+                span(b, 2000000 + i, at, 50);
+        }
+        trace_builder_end_run(b);
+        trace_builder_finish(b);
+}
+
+/* More than are kept at once. */
+START_TEST(test_order)
+{
+        const uint32_t n = DEVICE_TRACKS_ZONES_MAX;
+        struct error err = ERROR_NONE;
+        struct device_tracks tracks;
+        struct loaded_trace trace;
+        struct trace_builder b;
+        struct seen seen = { .n = 0 };
+
+        build(&b, n, true);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
+        ck_assert_int_eq(device_tracks_take(&tracks, &trace, NULL, see, &seen, &err), 0);
+        ck_assert_uint_eq(seen.n, 2 * n);
+        ck_assert_uint_eq(tracks.n_handed, 2 * n);
+        ck_assert_uint_eq(seen.total_ns, (uint64_t)n * 60);
+        ck_assert_uint_eq(device_tracks_left_out(&tracks), 0);
+        device_tracks_deinit(&tracks);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* Nobody knows when it was. */
+START_TEST(test_without_a_clock)
+{
+        struct error err = ERROR_NONE;
+        struct device_tracks tracks;
+        struct loaded_trace trace;
+        struct trace_builder b;
+        struct seen seen = { .n = 0 };
+
+        build(&b, 5, false);
+        ck_assert_int_eq(loaded_trace_open(&trace, b.path, &err), 0);
+        ck_assert_int_eq(device_tracks_take(&tracks, &trace, NULL, see, &seen, &err), 0);
+        ck_assert_uint_eq(seen.n, 0);
+        ck_assert_uint_eq(device_tracks_left_out(&tracks), 10);
+        device_tracks_deinit(&tracks);
+        loaded_trace_close(&trace);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+static bool say(struct lock_waits *w, uint64_t time_ns, enum trace_op op, uint32_t lock,
+                uint64_t *ret_begin_ns)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op, .operand = { lock } };
+
+        return lock_waits_take(w, 1, &event, ret_begin_ns);
+}
+
+START_TEST(test_waits)
+{
+        struct trace_event naming = { .time_ns = 1, .op = TRACE_OP_LOCK_NAME };
+        struct trace_lock lock = { .process = 1 };
+        struct trace_builder b;
+        struct lock_waits w;
+        struct report_string name;
+        uint64_t begin_ns = 0;
+
+        trace_builder_init(&b);
+        (void)trace_builder_thread(&b, 1, 1);
+        lock.location = trace_builder_location(&b, "the lock");
+        for (lock.number = 1; lock.number <= 2; lock.number++)
+                (void)trace_builder_row(&b, TRACE_TABLE_LOCKS, &lock);
+        naming.lock_name.lock = 2;
+        naming.lock_name.name = trace_builder_string(&b, "another name");
+        ck_assert_int_eq(lock_waits_init(&w, &b.dictionary), 0);
+        ck_assert(!say(&w, 10, TRACE_OP_LOCK_OBTAIN, 1, &begin_ns)); /* without waiting */
+        ck_assert(!say(&w, 20, TRACE_OP_LOCK_WAIT, 1, &begin_ns));
+        ck_assert(!say(&w, 30, TRACE_OP_LOCK_OBTAIN, 2, &begin_ns)); /* another one */
+        ck_assert(say(&w, 40, TRACE_OP_LOCK_OBTAIN, 1, &begin_ns));
+        ck_assert_uint_eq(begin_ns, 20);
+        ck_assert(!say(&w, 50, TRACE_OP_LOCK_OBTAIN, 1, &begin_ns)); /* that wait is over */
+        ck_assert(!say(&w, 60, TRACE_OP_LOCK_WAIT, 2, &begin_ns));
+        lock_waits_give_up(&w, 1);
+        ck_assert(!say(&w, 70, TRACE_OP_LOCK_OBTAIN, 2, &begin_ns));
+        ck_assert_uint_eq(w.n_waits, 1);
+        ck_assert(!lock_waits_take(&w, 1, &naming, &begin_ns));
+        name = lock_waits_name(&w, 2);
+        ck_assert_uint_eq(name.n_bytes, strlen("another name"));
+        ck_assert_mem_eq(name.bytes, "another name", name.n_bytes);
+        name = lock_waits_name(&w, 1);
+        ck_assert_mem_eq(name.bytes, "the lock", strlen("the lock"));
+        lock_waits_deinit(&w);
+        trace_builder_finish(&b);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("export/device_tracks");
+        TCase *tests = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        tcase_add_test(tests, test_order);
+        tcase_add_test(tests, test_without_a_clock);
+        tcase_add_test(tests, test_waits);
+        suite_add_tcase(suite, tests);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/wait_records.c: a switch that the kernel did not tell of is put where it must have been, and counted */
+#include "sampler/wait_records.h"
+
+#include "format/trace_dictionary.h"
+#include "sampler/loss_counter.h"
+#include "sampler/perf_record.h"
+#include "sampler/process_table.h"
+#include "sampler/sample_source.h"
+#include "sampler/switch_source.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define PID 500
+
+static struct trace_dictionary dictionary;
+static struct process_table processes;
+static struct loss_counter losses;
+static struct sample_source source;
+static int bpf; /* its address stands for a source of BPF's, in which nobody looks here */
+
+static void setup(void)
+{
+        struct thread_track *thread;
+
+        trace_dictionary_init(&dictionary, 0);
+        process_table_init(&processes, &dictionary);
+        losses = (struct loss_counter){ .totals = { 0 } };
+        source = (struct sample_source){ .dictionary = &dictionary,
+                                         .processes = &processes,
+                                         .losses = &losses,
+                                         .switches = (struct switch_source *)(void *)&bpf };
+        ck_assert_int_eq(process_table_add_thread(&processes, PID, PID, 0, 1, &thread), 0);
+}
+
+static void teardown(void)
+{
+        process_table_deinit(&processes);
+        trace_dictionary_deinit(&dictionary);
+}
+
+static void take(bool out, uint64_t time_ns, uint64_t ran_ns)
+{
+        struct perf_record rec = {
+                .kind = PERF_RECORD_KIND_SWITCH, .pid = PID, .tid = PID, .cpu = 3, .time_ns = time_ns
+        };
+
+        rec.context_switch.out = out;
+        rec.context_switch.ran_ns = ran_ns;
+        ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
+}
+
+static const struct thread_track *track(void)
+{
+        return process_table_find_thread(&processes, PID);
+}
+
+static void expect(size_t at, uint32_t op, uint64_t time_ns)
+{
+        ck_assert_uint_lt(at, track()->n_pending);
+        ck_assert_uint_eq(track()->pending[at].event.op, op);
+        ck_assert_uint_eq(track()->pending[at].event.time_ns, time_ns);
+}
+
+START_TEST(what_the_kernel_tells_is_enough)
+{
+        take(true, 1000, 100);
+        take(false, 2000, 0);
+        take(true, 3000, 1000);
+        ck_assert_uint_eq(track()->n_pending, 3);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 0);
+}
+END_TEST
+
+START_TEST(who_leaves_twice_came_back)
+{
+        take(true, 1000, 100);
+        take(true, 3000, 400);
+        ck_assert_uint_eq(track()->n_pending, 3);
+        expect(0, TRACE_OP_SWITCH_OUT, 1000);
+        expect(1, TRACE_OP_SWITCH_IN, 2600);
+        expect(2, TRACE_OP_SWITCH_OUT, 3000);
+        ck_assert_uint_eq(track()->pending[1].event.switch_in.cpu, 3);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 1);
+        take(false, 4000, 0);
+        take(true, 5000, 1000);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 1);
+}
+END_TEST
+
+/* Not before it left, whatever the scheduler counted. */
+START_TEST(it_came_back_after_it_had_left)
+{
+        take(true, 1000, 100);
+        take(true, 3000, 9000);
+        expect(1, TRACE_OP_SWITCH_IN, 1000);
+        take(true, 4000, 0);
+        expect(3, TRACE_OP_SWITCH_IN, 4000);
+        expect(4, TRACE_OP_SWITCH_OUT, 4000);
+}
+END_TEST
+
+/* What perf loses it counts itself. */
+START_TEST(only_bpf_is_made_whole)
+{
+        source.switches = NULL;
+        take(true, 1000, 100);
+        take(true, 3000, 400);
+        ck_assert_uint_eq(track()->n_pending, 2);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/wait_records");
+        TCase *tests = tcase_create("wait_records");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_checked_fixture(tests, setup, teardown);
+        tcase_add_test(tests, what_the_kernel_tells_is_enough);
+        tcase_add_test(tests, who_leaves_twice_came_back);
+        tcase_add_test(tests, it_came_back_after_it_had_left);
+        tcase_add_test(tests, only_bpf_is_made_whole);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

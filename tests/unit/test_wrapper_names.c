@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze/wrapper_names.c: functions of the languages' libraries are told from the program's, whatever stands around them */
+#include "analyze/wrapper_names.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+        const char *name;
+        bool is_wrapper;
+} cases[] = {
+        { "std::mutex::lock()", true },
+        { "std::mutex::lock", true },
+        { "__gthread_mutex_lock", true },
+        { "void std::this_thread::sleep_for<long, std::ratio<1l, 1000l> >(std::chrono::duration<long> const&)",
+          true },
+        { "decltype ((!(({parm#1}.try_lock)())),((void)())) hyprof::enabled::lockable<std::mutex>::lock_recorded"
+          "<std::mutex>(std::mutex&, int)",
+          true },
+        { "std::sys::sync::mutex::futex::Mutex::lock_contended", true },
+        { "app::queue::take(std::mutex&)", false },
+        { "std::string app::make<int>(int)", false },
+        { "app::list<std::string>::wait()", false },
+        { "(anonymous namespace)::take(std::mutex&)", false },
+        { "app::operator<(std::string, std::string)", false },
+        { "main::{lambda(std::string)#1}::operator()(std::string) const", false },
+        { "operator()", false },
+        { "standard::wait()", false },
+        { "std", false },
+        { " ", false },
+        { "", false },
+};
+
+START_TEST(test_names)
+{
+        struct report_string name = { .bytes = cases[_i].name, .n_bytes = strlen(cases[_i].name) };
+
+        ck_assert_msg(wrapper_names_have(name) == cases[_i].is_wrapper, "%s", cases[_i].name);
+}
+END_TEST
+
+START_TEST(test_no_name)
+{
+        ck_assert(!wrapper_names_have((struct report_string){ .bytes = NULL }));
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("analyze/wrapper_names");
+        TCase *tc = tcase_create("core");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_loop_test(tc, test_names, 0, sizeof(cases) / sizeof(cases[0]));
+        tcase_add_test(tc, test_no_name);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
