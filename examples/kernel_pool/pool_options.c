@@ -13,10 +13,11 @@
 
 static int usage(void)
 {
-        (void)fprintf(stderr,
-                      "usage: kernel_pool [--seconds N] [--workers 1..%d] [--kernels 1..%d]\n"
-                      "                   [--cflags WORDS] [--mlir] [--memory] [--reload]\n",
-                      WORKERS_MAX, KERNELS_MAX);
+        (void)fprintf(
+                stderr,
+                "usage: kernel_pool [--seconds N | --cpu-seconds N] [--workers 1..%d] [--kernels 1..%d]\n"
+                "                   [--cflags WORDS] [--mlir] [--memory] [--reload]\n",
+                WORKERS_MAX, KERNELS_MAX);
         return -1;
 }
 
@@ -31,12 +32,15 @@ static double number_of(const char *text, double min, double max)
 
 int pool_options_parse(int argc, char **argv, struct pool_options *ret_options)
 {
-        static const struct option known[] = {
-                { "seconds", required_argument, NULL, 's' }, { "workers", required_argument, NULL, 'w' },
-                { "kernels", required_argument, NULL, 'k' }, { "cflags", required_argument, NULL, 'c' },
-                { "mlir", no_argument, NULL, 'l' },          { "memory", no_argument, NULL, 'm' },
-                { "reload", no_argument, NULL, 'r' },        { NULL, 0, NULL, 0 }
-        };
+        static const struct option known[] = { { "seconds", required_argument, NULL, 's' },
+                                               { "cpu-seconds", required_argument, NULL, 'p' },
+                                               { "workers", required_argument, NULL, 'w' },
+                                               { "kernels", required_argument, NULL, 'k' },
+                                               { "cflags", required_argument, NULL, 'c' },
+                                               { "mlir", no_argument, NULL, 'l' },
+                                               { "memory", no_argument, NULL, 'm' },
+                                               { "reload", no_argument, NULL, 'r' },
+                                               { NULL, 0, NULL, 0 } };
         struct pool_options options = { .seconds = 0 };
         double seconds = 3;
         double n_workers = 4;
@@ -46,7 +50,9 @@ int pool_options_parse(int argc, char **argv, struct pool_options *ret_options)
         while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
                 switch (c) {
                 case 's':
+                case 'p':
                         seconds = number_of(optarg, 0, 1e6);
+                        options.counts_cpu = c == 'p';
                         break;
                 case 'w':
                         n_workers = number_of(optarg, 1, WORKERS_MAX);

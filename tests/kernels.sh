@@ -1,0 +1,38 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # the scripts use what is set here, and tap.sh sets the columns
+# SPDX-License-Identifier: MIT
+# What the scripts about kernels that are generated while a program runs share; sourced behind tap.sh
+
+# Those of kernel_pool.
+kinds='matmul|stencil|softmax|scan'
+# Samples that fell into a kernel: in its zone, but not in a library that it calls, the way there, the program, or the system.
+in_kernel='kind == "sample" && path ~ /^\/task\/('$kinds')$/ &&
+        module !~ /^\/(usr\/)?lib|^\[(kernel|vdso|truncated)|\/kernel_pool$/ && self !~ /@plt$/'
+# matmul_48 and its parts in the zone "matmul".
+named='self ~ ("^" substr(path, 7) "_[0-9]+(_row|_sweep|_exponents|_step)?$")'
+
+# The trace alone in an empty folder, and nothing else that was there.
+carry_away() { # name
+        mkdir "$TMPDIR/elsewhere-$1"
+        mv "$TMPDIR/$1.hyp" "$TMPDIR/elsewhere-$1/$1.hyp"
+        rm -rf "${TMPDIR:?}/home"
+}
+complete() { # name
+        local there=$TMPDIR/elsewhere-$1
+        (cd "$there" && "$HYPROF" symbolize "$1.hyp") && "$HYPROF" check "$there/$1.hyp" && cp "$there/$1.hyp" "$TMPDIR/$1.hyp"
+}
+none() { # name, condition: shows some of what there must be none of
+        local n
+        n=$(n_events "$1" "$2")
+        [ "$n" -eq 0 ] && return 0
+        echo "$n samples, such as"
+        awk -F '\t' "$columns $2"' { print self, module, path, source_line, address }' "$TMPDIR/$1.events" | sort | uniq -c |
+                sort -rn | head -n 5
+        return 1
+}
+annotates() { # name, function, pattern that must be there
+        "$HYPROF" annotate --asm "$TMPDIR/$1.hyp" "$2" >"$TMPDIR/$1.annotated" || return 1
+        grep -q "$2" "$TMPDIR/$1.annotated" || { echo "no $2"; head -n 20 "$TMPDIR/$1.annotated"; return 1; }
+        grep -qE -- "$3" "$TMPDIR/$1.annotated" || { echo "nothing like $3"; head -n 40 "$TMPDIR/$1.annotated"; return 1; }
+}
+# A share of the samples, in percent, beside an instruction that computes with floating-point numbers.
+hot_float='[0-9.]+ ?%.*\b(v?(mul|add|fmadd)[0-9a-z]*s[sd]|f(mul|add|madd))\b'
