@@ -72,10 +72,10 @@ static int make_file(int folder_fd, const struct name_parts *parts, char *ret_na
 }
 
 /* Consumes @file_fd, if it is one. */
-static int send_answer(int fd, const struct answer *answer, int file_fd)
+static int send_answer(int fd, struct answer *answer, int file_fd)
 {
         _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
-        struct iovec part = { .iov_base = (void *)(uintptr_t)answer, .iov_len = sizeof(*answer) };
+        struct iovec part = { .iov_base = answer, .iov_len = sizeof(*answer) };
         struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
         ssize_t sent;
 
@@ -101,7 +101,7 @@ static void leave_signals_alone(void)
         sigset_t all;
 
         (void)sigfillset(&all);
-        (void)sigprocmask(SIG_BLOCK, &all, NULL);
+        (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
 static void serve(int fd, int folder_fd, const char *path)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define PREFIX             "zone:"
-#define LONGER_THAN_MAX_NS (24 * 3600 * NS_PER_S)
+#define LONGER_THAN_MAX_NS (UINT64_C(24) * 3600 * NS_PER_S)
 
 static int complain_about(const char *words)
 {

@@ -34,8 +34,10 @@ static int make_chunk(struct chunk_ring *ring, struct trace_chunk_header header,
         if (r < 0)
                 return r;
         chunk = malloc(sizeof(*chunk) + ring->packed.used_bytes);
-        if (!chunk)
-                return error_set(err, -ENOMEM, "no memory for a chunk");
+        if (!chunk) {
+                (void)error_set(err, -ENOMEM, "no memory for a chunk");
+                return -ENOMEM;
+        }
         *chunk = (struct ring_chunk){ .header = header,
                                       .n_references = 1,
                                       .n_bytes = (uint32_t)ring->packed.used_bytes };
@@ -70,8 +72,10 @@ static void count_bytes(struct chunk_ring *ring, const struct ring_chunk *chunk)
 static int append(struct ring_chunk_list *list, struct ring_chunk *chunk, struct error *err)
 {
         if (array_reserve(&list->chunks, &list->capacity, list->n_chunks + 1, sizeof(struct ring_chunk *)) <
-            0)
-                return error_set(err, -ENOMEM, "no memory for a list of chunks");
+            0) {
+                (void)error_set(err, -ENOMEM, "no memory for a list of chunks");
+                return -ENOMEM;
+        }
         list->chunks[list->n_chunks++] = chunk;
         return 0;
 }

@@ -120,8 +120,8 @@ static void add_marks(struct fixture *f, unsigned n_seconds)
 {
         add(f, THREAD, S, TRACE_OP_ZONE_BEGIN, 5);
         for (unsigned i = 1; i <= n_seconds; i++) {
-                add(f, THREAD, i * S, TRACE_OP_FRAME_MARK, 2 * i);
-                add(f, THREAD, i * S + S / 2, TRACE_OP_FRAME_MARK, 2 * i + 1);
+                add(f, THREAD, i * S, TRACE_OP_FRAME_MARK, UINT64_C(2) * i);
+                add(f, THREAD, i * S + S / 2, TRACE_OP_FRAME_MARK, UINT64_C(2) * i + 1);
                 flush(f);
         }
 }
@@ -141,7 +141,7 @@ START_TEST(test_last_seconds)
         ck_assert_uint_eq(f.snapshot.n_open, 1);
         expect(&f, THREAD, 0, TRACE_OP_ZONE_BEGIN, 17 * S + S / 4, 5);
         for (unsigned i = 1; i <= 7; i++)
-                expect(&f, THREAD, i, TRACE_OP_FRAME_MARK, 17 * S + i * S / 2, 34 + i);
+                expect(&f, THREAD, i, TRACE_OP_FRAME_MARK, 17 * S + i * S / 2, UINT64_C(34) + i);
         expect_no_more(&f, THREAD, 8);
 
         /* Later nothing happened: the same instant is further back, and what is open is known still. */

@@ -170,20 +170,20 @@ static bool has_meta(const struct trace_dictionary *d, const char *key, const ch
         return n_found == 1 && equal;
 }
 
-/* The zones of a whole trace, and what it says of itself. */
-static void expect_trace(const struct dumped *d, uint64_t first_ns, uint64_t n, const char *from,
-                         const char *end, struct trace_dictionary **ret_rows,
-                         struct trace_reader **ret_reader)
+/* A whole trace of six zones, and what it says of itself. */
+static struct trace_reader *expect_trace(const struct dumped *d, uint64_t first_ns, const char *from,
+                                         const char *end, struct trace_dictionary **ret_rows)
 {
         struct event_list list = { .events = NULL };
         struct error err = ERROR_NONE;
+        struct trace_reader *reader;
         char path[40];
 
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", d->fd);
-        ck_assert_msg(trace_reader_open(path, ret_reader, &err) == 0, "%s", err.text);
-        event_list_read(&list, *ret_reader);
-        *ret_rows = trace_reader_edit(*ret_reader);
-        ck_assert_uint_eq(list.n_events, 2 * n);
+        ck_assert_msg(trace_reader_open(path, &reader, &err) == 0, "%s", err.text);
+        event_list_read(&list, reader);
+        *ret_rows = trace_reader_edit(reader);
+        ck_assert_uint_eq(list.n_events, 12);
         ck_assert_uint_eq(event_list_get(&list, 1, 0)->time_ns, first_ns);
         ck_assert(has_meta(*ret_rows, "start_raw_ns", from));
         ck_assert(has_meta(*ret_rows, "end_raw_ns", end));
@@ -192,6 +192,7 @@ static void expect_trace(const struct dumped *d, uint64_t first_ns, uint64_t n, 
         ck_assert(has_meta(*ret_rows, "recording_start_raw_ns", "1000000000"));
         ck_assert(has_meta(*ret_rows, "command", "x"));
         event_list_deinit(&list);
+        return reader;
 }
 
 static void close_dump(struct dumped *d)
@@ -211,14 +212,14 @@ START_TEST(test_dumps)
         set_up(&f);
         put_zones(&f, 10, 15); /* 10 to 24.5 s */
         first = dump(&f, 24 * S + S / 2, false);
-        expect_trace(&first, 19 * S + S / 2, 6, "19500000000", "24500000000", &rows, &reader);
+        reader = expect_trace(&first, 19 * S + S / 2, "19500000000", "24500000000", &rows);
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOSSES), 1); /* the other is older */
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_NOTICES), 1);
         trace_reader_close(reader);
 
         row(&f, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .name = string(&f, "another") });
         second = dump(&f, 1029 * S + S / 2, false);
-        expect_trace(&second, 1024 * S + S / 2, 6, "1024500000000", "1029500000000", &rows, &reader);
+        reader = expect_trace(&second, 1024 * S + S / 2, "1024500000000", "1029500000000", &rows);
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOSSES), 0);
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOCATIONS), 2);
         trace_reader_close(reader);
@@ -259,12 +260,12 @@ START_TEST(test_goes_on)
             &(struct trace_meta){ .key = string(&f, "late"), .value = string(&f, "y") });
         ck_assert_int_eq(trace_writer_put_tables(last.writer, &f.dictionary, NULL), 0);
         ck_assert_int_eq(trace_writer_finish(last.writer, NULL), 0);
-        expect_trace(&last, 1024 * S + S / 2, 6, "1024500000000", "1029500000000", &rows, &reader);
+        reader = expect_trace(&last, 1024 * S + S / 2, "1024500000000", "1029500000000", &rows);
         ck_assert(has_meta(rows, "late", "y"));
         trace_reader_close(reader);
 
         add_symbol(&early);
-        expect_trace(&early, 19 * S + S / 2, 6, "19500000000", "24500000000", &rows, &reader);
+        reader = expect_trace(&early, 19 * S + S / 2, "19500000000", "24500000000", &rows);
         ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_SYMBOLS), 1);
         trace_reader_close(reader);
         close_dump(&early);
