@@ -31,20 +31,41 @@ static bool has_names(const struct trace_item *item)
         return false;
 }
 
+static int name_process(struct loaded_trace *t, uint32_t process, uint32_t name)
+{
+        struct process_name item = { .process = process, .name = name };
+        uint32_t id;
+        int r = intern_add(&t->process_names, &item, sizeof(item), &id);
+
+        return r < 0 ? r : 0;
+}
+
+static int take_name(struct loaded_trace *t, uint32_t thread, uint32_t name)
+{
+        const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, thread);
+        const struct trace_process *process = trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES,
+                                                                   row->process);
+
+        t->thread_names[thread - 1] = name;
+        return row->tid == process->pid ? name_process(t, row->process, name) : 0;
+}
+
 /* A chunk that cannot be decoded ends the walk, which says so. */
-static void read_names(struct loaded_trace *t, const struct trace_item *item)
+static int read_names(struct loaded_trace *t, const struct trace_item *item)
 {
         struct event_decoder decoder;
         struct trace_event event;
         struct event_run run;
+        int r = 0;
 
         if (!has_names(item) ||
             event_decoder_init(&decoder, t->dictionary, item->body, item->body_bytes, NULL) < 0)
-                return;
-        while (event_decoder_next_run(&decoder, &run, NULL) == 1)
-                while (event_decoder_next(&decoder, &event, NULL) == 1)
+                return 0;
+        while (r >= 0 && event_decoder_next_run(&decoder, &run, NULL) == 1)
+                while (r >= 0 && event_decoder_next(&decoder, &event, NULL) == 1)
                         if (event.op == TRACE_OP_THREAD_NAME)
-                                t->thread_names[run.thread - 1] = (uint32_t)event.thread_name.name;
+                                r = take_name(t, run.thread, (uint32_t)event.thread_name.name);
+        return r;
 }
 
 /* A thread that was given no name has that of its process's first one that was. */
@@ -52,6 +73,7 @@ static int complete_names(struct loaded_trace *t)
 {
         uint32_t n_processes = trace_dictionary_count(t->dictionary, TRACE_TABLE_PROCESSES);
         uint32_t *names = calloc((size_t)n_processes + 1, sizeof(*names));
+        int r = 0;
 
         if (!names)
                 return -ENOMEM;
@@ -64,24 +86,29 @@ static int complete_names(struct loaded_trace *t)
                 if (t->thread_names[i] == 0)
                         t->thread_names[i] = names[row->process];
         }
+        for (uint32_t i = 1; i <= n_processes && r == 0; i++)
+                if (names[i] != 0)
+                        r = name_process(t, i, names[i]);
         free(names);
-        return 0;
+        return r;
 }
 
 int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
 {
         struct trace_item item;
-        int r;
+        int r, code = 0;
 
         if (t->has_names)
                 return 0;
-        while ((r = trace_reader_next(t->reader, &item, err)) == 1)
+        while (code == 0 && (r = trace_reader_next(t->reader, &item, err)) == 1)
                 if (item.header.kind == TRACE_CHUNK_EVENTS)
-                        read_names(t, &item);
-        if (r < 0)
+                        code = read_names(t, &item);
+        if (code == 0 && r < 0)
                 return r;
-        if (complete_names(t) < 0)
-                return error_set(err, -ENOMEM, "the names of threads: out of memory");
+        if (code == 0)
+                code = complete_names(t);
+        if (code < 0)
+                return error_set(err, code, "the names of threads: out of memory");
         t->has_names = true;
         return trace_reader_rewind(t->reader, err);
 }
@@ -104,6 +131,7 @@ int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *
         int r;
 
         *ret = (struct loaded_trace){ .ending_words = "" };
+        intern_init(&ret->process_names, sizeof(struct process_name), 0);
         r = trace_reader_open(path, &ret->reader, err);
         if (r < 0)
                 return r;
@@ -124,6 +152,7 @@ void loaded_trace_close(struct loaded_trace *t)
         if (t->reader)
                 trace_reader_close(t->reader);
         free(t->thread_names);
+        intern_deinit(&t->process_names);
         *t = (struct loaded_trace){ .reader = NULL };
 }
 

@@ -14,6 +14,7 @@
 
 #include "analyze/report_string.h"
 #include "base/error.h"
+#include "base/intern.h"
 #include "format/trace_reader.h"
 
 #include <stdbool.h>
@@ -21,12 +22,19 @@
 
 struct trace_walk;
 
+/* A process is called what its first thread is, or was: the program before an exec, or before it named its thread. */
+struct process_name {
+        uint32_t process;
+        uint32_t name; /* string */
+};
+
 struct loaded_trace {
         struct trace_reader *reader;
         const struct trace_dictionary *dictionary; /* the reader's, complete */
         uint32_t *thread_names;                    /* heap; strings by thread id - 1; see has_names */
         uint32_t n_threads;
-        bool has_names;            /* loaded_trace_read_names() was here */
+        struct intern process_names; /* struct process_name, each once; see has_names */
+        bool has_names;              /* loaded_trace_read_names() was here */
         uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
         enum trace_ending ending;  /* valid after a walk */
         const char *ending_words;  /* what is wrong with it; "" if nothing */

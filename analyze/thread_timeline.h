@@ -38,6 +38,7 @@ struct thread_timeline {
         uint64_t n_open_too_deep; /* begun beyond THREAD_TIMELINE_DEPTH_MAX, not ended yet */
 
         uint64_t first_ns, last_ns; /* of its events */
+        uint64_t before_ns;         /* of the event before the last one */
         uint64_t ran_ns;            /* up to the last context switch */
         uint64_t running_since_ns;  /* if `running` */
         bool is_fiber;              /* set by the caller before the first event */
@@ -65,6 +66,7 @@ static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t t
                 t->running = !t->is_fiber;
                 t->first_ns = t->running_since_ns = time_ns;
         }
+        t->before_ns = t->last_ns;
         if (time_ns > t->last_ns)
                 t->last_ns = time_ns;
 }

@@ -38,26 +38,26 @@ static const struct trace_thread *thread_row(const struct loaded_trace *trace, u
         return trace_dictionary_row(trace->dictionary, TRACE_TABLE_THREADS, thread);
 }
 
-static uint32_t pid_of(const struct loaded_trace *trace, uint32_t thread)
+/* By process id - 1, whether one of its names fits, or its number; to be freed.  NULL without memory. */
+static bool *choose_processes(const struct loaded_trace *trace, const struct name_list *list)
 {
-        const struct trace_process *row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_PROCESSES,
-                                                               thread_row(trace, thread)->process);
+        uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_PROCESSES);
+        bool *fits = calloc((size_t)n + 1, sizeof(*fits));
 
-        return row->pid;
-}
+        for (uint32_t i = 1; i <= n && fits; i++) {
+                const struct trace_process *row = trace_dictionary_row(trace->dictionary,
+                                                                       TRACE_TABLE_PROCESSES, i);
 
-/* A process is called what its first thread is: the one whose TID is the PID. */
-static bool process_fits(const struct loaded_trace *trace, const struct name_list *list, uint32_t thread)
-{
-        uint32_t pid = pid_of(trace, thread);
+                fits[i - 1] = name_list_has_number(list, row->pid);
+        }
+        for (uint32_t i = 1; i <= trace->process_names.n_items && fits; i++) {
+                const struct process_name *name = intern_get(&trace->process_names, i, NULL);
 
-        if (name_list_has_number(list, pid))
-                return true;
-        for (uint32_t i = 1; i <= trace->n_threads; i++)
-                if (thread_row(trace, i)->tid == pid &&
-                    thread_row(trace, i)->process == thread_row(trace, thread)->process)
-                        return name_list_fits(list, loaded_trace_thread_name(trace, i));
-        return false;
+                if (!fits[name->process - 1])
+                        fits[name->process - 1] = name_list_fits(
+                                list, report_string_of(trace->dictionary, name->name));
+        }
+        return fits;
 }
 
 static bool thread_fits(const struct loaded_trace *trace, const struct name_list *list, uint32_t thread)
@@ -73,11 +73,16 @@ static int no_thread(const struct loaded_trace *trace, const struct name_list *l
         struct name_guess guess;
 
         name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
-        for (uint32_t i = 1; i <= trace->n_threads && name_list_has_names(list); i++) {
+        for (uint32_t i = 1; i <= trace->n_threads && !by_process && name_list_has_names(list); i++) {
                 struct report_string name = loaded_trace_thread_name(trace, i);
 
-                if (!by_process || thread_row(trace, i)->tid == pid_of(trace, i))
-                        name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+                name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+        }
+        for (uint32_t i = 1; i <= trace->process_names.n_items && by_process; i++) {
+                const struct process_name *item = intern_get(&trace->process_names, i, NULL);
+                struct report_string name = report_string_of(trace->dictionary, item->name);
+
+                name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
         return not_there(by_process ? "process" : "thread", words, &guess, err);
 }
@@ -87,6 +92,7 @@ static int keep_threads(struct trace_filter *f, struct loaded_trace *trace, cons
                         bool by_process, struct error *err)
 {
         struct name_list list;
+        bool *processes = NULL;
         uint32_t n_left = 0;
         int r = name_list_init(&list, words, err);
 
@@ -94,15 +100,21 @@ static int keep_threads(struct trace_filter *f, struct loaded_trace *trace, cons
                 r = loaded_trace_read_names(trace, err);
         if (r < 0)
                 goto done;
+        processes = by_process ? choose_processes(trace, &list) : NULL;
+        if (by_process && !processes) {
+                r = no_memory(err);
+                goto done;
+        }
         for (uint32_t i = 1; i <= f->n_threads; i++) {
                 if (f->threads[i - 1])
-                        f->threads[i - 1] = by_process ? process_fits(trace, &list, i)
+                        f->threads[i - 1] = by_process ? processes[thread_row(trace, i)->process - 1]
                                                        : thread_fits(trace, &list, i);
                 n_left += f->threads[i - 1];
         }
         if (n_left == 0)
                 r = no_thread(trace, &list, words, by_process, err);
 done:
+        free(processes);
         name_list_deinit(&list);
         return r;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/array.h"
 
+#include "base/large_memory.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +29,7 @@ int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_byte
         grown_block = realloc(block, n_bytes);
         if (!grown_block)
                 return -ENOMEM;
+        large_memory_hint(grown_block, n_bytes);
         memcpy(items, &grown_block, sizeof(grown_block));
         *capacity = grown;
         /* cppcheck-suppress memleak ; *@items has it now */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/byte_buffer.h"
 
+#include "base/large_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +37,7 @@ uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n)
         data = realloc(b->data, grown);
         if (!data)
                 goto fail;
+        large_memory_hint(data, grown);
         b->data = data;
         b->capacity_bytes = grown;
         return b->data + b->used_bytes;

@@ -2,6 +2,7 @@
 #include "base/intern.h"
 
 #include "base/array.h"
+#include "base/large_memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -86,6 +87,7 @@ static int grow(struct intern *t, size_t n_slots)
 
         if (!slots)
                 return -ENOMEM;
+        large_memory_hint(slots, n_slots * sizeof(*slots));
         for (size_t i = 0; i < t->n_slots; i++) {
                 size_t at = (size_t)(t->slots[i] >> 32) & (n_slots - 1);
 

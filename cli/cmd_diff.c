@@ -245,13 +245,27 @@ static void compare_rates(struct loading *l, const struct loaded_trace *trace, c
         l->rates_differ |= row->rate != l->rate.rate || row->mode != l->rate.mode;
 }
 
+/* What each unit is has to be there: the filter's words on what there is instead are the best. */
+static int find_unit(const struct loading *l, struct loaded_trace *trace, struct error *err)
+{
+        struct trace_filter_request request = { .zone = l->args->per };
+        struct trace_filter filter = { .is_empty = true };
+        int r = l->args->per ? trace_filter_init(&filter, &request, trace, err) : 0;
+
+        trace_filter_deinit(&filter);
+        return r;
+}
+
 static int load_events(struct loading *l, struct diff_run *run, struct loaded_trace *trace, const char *path,
                        struct error *err)
 {
         struct diff_run_request request = { .event = l->event };
         struct trace_filter filter = { .is_empty = true };
-        int r = trace_filter_init(&filter, &l->args->filter, trace, err);
+        int r = find_unit(l, trace, err);
 
+        if (r == 0)
+                r = trace_filter_init(&filter, &l->args->filter, trace, err);
+        filter.event = 0; /* the run takes its samples; one that has none of them is compared all the same */
         request.filter = &filter;
         request.unit = l->args->per ? &l->unit : NULL;
         if (r == 0)

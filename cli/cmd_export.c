@@ -29,14 +29,20 @@
 /* More freeze the viewer (firefox-devtools/profiler #4808). */
 #define MARKERS_MAX_DEFAULT 200000
 
-enum { LETTER_FORCE = OPTION_LONG_ONLY, LETTER_LIST, LETTER_ZONES_AS_FRAMES, LETTER_MAX_MARKERS };
+enum {
+        LETTER_FORCE = OPTION_LONG_ONLY,
+        LETTER_LIST,
+        LETTER_ZONES_AS_FRAMES,
+        LETTER_MAX_MARKERS,
+        LETTER_NO_WAITS
+};
 
 struct arguments {
         const char *path;
         const char *output; /* NULL = named like the trace */
         struct trace_filter_request filter;
         uint64_t n_markers_max;
-        bool zones_as_frames;
+        bool zones_as_frames, no_waits;
         bool force, list, quiet;
 };
 
@@ -53,6 +59,7 @@ static const struct option_row option_rows[] = {
         { LETTER_LIST, "list", NULL, "show the formats" },
         { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
           "put the open zones around the callstacks, as frames \"zone:NAME\"" },
+        { LETTER_NO_WAITS, "no-waits", NULL, "firefox: samples alone, not where threads waited" },
         { LETTER_MAX_MARKERS, "max-markers", "N",
           "firefox: at most N zones, the longest; 0 = all; default: 200000" },
         FILTER_OPTION_ROWS,
@@ -100,6 +107,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_ZONES_AS_FRAMES:
                 args->zones_as_frames = true;
+                return 0;
+        case LETTER_NO_WAITS:
+                args->no_waits = true;
                 return 0;
         case LETTER_MAX_MARKERS:
                 if (option_parse_number(value, 0, UINT32_MAX, &args->n_markers_max) == 0)
@@ -249,6 +259,7 @@ static int export_trace(const struct export_format *format, const struct argumen
 {
         struct export_options options = {
                 .zones_as_frames = args->zones_as_frames,
+                .no_waits = args->no_waits,
                 .n_markers_max = args->n_markers_max,
         };
         struct trace_filter filter = { .is_empty = true };

@@ -124,6 +124,28 @@ static void print_summary(const struct record_options *options, const struct rec
                                                           : "");
 }
 
+/* Whether some event was to see the kernel's code as well: all do that are not told otherwise. */
+static bool wants_kernel(const struct event_request *events)
+{
+        for (size_t i = 0; i < events->n_specs; i++)
+                if (!events->specs[i].exclude_kernel)
+                        return true;
+        return events->n_specs == 0;
+}
+
+/* An ordinary user would learn it from frames that are missing. */
+static void note_no_kernel(const struct record_options *options, const struct perf_access *access)
+{
+        struct perf_refusal refusal;
+
+        if (access->user_error != 0 || access->kernel_error == 0 || !wants_kernel(&options->events))
+                return;
+        perf_access_explain(access, access->kernel_error, true, &refusal);
+        complain("note: kernel frames are off: %s", refusal.reason);
+        if (refusal.remedy[0] != '\0')
+                complain_try("%s", refusal.remedy);
+}
+
 /* From one in a hundred on it changes what reports say: they tell what it was. */
 static void warn_of_losses(const struct recorder_progress *p)
 {
@@ -178,6 +200,19 @@ static void print_note(void *context, const char *words)
         complain("note: %s", words);
 }
 
+/* Whose soft limit is the hard one has had it raised already, or cannot. */
+static void suggest_descriptors(void)
+{
+        struct rlimit files;
+
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max)
+                complain_try("ulimit -n %llu, for more descriptors", (unsigned long long)files.rlim_max);
+        else if (geteuid() == 0)
+                complain_try("prlimit --nofile=1048576 hyprof record ..., for more descriptors");
+        else
+                complain_try("sudo hyprof record ..., which may open more descriptors");
+}
+
 /* The remedy for what the kernel refused, after its words. */
 static void suggest(int code, const struct recorder_result *result)
 {
@@ -185,7 +220,7 @@ static void suggest(int code, const struct recorder_result *result)
         struct perf_refusal refusal;
 
         if (code == -EMFILE)
-                complain_try("ulimit -n 1024, for more descriptors");
+                suggest_descriptors();
         if (code != -EACCES && code != -EPERM && code != -ENOSYS)
                 return;
         perf_access_explain(access, code, access->user_error == 0, &refusal);
@@ -281,6 +316,7 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
         if (code == 0)
                 rate_limit_check(w->options, result->access.max_sample_hz);
         if (code == 0 && !w->options->quiet) {
+                note_no_kernel(w->options, &result->access);
                 warn_of_losses(&result->progress);
                 print_summary(w->options, result, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
@@ -365,6 +401,11 @@ static int run(struct record_options *options, char **argv)
                 complain("error: no command to record");
                 complain_try("hyprof record -- COMMAND ARGS, or hyprof record -p PID");
                 return EXIT_STATUS_USAGE;
+        }
+        if (options->as_root && geteuid() != 0) {
+                complain("error: --as-root: hyprof was not started as root");
+                complain_try("sudo hyprof record --as-root ...");
+                return EXIT_STATUS_RECORD_FAILED;
         }
         if (argv && options->as_root)
                 status = check_command(argv[0]);

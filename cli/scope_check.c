@@ -35,6 +35,8 @@ static int check_tasks(const struct event_scope_request *scope)
                 complain("error: %s", err.text);
                 if (err.code == -EACCES)
                         complain_try("sudo hyprof record -t %" PRIu32, scope->tids[i]);
+                else if (err.code == -ESRCH)
+                        complain_try("ps -eL, for the threads that there are");
                 return EXIT_STATUS_RECORD_FAILED;
         }
         return EXIT_STATUS_OK;

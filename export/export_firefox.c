@@ -527,7 +527,7 @@ static int init_profile(struct firefox_profile *p, FILE *out)
                 .context = p,
                 .zone = take_zone,
                 .sample = take_sample,
-                .wait = take_wait,
+                .wait = p->options->no_waits ? NULL : take_wait,
                 .event = take_event,
                 .wants_paths = p->options->zones_as_frames,
                 .wants_words = true,

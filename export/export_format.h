@@ -24,6 +24,7 @@ struct export_options {
         const struct trace_filter *filter; /* NULL = everything */
         uint32_t event; /* whose samples, for formats that hold those of one; never 0 if there are samples */
         bool zones_as_frames;   /* the zone path as the outermost frames of each stack, as "zone:NAME" */
+        bool no_waits;          /* of firefox: no samples of the time off a CPU */
         uint64_t n_markers_max; /* of firefox: the shortest zones are left out beyond it; 0 = all */
 };
 

@@ -336,7 +336,15 @@ int attachment_add_events(struct attachment *a, struct event_set *events, struct
                 if (round > 0 && n_new > 0)
                         event_set_expect_overlap(events);
         }
-        return n_threads > 0 ? 0 : error_set(err, -ESRCH, "what was to be recorded has ended");
+        if (n_threads > 0)
+                return 0;
+        if (a->refused.n_items > 0)
+                return error_set(
+                        err, -ESRCH,
+                        "not permitted to record any of the %u processes there; 'sudo hyprof record ...' "
+                        "may",
+                        a->refused.n_items);
+        return error_set(err, -ESRCH, "what was to be recorded has ended");
 }
 
 /* ---- what runs ----------------------------------------------------------------------------------------- */

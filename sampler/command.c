@@ -52,7 +52,8 @@ static int find_in_path(const char *name)
                         r = check_executable(file);
                 if (r == 0)
                         return 0;
-                if (r == -EACCES)
+                if (r == -EACCES &&
+                    access(file, F_OK) == 0) /* else it is the folder that we may not look into */
                         found = r;
                 if (path[n] == '\0')
                         return found;

@@ -7,10 +7,12 @@
 #include "base/io.h"
 #include "sampler/event_totals.h"
 #include "sampler/perf_record.h"
+#include "sampler/privileges.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/capability.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -19,6 +21,7 @@
 #define TRACKER          UINT32_MAX
 #define SAMPLE_RING_MIN  (UINT32_C(1) << 15)
 #define DESCRIPTORS_LEFT 64
+#define DESCRIPTORS_MAX  (UINT32_C(1) << 20) /* of a process, unless fs.nr_open was changed */
 
 /* Each thread has as many. */
 static size_t events_of_thread(const struct event_set *set)
@@ -42,17 +45,14 @@ static int explain_descriptors(const struct event_set *set, struct error *err)
         (void)getrlimit(RLIMIT_NOFILE, &files);
         if (set->options.scope != EVENT_SCOPE_THREADS)
                 return error_set(err, -EMFILE,
-                                 "%zu events on %zu CPUs need %zu descriptors, %llu are allowed; "
-                                 "'ulimit -n %zu' allows more",
+                                 "%zu events on %zu CPUs need %zu descriptors, %llu are allowed",
                                  set->options.attr.request->n_specs + 1, set->cpus.n_cpus,
-                                 events_of_thread(set), (unsigned long long)files.rlim_cur,
-                                 events_of_thread(set) + DESCRIPTORS_LEFT);
-        return error_set(
-                err, -EMFILE,
-                "%zu events on %zu CPUs need %zu descriptors for each thread that runs already, "
-                "%llu are allowed; as root, 'prlimit --nofile=1048576 hyprof record ...' allows more",
-                set->options.attr.request->n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
-                (unsigned long long)files.rlim_cur);
+                                 events_of_thread(set), (unsigned long long)files.rlim_cur);
+        return error_set(err, -EMFILE,
+                         "%zu events on %zu CPUs need %zu descriptors for each thread that runs already, "
+                         "%llu are allowed",
+                         set->options.attr.request->n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
+                         (unsigned long long)files.rlim_cur);
 }
 
 static const char *scope_words(const struct event_set *set)
@@ -249,12 +249,17 @@ static int add_thread(struct event_set *set, uint32_t tid, size_t n_specs, struc
         return r < 0 ? error_set(err, r, "no memory for events") : add_events(set, tid, n_specs, err);
 }
 
-/* The soft limit of descriptors costs nothing to raise; only the hard one is somebody's decision. */
+/* The soft limit of descriptors costs nothing to raise; the hard one is somebody's decision, who may be us. */
 static void raise_descriptor_limit(void)
 {
-        struct rlimit files;
+        struct rlimit files, more = { .rlim_cur = DESCRIPTORS_MAX, .rlim_max = DESCRIPTORS_MAX };
 
-        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+                return;
+        if (files.rlim_max < DESCRIPTORS_MAX && privileges_has(CAP_SYS_RESOURCE) &&
+            setrlimit(RLIMIT_NOFILE, &more) == 0)
+                return;
+        if (files.rlim_cur < files.rlim_max) {
                 files.rlim_cur = files.rlim_max;
                 (void)setrlimit(RLIMIT_NOFILE, &files);
         }

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/intern.h"
 #include "base/io.h"
+#include "sampler/early_opener.h"
+#include "sampler/jit_files.h"
 #include "sampler/opened_files.h"
 #include "sampler/perf_record.h"
 
@@ -130,6 +132,14 @@ static void look(struct file_state *state, const struct stat *status, uint64_t t
         *ret_version = (struct file_version){ .written_ns = written_ns, .number = state->number };
 }
 
+/* What is installed stays; a jitdump is written all the time. */
+static bool is_of_interest(const struct perf_mmap *mmap)
+{
+        return mmap->build_id_bytes == 0 && mmap->inode != 0 &&
+               early_opener_wants_path(mmap->path, mmap->path_bytes) &&
+               !jit_files_is_dump_name(mmap->path, mmap->path_bytes);
+}
+
 int file_versions_find(struct file_versions *v, struct opened_files *opened, uint32_t pid,
                        const struct perf_mmap *mmap, uint64_t time_ns, struct file_version *ret_version)
 {
@@ -144,6 +154,8 @@ int file_versions_find(struct file_versions *v, struct opened_files *opened, uin
         int r = array_reserve(&v->states, &v->capacity, (size_t)v->files.n_items + 1, sizeof(*v->states));
 
         *ret_version = (struct file_version){ .number = 0 };
+        if (!is_of_interest(mmap))
+                return 0;
         if (r == 0)
                 r = intern_add(&v->files, &key, sizeof(key), &id);
         if (r < 0)

@@ -39,6 +39,7 @@ void file_versions_free(struct file_versions *v);
 
 /*
  * file_versions_find() - the version that a mapping is of
+ * Of files with a build-id, of jitdumps, and of those that are installed, there is one version.
  * @time_ns:  of the mapping.  The first call for it looks at the file, later ones remember
  * Returns 0 or -ENOMEM.
  */

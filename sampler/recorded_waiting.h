@@ -50,6 +50,9 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
 int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope, bool delayed,
                            struct error *err);
 
+/* What was named will be recorded in a moment: its switches are wanted from now on. */
+void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_scope *scope);
+
 /* Whatever runs already is known now. */
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
                              struct sample_source *samples);

@@ -243,8 +243,9 @@ static int open_events(struct recorder *r, struct error *err)
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
         code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
                                           r->options->delay_ns > 0, &options, &r->events, err);
-        return code == 0 ? recorded_waiting_begin(&r->waiting, &r->scope, r->options->delay_ns > 0, err)
-                         : code;
+        if (code < 0 || r->options->delay_ns > 0) /* what is before the recording is none of it: see join() */
+                return code;
+        return recorded_waiting_begin(&r->waiting, &r->scope, false, err);
 }
 
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
@@ -400,8 +401,10 @@ static int wait_for_delay(struct recorder *r, struct error *err)
                                  1);
                 now_ns = clock_raw_ns();
         }
-        if (code == 0 && r->options->argv && command_reap(&r->command, false))
-                return error_set(err, -ESRCH, "the command ended before the recording began, after --delay");
+        if (code == 0 &&
+            (r->options->argv ? command_reap(&r->command, false) != 0 : recorded_scope_has_ended(&r->scope)))
+                return error_set(err, -ESRCH, "%s ended before the recording began, after --delay",
+                                 r->options->argv ? "the command" : "what was named");
         return code;
 }
 
@@ -411,6 +414,9 @@ static int join(struct recorder *r, struct error *err)
         int code = r->options->delay_ns > 0 ? wait_for_delay(r, err) : 0;
 
         r->start_ns = clock_raw_ns();
+        if (code == 0 && r->options->delay_ns > 0)
+                code = recorded_waiting_begin(&r->waiting, &r->scope, true, err);
+        recorded_waiting_expect(&r->waiting, &r->scope);
         return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }
 

@@ -9,7 +9,6 @@
 #include "sampler/code_keeper.h"
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
-#include "sampler/early_opener.h"
 #include "sampler/event_set.h"
 #include "sampler/file_versions.h"
 #include "sampler/image_changes.h"
@@ -302,24 +301,18 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
 }
 
-/* Where there is no build-id: a file that is written over in its place is another module each time. */
+/* A file that is written over in its place is another module each time.  Returns 1 if its content is lost. */
 static int add_version(struct sample_source *s, const struct perf_record *rec, struct trace_module *row,
-                       struct perf_mmap *m, bool *ret_is_lost)
+                       struct perf_mmap *m)
 {
-        struct file_version version = { .number = 0 };
-        int r = 0;
+        struct file_version version;
+        int r = file_versions_find(s->versions, s->opened, rec->pid, m, rec->time_ns, &version);
 
-        if (row->kind == TRACE_MODULE_FILE && row->inode != 0 &&
-            early_opener_wants_path(m->path, m->path_bytes))
-                r = file_versions_find(s->versions, s->opened, rec->pid, m, rec->time_ns, &version);
         row->content = version.number;
-        if (version.is_lost) { /* the file that is there is not what was mapped */
-                row->device = 0;
-                row->inode = 0;
-        }
         m->written_ns = version.written_ns;
-        *ret_is_lost = version.is_lost;
-        return r;
+        if (version.is_lost) /* the file that is there is not what was mapped */
+                row->device = row->inode = 0;
+        return r < 0 ? r : version.is_lost;
 }
 
 /* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
@@ -328,7 +321,7 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
 {
         struct perf_mmap mapping = rec->mmap, *m = &mapping;
         struct trace_module row = { .kind = module_kind(m) };
-        bool is_lost = false;
+        bool is_lost;
         int r = trace_dictionary_add_string(s->dictionary, m->path, m->path_bytes, &row.path);
 
         if (r == 0 && m->build_id_bytes > 0)
@@ -342,9 +335,10 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
                 row.inode = m->inode;
                 row.generation = m->inode_generation;
         }
-        if (r == 0)
-                r = add_version(s, rec, &row, m, &is_lost);
-        if (r == 0)
+        if (r == 0 && row.kind == TRACE_MODULE_FILE)
+                r = add_version(s, rec, &row, m);
+        is_lost = r == 1;
+        if (r >= 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
         if (is_lost)
                 return r == 0 && s->keeper ? code_keeper_miss_file(s->keeper, *ret_module, m) : r;

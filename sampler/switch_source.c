@@ -319,6 +319,8 @@ static int load(struct switch_source *s, struct error *err)
 
         (void)libbpf_set_print(say_nothing);
         r = load_quickly(s);
+        if (r == -EPERM || r == -EACCES)
+                return explain(r, "load the program", err);
         if (r < 0)
                 r = load_slowly(s, err);
         if (r < 0)

@@ -10,6 +10,7 @@
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/large_memory.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_table.h"
@@ -80,7 +81,7 @@ static int take_column(struct byte_reader *in, size_t n_items, size_t item_bytes
                 return -ENODATA;
         if (n_items == 0)
                 return 0;
-        *column = malloc(n_items * item_bytes);
+        *column = large_memory_new(n_items * item_bytes);
         if (!*column)
                 return -ENOMEM;
         memcpy(*column, bytes, n_items * item_bytes);

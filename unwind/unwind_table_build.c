@@ -14,6 +14,7 @@
  */
 #include "base/array.h"
 #include "base/error.h"
+#include "base/large_memory.h"
 #include "unwind/cfi_program.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_table.h"
@@ -30,6 +31,10 @@
 #define BUCKET_BITS_MIN 9    /* buckets of 512 bytes of code hold a handful of rows */
 #define RADIX_BITS      8
 #define RADIX_SIZE      (1U << RADIX_BITS)
+
+/* Of a section, for each row and each function: somewhat less than is usual. */
+#define ROW_BYTES_USUAL      5
+#define FUNCTION_BYTES_USUAL 40
 
 struct function {
         uint32_t start, end; /* relative to the table's base */
@@ -387,11 +392,26 @@ static int add_function(struct builder *b, const struct cfi_section *section, co
         return 0;
 }
 
+/* What a usual section has at most: to grow step by step is to move all of it, and out of large pages. */
+static int reserve(struct builder *b, const struct cfi_section *section)
+{
+        int r = array_reserve(&b->rows, &b->rows_capacity, b->n_rows + section->n_bytes / ROW_BYTES_USUAL + 1,
+                              sizeof(*b->rows));
+
+        if (r == 0)
+                r = array_reserve(&b->functions, &b->functions_capacity,
+                                  b->n_functions + section->n_bytes / FUNCTION_BYTES_USUAL + 1,
+                                  sizeof(*b->functions));
+        return r;
+}
+
 static int add_section(struct builder *b, const struct cfi_section *section)
 {
         struct cfi_reader reader;
         struct cfi_fde fde;
 
+        if (reserve(b, section) < 0)
+                return -ENOMEM;
         cfi_reader_init(&reader, section);
         for (size_t i = 0; i < CFI_CIES_KEPT; i++)
                 b->initial_off[i] = SIZE_MAX;
@@ -438,7 +458,7 @@ static int add_sigreturns(struct builder *b)
 /* By their start; of those with the same start, the one that was added first stays first. */
 static int sort_functions(struct builder *b)
 {
-        struct function *to = malloc((b->n_functions + 1) * sizeof(*to));
+        struct function *to = large_memory_new((b->n_functions + 1) * sizeof(*to));
 
         if (!to)
                 return -ENOMEM;
@@ -536,8 +556,8 @@ static int make_table(struct builder *b)
 
         if (sort_functions(b) < 0)
                 return -ENOMEM;
-        t->pcs = calloc(n_max, sizeof(*t->pcs));
-        t->rule_ids = calloc(n_max, sizeof(*t->rule_ids));
+        t->pcs = large_memory_new(n_max * sizeof(*t->pcs));
+        t->rule_ids = large_memory_new(n_max * sizeof(*t->rule_ids));
         if (!t->pcs || !t->rule_ids || fill_buckets(t, emit_all(b)) < 0)
                 return -ENOMEM;
         t->n_fdes = (uint32_t)b->n_functions;

@@ -8,6 +8,7 @@
 #include "view/event_view.h"
 #include "view/view_document.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 static const struct view_column pool_columns[] = {
@@ -20,7 +21,7 @@ static const struct view_column pool_columns[] = {
         { .key = "n_allocations", .title = "allocs", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_frees", .title = "frees", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "allocations_per_s", .title = "allocs/s", .type = VIEW_REAL, .n_columns_max = 12 },
-        { .key = "bytes_per_s", .title = "bytes/s", .type = VIEW_REAL, .n_columns_max = 14 },
+        { .key = "bytes_per_s", .title = "bytes/s", .type = VIEW_BYTES, .n_columns_max = 14 },
         { .key = "largest_bytes", .title = "largest", .type = VIEW_BYTES, .n_columns_max = 10 },
         { .key = "n_at_peak", .title = "blocks at peak", .type = VIEW_COUNT, .n_columns_max = 14 },
         { .key = "n_discards", .title = "discards", .type = VIEW_COUNT, .n_columns_max = 12 },
@@ -99,6 +100,12 @@ static void merged_sites_deinit(struct merged_sites *m, const struct memory_stat
         free(m->sums);
 }
 
+/* A short recording of a hostile trace has rates that no number of 64 bits holds. */
+static uint64_t whole_of(double rate)
+{
+        return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
+}
+
 static void put_pool_name(struct event_names *n, struct view_table *t, const struct memory_stats *s,
                           uint32_t id)
 {
@@ -131,7 +138,7 @@ static void put_pool(struct event_names *n, struct view_table *t, const struct m
         view_table_put_number(d, t, pool->n_frees);
         if (seconds > 0 && !n->options->is_filtered) {
                 view_table_put_real(d, t, (double)pool->n_allocations / seconds);
-                view_table_put_real(d, t, (double)pool->allocated_bytes / seconds);
+                view_table_put_number(d, t, whole_of((double)pool->allocated_bytes / seconds));
         } else {
                 view_table_put_unknown(d, t);
                 view_table_put_unknown(d, t);

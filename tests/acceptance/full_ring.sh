@@ -17,6 +17,8 @@ dropped() { # run, code
 
 # ---- flat out
 holds "flat out: recorded" record flat --no-symbolize --client-ring 8K -- "$WORKLOADS/w_full_ring" flat 0.3
+holds "flat out: losses are warned of" grep -qE '^hyprof: warning: [0-9,]+ events were lost \([0-9.]+%\); hyprof report says which' "$TMPDIR/flat.err"
+holds "flat out: with what helps" grep -q '^  try: hyprof record .*--client-ring' "$TMPDIR/flat.err"
 "$HYPROF" report --json "$TMPDIR/flat.hyp" >"$TMPDIR/flat.json"
 "$HYPROF" dump "$TMPDIR/flat.hyp" | awk '
         $2 ~ /^thread=/ && $3 ~ /^time_ns=/ {
@@ -56,5 +58,6 @@ rate=$(awk '{ n[$1] = $2 } END { printf "%.0f", n["zones"] * 1e9 / n["ns"] }' "$
 figure "paced: $rate zones a second, $(said paced zones) in all"
 holds "paced: every zone is in the trace" same "$(said paced zones)" "$(reported paced .counts.zones)"
 holds "paced: nothing is lost" same "" "$(lost paced)"
+holds "paced: nor warned of" same 0 "$(grep -c 'warning:' "$TMPDIR/paced.err" || true)"
 [ "$rate" -ge $((per_second * 9 / 10)) ] ||
         skips "paced: at $per_second zones a second" "hardware: the program got to $rate only"

@@ -45,6 +45,7 @@ fi
 holds "doctor: programs can be recorded" same 0 "$status"
 holds "doctor: user code" said '^yes +user code'
 holds "record" ends_with 0 as_user "$folder/hyprof" record -o "$folder/t.hyp" -- "$folder/w_split" 2
+cp "$TMPDIR/err" "$TMPDIR/recorded"
 holds "report" fetch
 holds "samples in the zones" compare \
         "$(n_events user 'kind == "sample" && self == "seventy" && path == "/seventy"')" ">" 200
@@ -58,6 +59,10 @@ holds "the trace is the user's" same "$(as_user id -u)" "$(stat -c %u "$folder/t
 
 in_kernel='kind == "sample" && module == "[kernel]"'
 if [ "$level" -eq 2 ]; then
+        holds "record: says that there is no kernel code, once" same 1 "$(grep -c '^hyprof: note: kernel frames are off: .*perf_event_paranoid is 2' "$TMPDIR/recorded")"
+        holds "record: says what would allow it" grep -q '^  try: sudo sysctl kernel.perf_event_paranoid=1' "$TMPDIR/recorded"
+        holds "record of user code: nothing is said about it" ends_with 0 as_user "$folder/hyprof" record -e cpu-clock:u -o "$folder/u.hyp" -- true
+        holds "not a word" same 0 "$(grep -c 'note: kernel' "$TMPDIR/err" || true)"
         holds "doctor: no kernel code" said '^no +kernel code'
         holds "doctor: says what would allow it" said 'try: sudo sysctl kernel.perf_event_paranoid=1'
         holds "report: no kernel callstacks" grep -q 'no kernel callstacks' "$TMPDIR/report"

@@ -48,6 +48,7 @@ holds "an event" misses "no sample event 'cycles' in this trace; there are: cpu-
 holds "a zone that is nearly right" misses "no zone 'zone-47' in this trace; did you mean 'zone_47'?" why --zone zone-47 "$trace"
 holds "a function that is nearly right" misses "no function 'funtion_40' in this trace; did you mean 'function_40'?" report --function funtion_40 "$trace"
 holds "the same for annotate" misses "did you mean 'function_40'?" annotate "$trace" funtion_40
+status=2 tries=0 holds "the unit of diff" misses "no zone 'zone-3' in this trace; did you mean 'zone_3'?" diff --per zone-3 "$trace" "$trace"
 holds "a thread that is not there" misses "no thread 't77'" report --thread t77 "$trace"
 holds "a view in which nothing is left" misses "nothing that this view shows passes the filters: CPU 1" report --locks --cpu 1 "$trace"
 holds "without filters that is an answer" ends_with 0 "$HYPROF" report --locks "$trace"

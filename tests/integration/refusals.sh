@@ -71,6 +71,29 @@ fi
 holds "a thread of the kernel" ends_with 125 \
         "$folder/hyprof" "${record_it[@]}" -p 2
 
+holds "no such thread" refused 125 'no thread 4194304' 'ps -eL' "$folder/hyprof" "${record_it[@]}" -t 4194304
+if [ "$(id -u)" -eq 0 ] && grep -q ' cgroup2 ' /proc/mounts; then
+        holds "others' processes in a cgroup" ends_with 125 as_user "$folder/hyprof" "${record_it[@]}" -d 1h --cgroup /
+        holds "it says that, and what helps" grep -q "error: .*not permitted to record any of .* 'sudo hyprof record" "$TMPDIR/err"
+fi
+holds "--as-root, but not by root" refused 125 'not started as root' 'sudo hyprof record --as-root' \
+        as_user "$folder/hyprof" "${record_it[@]}" --as-root -- true
+
+# ---- descriptors: who has CAP_SYS_RESOURCE, as root usually has, may open as many as are needed
+if [ "$(id -u)" -eq 0 ] && "$folder/hyprof" doctor >/dev/null 2>&1; then
+        few() { (ulimit -n 40 && exec "$@"); }
+        sleep 600 &
+        other=$!
+        many=$(printf ',page-faults%.0s' $(seq 14))
+        ! (ulimit -n 40 && ulimit -n 80) 2>/dev/null || holds "few descriptors, root" ends_with 0 few "$folder/hyprof" record -q -o "$TMPDIR/few.hyp" --scope=threads \
+                -e "cpu-clock$many" -d 10ms -p $other
+        kill $other
+        # shellcheck disable=SC2016 # for the other shell
+        holds "few descriptors, a user" refused 125 'descriptors for each thread.*40 are allowed' 'sudo hyprof record' \
+                as_user bash -c 'sleep 600 & ulimit -n 40; status=0; "$@" -p $! || status=$?; kill $!; exit $status' \
+                bash "$folder/hyprof" "${record_it[@]}" -d 1h -e "cpu-clock$many"
+fi
+
 # ---- events
 holds "no such event" ends_with 2 "$folder/hyprof" "${record_it[@]}" -e no-such-event -- true
 holds "it is named" grep -q "^hyprof: error: .*unknown event 'no-such-event'" "$TMPDIR/err"
@@ -78,5 +101,9 @@ holds "and what there is" grep -q 'hyprof list' "$TMPDIR/err"
 
 # ---- commands and files
 holds "no such command" ends_with 127 "$folder/hyprof" "${record_it[@]}" -- "$folder/none"
+mkdir -m 700 "$folder/closed"
+holds "no such command, and a folder that is closed in PATH" ends_with 127 env PATH="$folder/closed:$PATH" \
+        "$folder/hyprof" "${record_it[@]}" -- no-such-command
+[ "$(id -u)" -ne 0 ] || holds "the same for a user" ends_with 127 as_user env PATH="$folder/closed:$PATH" "$folder/hyprof" "${record_it[@]}" -- no-such-command
 holds "a folder that is not there" refused 125 'cannot write the trace: .*No such file' 'record -o FILE' \
         "$folder/hyprof" record -o "$folder/none/t.hyp" -- true

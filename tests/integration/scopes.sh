@@ -84,10 +84,18 @@ for scope in "${scopes[@]}"; do
         holds "$scope, delay: zones are fewer than there were" compare "$(n_events late 'kind == "zone_begin"')" "<" \
                 "2 * $(awk '$1 == "zones" { print $2 }' "$TMPDIR/late.out")"
         holds "$scope, delay: and yet there are some" compare "$(n_events late 'kind == "zone_begin"')" ">" 0
+        # shellcheck disable=SC2016 # for awk
+        holds "$scope, delay: nothing is older than the recording" awk -F '\t' '
+                $1 == "thread_name" && (!start_ns || $2 < start_ns) { start_ns = $2 }
+                !first_ns || $2 < first_ns { first_ns = $2 }
+                END { exit !start_ns || first_ns < start_ns }' "$TMPDIR/late.events"
         holds "$scope, delay: a command that is shorter" ends_with 125 \
                 "$HYPROF" record --scope="$scope" --delay 1h -o "$TMPDIR/none.hyp" -- true
         holds "$scope, delay: it says so" grep -q 'error: .*the command ended before the recording began' "$TMPDIR/err"
 done
+sleep 0.3 &
+holds "delay, -p: a program that is shorter" ends_with 125 "$HYPROF" record --delay 1s -o "$TMPDIR/none.hyp" -p $!
+holds "delay, -p: it says so" grep -q 'error: .*what was named ended before the recording began' "$TMPDIR/err"
 
 # ---- CPUs
 if has cpus && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then

@@ -102,7 +102,7 @@ static const struct {
         { { .zone = "never" }, "no zone 'never' in this trace ever began" },
         { { .zone = "prase" }, "no zone 'prase' in this trace; did you mean 'parse'?" },
         { { .zone = "load/prase" }, "no zone 'prase' in this trace; did you mean 'parse'?" },
-        { { .zone = "laod/parse" }, "no zone 'laod' in this trace; did you mean 'load'?" },
+        { { .zone = "loat/parse" }, "no zone 'loat' in this trace; did you mean 'load'?" },
         { { .zone = "nothing,load" }, NULL },
         { { .thread = "wroker/1" }, "no thread 'wroker/1' in this trace; did you mean 'worker/1'?" },
         { { .thread = "4711" }, "no thread '4711' in this trace" },

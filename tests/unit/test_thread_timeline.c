@@ -180,6 +180,22 @@ START_TEST(test_a_new_thread_waits_for_a_cpu)
 }
 END_TEST
 
+/* It was preempted before switches were recorded, and waited for long: its sample at 110 is what is known of it. */
+START_TEST(test_who_is_met_on_a_cpu)
+{
+        struct fixture f;
+
+        setup(&f);
+        thread_timeline_advance(&f.thread, 100);
+        thread_timeline_advance(&f.thread, 110);
+        f.thread.n_samples = 1;
+        PLAY(&f, { 900, '+', 0 }, { 930, '-', 0 });
+        ck_assert_int_eq(finish(&f, 2000), 0);
+        ck_assert_uint_eq(f.thread.ran_ns, 10 + 30);
+        teardown(&f);
+}
+END_TEST
+
 /* The switch out is lost: as it had a zone before, it ran, nobody knows until when. */
 START_TEST(test_a_thread_with_a_zone_ran)
 {
@@ -317,6 +333,7 @@ int main(void)
         tcase_add_test(tc, test_recursion_is_told_from_a_shared_bit);
         tcase_add_test(tc, test_switches_split_zones);
         tcase_add_test(tc, test_a_new_thread_waits_for_a_cpu);
+        tcase_add_test(tc, test_who_is_met_on_a_cpu);
         tcase_add_test(tc, test_a_thread_with_a_zone_ran);
         tcase_add_test(tc, test_a_fiber_runs_while_it_is_entered);
         tcase_add_test(tc, test_a_zone_spent_waiting);

@@ -124,6 +124,10 @@ static void build(struct trace_builder *b)
         event_encoder_add(&b->encoder,
                           &(struct trace_event){ .time_ns = 1000,
                                                  .op = TRACE_OP_THREAD_NAME,
+                                                 .operand = { trace_builder_string(b, "program") } });
+        event_encoder_add(&b->encoder,
+                          &(struct trace_event){ .time_ns = 1000,
+                                                 .op = TRACE_OP_THREAD_NAME,
                                                  .operand = { trace_builder_string(b, "main") } });
         trace_builder_begin_zone(b, 1000, a);
         add_sample(b, 1500, 0, in_a, hot);
@@ -228,6 +232,7 @@ static const struct {
         { "threads", { .thread = "main,t2" }, 3, 5, 1, 1 },
         { "process by PID", { .process = "11" }, 3, 5, 1, 1 },
         { "process by name", { .process = "main" }, 3, 5, 1, 1 },
+        { "process by the name that the kernel knew first", { .process = "prog*" }, 3, 5, 1, 1 },
         { "CPU", { .cpu = "1" }, 0, 3, 0, 0 },
         { "CPUs", { .cpu = "0-1" }, 1, 5, 1, 1 }, /* zones that began before a CPU was seen: on none */
         { "module", { .module = "libhot.so" }, 3, 3, 0, 1 },
@@ -268,6 +273,7 @@ START_TEST(test_what_is_not_there_is_refused)
                 { { .thread = "nosuch" }, -ENOENT },
                 { { .thread = "" }, -EINVAL },
                 { { .process = "4711" }, -ENOENT },
+                { { .process = "worker/1" }, -ENOENT }, /* not its first thread */
                 { { .module = "nosuch" }, -ENOENT },
                 { { .event = "nosuch" }, -ENOENT },
                 { { .cpu = "x" }, -EINVAL },

@@ -36,9 +36,11 @@ struct jit_entry {
 struct {
         uint32_t version, action;
         struct jit_entry *relevant, *first;
+        /* NOLINTNEXTLINE(readability-identifier-naming) */
 } __jit_debug_descriptor = { .version = 1 };
 
-void __jit_debug_register_code(void);
+void __jit_debug_register_code(void); /* NOLINT(readability-identifier-naming) */
+/* NOLINTNEXTLINE(readability-identifier-naming) */
 void __attribute__((noinline)) __jit_debug_register_code(void)
 {
         __asm__ volatile("" ::: "memory");
@@ -55,7 +57,7 @@ static void tell(struct jit_entry *entry, uint32_t action)
 static void fail(const char *what)
 {
         perror(what);
-        exit(2);
+        exit(2); /* NOLINT(concurrency-mt-unsafe): there is one thread */
 }
 
 /* Copies .text to @memory, and says in the object that it is there. */
@@ -91,10 +93,11 @@ static void take_turn(uint8_t *object, size_t n_bytes, bool before, const char *
 {
         void *memory = mmap((void *)CODE_AVMA, CODE_BYTES, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-        struct jit_entry entry = { .object = object, .n_bytes = n_bytes };
+        static struct jit_entry entry;
 
         if (memory == MAP_FAILED)
                 fail("mmap");
+        entry = (struct jit_entry){ .object = object, .n_bytes = n_bytes };
         load(object, n_bytes, memory);
         if (before)
                 tell(&entry, ACTION_ADD);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/large_memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES ((size_t)1 << 21) /* of the usual machines; another size is no harm */
+
+void large_memory_hint(void *block, size_t n_bytes)
+{
+        uintptr_t begin = ((uintptr_t)block + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+        uintptr_t end = ((uintptr_t)block + n_bytes) & ~(PAGE_BYTES - 1);
+
+        if (n_bytes >= PAGE_BYTES && begin < end)
+                (void)madvise((uint8_t *)block + (begin - (uintptr_t)block), end - begin, MADV_HUGEPAGE);
+}
+
+void *large_memory_new(size_t n_bytes)
+{
+        size_t rounded = (n_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+        void *block;
+
+        /* What would be lost behind the end of a smaller one is too much. */
+        if (n_bytes < PAGE_BYTES || rounded < n_bytes)
+                return malloc(n_bytes);
+        block = aligned_alloc(PAGE_BYTES, rounded);
+        if (block)
+                large_memory_hint(block, rounded);
+        return block;
+}
