@@ -188,19 +188,27 @@ void ring_record_add_names(struct ring_record *r, struct trace_dictionary *d)
 
 /* ---- what is said -------------------------------------------------------------------------------------- */
 
+static const char *plural(uint64_t n)
+{
+        return n == 1 ? "" : "s";
+}
+
 void ring_record_print_summary(const struct ring_record *r, const struct flight_totals *totals)
 {
-        char hits[120] = "";
+        char hits[120] = "", failed[60] = "";
 
         if (totals->n_hits > 0)
-                (void)snprintf(hits, sizeof(hits), "; %s slow instances, %s without a dump of their own",
-                               text_number_count(totals->n_hits).text,
+                (void)snprintf(hits, sizeof(hits), "; %s slow instance%s, %s without a dump of its own",
+                               text_number_count(totals->n_hits).text, plural(totals->n_hits),
                                text_number_count(totals->n_hits_without).text);
+        if (totals->n_failed > 0)
+                (void)snprintf(failed, sizeof(failed), ", %" PRIu32 " could not be written",
+                               totals->n_failed);
         complain("ring of %s: at most %s of events and %s of tables in memory; %" PRIu32
-                 " dumps beside the trace%s%s",
+                 " dump%s beside the trace%s%s",
                  r->options->ring_words, text_number_bytes(totals->events_bytes_peak).text,
-                 text_number_bytes(totals->kept_bytes).text, totals->n_dumps,
-                 totals->n_failed > 0 ? " (some failed)" : "", hits);
+                 text_number_bytes(totals->kept_bytes).text, totals->n_dumps, plural(totals->n_dumps), failed,
+                 hits);
         if (totals->was_full && r->options->ring_ns > 0)
                 complain("warning: more happened than %s of memory hold: the ring was shorter at times",
                          text_number_bytes(r->options->ring_bytes).text);

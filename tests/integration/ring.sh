@@ -156,7 +156,7 @@ tell turns 1 1600 >/dev/null
 tell turns 5 10 >/dev/null
 holds "the recording ends" land
 holds "one, until the ring has been filled again" same 1 "$(n_dumps slow)"
-holds "which is said" grep -q '; 2 slow instances, 1 without a dump of their own' "$TMPDIR/slow.err"
+holds "which is said" grep -q '1 dump beside the trace; 2 slow instances, 1 without a dump of its own' "$TMPDIR/slow.err"
 take_dump slow 1 caught
 holds "it is whole and right" is_good caught
 holds "it says why it is there" grep -q "^zone:run/turn>1500ms: an instance of 1[0-9][0-9][0-9]\." <(meta caught ring_cause)

@@ -28,7 +28,7 @@ struct pattern {
 
 static unsigned n_asked;
 
-static bool names(const void *pattern, const struct trace_dictionary *dictionary, uint32_t location)
+static bool is_named(const void *pattern, const struct trace_dictionary *dictionary, uint32_t location)
 {
         const struct pattern *p = pattern;
 
@@ -37,8 +37,8 @@ static bool names(const void *pattern, const struct trace_dictionary *dictionary
         return p->location == location;
 }
 
-static bool fits(const void *pattern, const struct trace_dictionary *dictionary, const uint32_t *locations,
-                 uint32_t n)
+static bool is_meant(const void *pattern, const struct trace_dictionary *dictionary,
+                     const uint32_t *locations, uint32_t n)
 {
         const struct pattern *p = pattern;
 
@@ -50,8 +50,16 @@ static bool fits(const void *pattern, const struct trace_dictionary *dictionary,
 
 static const struct pattern patterns[] = { { 1, 0 }, { 2, 3 } };
 static const struct zone_trigger_rule rules[] = {
-        { .longer_than_ns = 100, .words = "one", .pattern = &patterns[0], .names = names, .fits = fits },
-        { .longer_than_ns = 50, .words = "two", .pattern = &patterns[1], .names = names, .fits = fits },
+        { .longer_than_ns = 100,
+          .words = "one",
+          .pattern = &patterns[0],
+          .names = is_named,
+          .fits = is_meant },
+        { .longer_than_ns = 50,
+          .words = "two",
+          .pattern = &patterns[1],
+          .names = is_named,
+          .fits = is_meant },
 };
 
 static void set_up(struct fixture *f)
