@@ -450,6 +450,7 @@ static int end_thread(struct sample_source *s, struct thread_track *thread, uint
 
         stack_unwinder_forget(s->unwinder, thread);
         thread->exits = true;
+        thread->out_ns = 0;
         return r < 0 ? r : queue(s, thread, event);
 }
 

@@ -102,10 +102,13 @@ static void set_up_bpf(struct fixture *f)
         f->source.switches = (struct switch_source *)(void *)f;
 }
 
+/* It came back just before: two events. */
 static void leave_cpu(struct fixture *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
 {
+        struct perf_record in = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns - 1);
         struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
 
+        take(f, &in);
         out.context_switch.out = true;
         out.context_switch.wait = TRACE_WAIT_SLEEPING;
         out.context_switch.same_stack = is_same;
@@ -126,14 +129,14 @@ START_TEST(test_waits_have_their_stack)
         leave_cpu(&f, 30, here, false);
         leave_cpu(&f, 40, NULL, false); /* not copied: nothing is known */
         leave_cpu(&f, 50, NULL, true);
-        stack = pending(&f, 501, 1)->switch_out.stack;
-        ck_assert_uint_eq(pending(&f, 501, 0)->switch_out.stack, 0);
+        stack = pending(&f, 501, 3)->switch_out.stack;
+        ck_assert_uint_eq(pending(&f, 501, 1)->switch_out.stack, 0);
         ck_assert_uint_ne(stack, 0);
-        ck_assert_uint_ne(pending(&f, 501, 1)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
-        ck_assert_uint_eq(pending(&f, 501, 1)->switch_out.wait, TRACE_WAIT_SLEEPING);
-        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack, 0);
-        ck_assert_uint_eq(pending(&f, 501, 2)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
-        ck_assert_uint_eq(pending(&f, 501, 3)->switch_out.stack, stack);
+        ck_assert_uint_ne(pending(&f, 501, 3)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
+        ck_assert_uint_eq(pending(&f, 501, 3)->switch_out.wait, TRACE_WAIT_SLEEPING);
+        ck_assert_uint_eq(pending(&f, 501, 5)->switch_out.stack, 0);
+        ck_assert_uint_eq(pending(&f, 501, 5)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
+        ck_assert_uint_eq(pending(&f, 501, 7)->switch_out.stack, stack);
         tear_down(&f);
 }
 END_TEST
@@ -181,11 +184,11 @@ START_TEST(test_only_threads_that_live_wait)
         take(&f, &exit);
         leave_cpu(&f, 40, NULL, false);
         take(&f, &wakeup);
-        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 2);
-        ck_assert_uint_eq(pending(&f, 501, 1)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 3);
+        ck_assert_uint_eq(pending(&f, 501, 2)->op, TRACE_OP_THREAD_EXIT);
         begin_thread(&f, 501, 60); /* the number again */
         leave_cpu(&f, 70, NULL, false);
-        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 3);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 5);
         tear_down(&f);
 }
 END_TEST
