@@ -37,7 +37,7 @@ judge() { # progress, dump
                 }' - "$2"
 }
 
-n_good=0 n_early=0 n_early_missing=0 n_late=0 n_late_missing=0
+n_good=0 n_early=0 n_early_missing=0 n_late=0 n_late_missing=0 n_others=0
 for ((run = 1; run <= n_runs; run++)); do
         delay_us=$((10000 + (RANDOM * 32768 + RANDOM) % 50000))
         status=0
@@ -46,6 +46,11 @@ for ((run = 1; run <= n_runs; run++)); do
                 "$HYPROF" record --no-symbolize -o "$TMPDIR/kill.hyp" -- \
                         "$WORKLOADS/w_sigkill" "$TMPDIR/progress" $delay_us >"$TMPDIR/record.out" 2>&1 || status=$?
         } 2>"$TMPDIR/shell.err"
+        # Somebody else records all of this machine, and was there first: that is said, and says nothing of kills.
+        if grep -q 'is being recorded by process' "$TMPDIR/record.out" && [ "$n_others" -lt 20 ]; then
+                n_others=$((n_others + 1)) run=$((run - 1))
+                continue
+        fi
         "$HYPROF" dump "$TMPDIR/kill.hyp" >"$TMPDIR/kill.dump"
         read -r early early_missing late late_missing <<<"$(judge "$TMPDIR/progress" "$TMPDIR/kill.dump")" || true
         if [ "$status" -eq 137 ] && [ "${early:-0}" -gt 0 ] && [ "$early_missing" -eq 0 ]; then
