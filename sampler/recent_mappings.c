@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 
 int recent_mappings_init(struct recent_mappings *r, const struct event_set *events)
 {
-        *r = (struct recent_mappings){ .layout = &events->layout };
+        memset(r, 0, sizeof(*r)); /* an initializer would be on the stack first, where nothing is optimised */
+        r->layout = &events->layout;
         r->watches = calloc(events->n_rings, sizeof(*r->watches));
         if (!r->watches)
                 return -ENOMEM;

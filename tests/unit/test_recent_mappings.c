@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct recent_mappings recent;
 static const struct recent_mapping code = {
@@ -12,7 +13,7 @@ static const struct recent_mapping code = {
 
 static void setup(void)
 {
-        recent = (struct recent_mappings){ .n_added = 0 };
+        memset(&recent, 0, sizeof(recent));
 }
 
 static void add(uint32_t pid, uint64_t start_avma, uint64_t end_avma, uint64_t time_ns)
