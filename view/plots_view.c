@@ -4,6 +4,7 @@
 #include "format/trace_dictionary.h"
 #include "view/event_names.h"
 #include "view/event_view.h"
+#include "view/report_heading.h"
 #include "view/view_document.h"
 
 #include <string.h>
@@ -107,6 +108,27 @@ static void put_plot(struct event_names *n, struct view_table *t, const struct p
         view_table_put_number(n->document, t, row->n_not_finite);
 }
 
+/* Where to go on: the part of the course where the first plot is highest, from near. */
+static void add_hint(const struct event_names *n, const struct plot_stats *s)
+{
+        const struct plot_row *row = s->rows;
+        uint64_t step_ns = (s->to_ns - s->from_ns) / PLOT_STATS_BINS;
+        uint64_t from_ns = event_names_since_start(n, s->from_ns);
+        uint32_t best = PLOT_STATS_BINS;
+
+        if (s->names.n_items == 0 || s->to_ns <= s->from_ns || step_ns == 0)
+                return;
+        for (uint32_t i = 0; i < PLOT_STATS_BINS; i++)
+                if (row->counts[i] != 0 && (best == PLOT_STATS_BINS || row->means[i] > row->means[best]))
+                        best = i;
+        if (best == PLOT_STATS_BINS)
+                return;
+        from_ns += (uint64_t)((double)(s->to_ns - s->from_ns) / PLOT_STATS_BINS * best);
+        /* One more, for what the division leaves over. */
+        report_heading_hint(n->document, n->options->path, "report --plots --from %lluns --to %lluns",
+                            (unsigned long long)from_ns, (unsigned long long)(from_ns + step_ns + 2));
+}
+
 void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct loaded_trace *trace,
                      const struct event_view_options *options)
 {
@@ -130,5 +152,7 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
         n_shown = event_names_limit(&n, t, s->names.n_items);
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_plot(&n, t, s, i);
+        add_hint(&n, s);
+        event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

@@ -228,6 +228,17 @@ START_TEST(test_one_event)
 }
 END_TEST
 
+/* Each ends with where to go on: the zones, the peak, the slowest frame, the part where the plot is highest. */
+static void all_go_on(struct trace_builder *b)
+{
+        has(b, view_locks, "\"hyprof report --zone z2\"");
+        has(b, view_memory, "\"hyprof report --memory --to 301ns\"");
+        has(b, view_frames, "\"hyprof report --zones --from 1000ns --to 2000ns\"");
+        has(b, view_plots, "\"hyprof report --plots --from ");
+        has(b, view_messages, "\"hyprof report --zone z2\"");
+        has(b, view_devices, "\"hyprof report\"");
+}
+
 /* Names, zones, threads and callstacks are there, and numbers with their units. */
 START_TEST(test_what_they_say)
 {
@@ -262,6 +273,8 @@ START_TEST(test_what_they_say)
         text.message_text.severity = 3;
         event_encoder_add(&b.encoder, &text);
         trace_builder_event(&b, 2000, TRACE_OP_ZONE_END);
+        trace_builder_begin_zone(&b, 2100, 2);
+        trace_builder_event(&b, 2400, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, main_thread);
         say(&b, 1000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "the main one"), 0, 0);
@@ -271,6 +284,7 @@ START_TEST(test_what_they_say)
         say(&b, 1300, TRACE_OP_MEMORY_ALLOC, 0, 0x20, 77);
         say(&b, 1700, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
         say(&b, 2000, TRACE_OP_FRAME_MARK, 0, 0, 0);
+        say(&b, 2900, TRACE_OP_PLOT_I64, name, 1234567, 0);
         say(&b, 3000, TRACE_OP_FRAME_MARK, 0, 0, 0);
         say(&b, 3000, TRACE_OP_PLOT_I64, name, UINT64_MAX, 0);
         trace_builder_end_run(&b);
@@ -288,6 +302,7 @@ START_TEST(test_what_they_say)
         has(&b, view_plots, "\"name\": \"queue length\"");
         has(&b, view_messages,
             "\"at_ns\": 900, \"thread\": \"t2\", \"severity\": \"warning\", \"text\": \"hello\"");
+        all_go_on(&b);
         show_all(&b);
         trace_builder_deinit(&b);
 }
