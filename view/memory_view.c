@@ -58,7 +58,7 @@ static int merge_site(struct merged_sites *m, const struct memory_stats *s, uint
         struct merged_key merged = { .pool = key->pool, .path = key->path };
         struct memory_site *sum;
         uint32_t at;
-        int r = key->stack != 0 ? wait_places_add(&m->places, key->stack, 0, &merged.place) : 0;
+        int r = key->stack != 0 ? wait_places_add_told(&m->places, key->stack, &merged.place) : 0;
 
         if (r >= 0)
                 r = intern_add(&m->keys, &merged, sizeof(merged), &at);
@@ -132,7 +132,7 @@ static void put_pool(struct event_names *n, struct view_table *t, const struct m
         view_table_put_number(d, t, pool->n_frees);
         if (seconds > 0 && !n->options->is_filtered) {
                 view_table_put_real(d, t, (double)pool->n_allocations / seconds);
-                view_table_put_real(d, t, (double)pool->allocated_bytes / seconds);
+                view_table_put_real_bytes(d, t, (double)pool->allocated_bytes / seconds);
         } else {
                 view_table_put_unknown(d, t);
                 view_table_put_unknown(d, t);

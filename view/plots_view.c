@@ -75,14 +75,33 @@ static void put_course(struct event_names *n, struct view_table *t, const struct
         view_table_put_string(n->document, t, (struct report_string){ text, (size_t)(end - text) });
 }
 
+/* How the values of a plot are told. */
+struct plot_manner {
+        bool known, are_bytes;
+};
+
+static bool are_bytes(const struct event_names *n, uint32_t name)
+{
+        const struct trace_plot *row = find_row(n->trace->dictionary, name);
+
+        struct report_string unit;
+
+        if (!row || row->unit == 0)
+                return row && row->format == TRACE_PLOT_BYTES;
+        unit = report_string_of(n->trace->dictionary, row->unit);
+        return unit.n_bytes == 1 && unit.bytes[0] == 'B';
+}
+
 static void put_reals(struct event_names *n, struct view_table *t, const double *values, uint32_t n_values,
-                      bool known)
+                      const struct plot_manner *manner)
 {
         for (uint32_t i = 0; i < n_values; i++) {
-                if (known)
-                        view_table_put_real(n->document, t, values[i]);
-                else
+                if (!manner->known)
                         view_table_put_unknown(n->document, t);
+                else if (manner->are_bytes)
+                        view_table_put_real_bytes(n->document, t, values[i]);
+                else
+                        view_table_put_real(n->document, t, values[i]);
         }
 }
 
@@ -90,15 +109,15 @@ static void put_plot(struct event_names *n, struct view_table *t, const struct p
 {
         const struct plot_row *row = &s->rows[id - 1];
         uint32_t name = *(const uint32_t *)intern_get(&s->names, id, NULL);
-        bool known = row->n_values > row->n_not_finite;
+        struct plot_manner manner = { row->n_values > row->n_not_finite, are_bytes(n, name) };
 
         view_table_put_string(n->document, t, report_string_of(n->trace->dictionary, name));
         put_course(n, t, row);
-        put_reals(n, t, (const double[]){ row->min, row->mean, row->max, row->last }, 4, known);
+        put_reals(n, t, (const double[]){ row->min, row->mean, row->max, row->last }, 4, &manner);
         put_unit(n, t, name);
         view_table_put_number(n->document, t, row->n_values);
-        put_reals(n, t, &row->first, 1, known);
-        if (known) {
+        put_reals(n, t, &row->first, 1, &manner);
+        if (manner.known) {
                 event_names_put_time(n, t, row->first_ns);
                 event_names_put_time(n, t, row->last_ns);
         } else {
