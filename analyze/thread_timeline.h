@@ -52,11 +52,19 @@ struct thread_timeline {
         uint64_t n_switches;   /* in and out */
         uint64_t n_lost;       /* switches that there must have been between two others */
         uint64_t n_samples;
-        uint32_t name; /* string: the last one it was given; 0 = none */
+        uint32_t name;        /* string: the last one it was given; 0 = none */
+        uint32_t name_before; /* the one before that, which was another; 0 = none */
 };
 
 /* Zero-initialised is a thread without events. */
 void thread_timeline_deinit(struct thread_timeline *t);
+
+static inline void thread_timeline_name(struct thread_timeline *t, uint32_t name)
+{
+        if (name != t->name)
+                t->name_before = t->name;
+        t->name = name;
+}
 
 /* Has to be told the time of every event, before anything else. */
 static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t time_ns)

@@ -444,7 +444,7 @@ static int follow_event(struct trace_walk *w, struct walked_thread *thread, cons
         case TRACE_OP_THREAD_EXIT:
                 return walk_exit(w, thread, event->time_ns, err);
         case TRACE_OP_THREAD_NAME:
-                thread->timeline.name = (uint32_t)event->thread_name.name;
+                thread_timeline_name(&thread->timeline, (uint32_t)event->thread_name.name);
                 return 0;
         case TRACE_OP_ZONE_TEXT:
         case TRACE_OP_ZONE_NAME:

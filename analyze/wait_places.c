@@ -153,14 +153,40 @@ static void describe(const struct wait_places *p, uint32_t stack, struct wait_pl
         }
 }
 
+static int keep(struct wait_places *p, const struct wait_place *place, uint32_t *ret_id)
+{
+        int r = intern_add(&p->places, place, (HEADER_WORDS + place->n_labels) * sizeof(uint32_t), ret_id);
+
+        return r < 0 ? r : 0;
+}
+
 int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32_t *ret_id)
 {
         struct wait_place place = { .wait = wait };
-        int r;
 
         describe(p, stack, &place);
-        r = intern_add(&p->places, &place, (HEADER_WORDS + place.n_labels) * sizeof(uint32_t), ret_id);
-        return r < 0 ? r : 0;
+        return keep(p, &place, ret_id);
+}
+
+static bool is_client(const struct wait_places *p, uint32_t label)
+{
+        return wrapper_names_have_client(
+                report_string_of(p->dictionary, function_table_get(&p->functions, label)->name));
+}
+
+int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id)
+{
+        struct wait_place place = { .wait = 0 };
+        uint32_t n = 0;
+
+        describe(p, stack, &place);
+        while (n < place.n_labels && is_client(p, place.labels[n]))
+                n++;
+        if (n < place.n_labels) {
+                place.n_labels -= n;
+                memmove(place.labels, place.labels + n, place.n_labels * sizeof(place.labels[0]));
+        }
+        return keep(p, &place, ret_id);
 }
 
 void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place)

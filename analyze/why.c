@@ -321,10 +321,10 @@ static int explain(struct why *w)
                 r = why_causes_find_parts(w);
         if (r == 0)
                 r = why_causes_find(w);
-        if (r == 0)
+        if (r == 0) {
                 w->links = why_links_of(w);
-        if (r == 0)
                 r = why_tree_init(&w->tree, &w->profile, w->groups);
+        }
         if (r == 0)
                 r = list_holders(w);
         return r == 0 ? list_wakers(w) : r;

@@ -37,17 +37,30 @@ static size_t find_begin(struct report_string name)
         return begin;
 }
 
-bool wrapper_names_have(struct report_string name)
+static bool begins_with_any(struct report_string name, const char *const *prefixes, size_t n_prefixes)
 {
-        static const char *const prefixes[] = { "std::",  "__gthread_", "__gnu_cxx::",
-                                                "core::", "hyprof::",   "parking_lot::" };
         size_t begin = find_begin(name);
 
-        for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        for (size_t i = 0; i < n_prefixes; i++) {
                 size_t n = strlen(prefixes[i]);
 
                 if (name.n_bytes - begin >= n && memcmp(name.bytes + begin, prefixes[i], n) == 0)
                         return true;
         }
         return false;
+}
+
+bool wrapper_names_have(struct report_string name)
+{
+        static const char *const prefixes[] = { "std::",  "__gthread_", "__gnu_cxx::",
+                                                "core::", "hyprof::",   "parking_lot::" };
+
+        return begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
+}
+
+bool wrapper_names_have_client(struct report_string name)
+{
+        static const char *const prefixes[] = { "hyprof_", "hyprof::", "___tracy_", "tracy::" };
+
+        return begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }

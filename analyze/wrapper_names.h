@@ -18,4 +18,7 @@
 /* Whether a function of this name, readable and with parameters and return type or without, is one of those. */
 bool wrapper_names_have(struct report_string name);
 
+/* Whether it is one of the client library, by which a program tells of its events, or of an interface on top of that. */
+bool wrapper_names_have_client(struct report_string name);
+
 #endif /* ANALYZE_WRAPPER_NAMES_H */

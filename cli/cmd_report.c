@@ -142,6 +142,7 @@ static int print_text(const struct report *report, const struct arguments *args,
                 r = waits_text_print(report, limit, stdout);
         if (r == 0 && args->cpus)
                 r = cpus_text_print(report, limit, stdout);
+        print_hints(report, args->path);
         return r;
 }
 

@@ -232,10 +232,10 @@ int event_views_print(const struct event_views *v, const struct trace_filter_req
         if (r == 0)
                 r = trace_filter_init(&p.filter, request, &p.trace, err);
         p.options.is_filtered = !p.filter.is_empty;
-        if (r == 0)
+        if (r == 0) {
                 p.options.range = trace_filter_range(&p.filter, &p.trace);
-        if (r == 0)
                 r = loaded_trace_read_names(&p.trace, err);
+        }
         if (r == 0)
                 r = print(&p, output, path, err);
         trace_filter_deinit(&p.filter);

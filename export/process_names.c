@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct trace_thread *thread_row(const struct trace_dictionary *d, uint32_t thread)
 {
@@ -76,12 +77,55 @@ void process_names_deinit(struct process_names *n)
         *n = (struct process_names){ .n_threads = 0 };
 }
 
+/* The kernel calls a program by its file's name, cut to so many bytes. */
+#define PROGRAM_NAME_BYTES 15
+
+static bool is_program(const struct process_names *n, const struct trace_module *module, uint32_t string)
+{
+        struct report_string path = report_string_of(n->dictionary, module->path);
+        struct report_string name = report_string_of(n->dictionary, string);
+        const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
+        size_t n_bytes;
+
+        if (string == 0 || name.n_bytes == 0 || !slash)
+                return false;
+        n_bytes = path.n_bytes - (size_t)(slash + 1 - path.bytes);
+        if (n_bytes > PROGRAM_NAME_BYTES)
+                n_bytes = PROGRAM_NAME_BYTES;
+        return n_bytes == name.n_bytes && memcmp(slash + 1, name.bytes, n_bytes) == 0;
+}
+
+/* Of a main thread's last two names, the one of a file that the process has mapped: the last, if it is both. */
+static void find_programs(struct process_names *n, const struct trace_walk *walk)
+{
+        uint32_t n_mappings = trace_dictionary_count(n->dictionary, TRACE_TABLE_MAPPINGS);
+
+        for (uint32_t i = 1; i <= n_mappings; i++) {
+                const struct trace_mapping *mapping = trace_dictionary_row(n->dictionary,
+                                                                           TRACE_TABLE_MAPPINGS, i);
+                struct named_process *process = &n->processes[mapping->process - 1];
+                const struct thread_timeline *thread;
+                const struct trace_module *module;
+
+                if (process->main_thread == 0 || process->main_thread > walk->n_threads ||
+                    mapping->module == 0)
+                        continue;
+                thread = &walk->threads[process->main_thread - 1].timeline;
+                module = trace_dictionary_row(n->dictionary, TRACE_TABLE_MODULES, mapping->module);
+                if (is_program(n, module, thread->name))
+                        process->program = thread->name;
+                else if (process->program == 0 && is_program(n, module, thread->name_before))
+                        process->program = thread->name_before;
+        }
+}
+
 void process_names_learn(struct process_names *n, const struct trace_walk *walk)
 {
         for (uint32_t i = 0; i < walk->n_threads && i < n->n_threads; i++) {
                 n->thread_names[i] = walk->threads[i].timeline.name;
                 n->has_events[i] = walk->threads[i].timeline.started;
         }
+        find_programs(n, walk);
 }
 
 const char *process_names_pid(const struct process_names *n, uint32_t process, char *pid)
@@ -123,9 +167,12 @@ struct report_string process_names_thread(const struct process_names *n, uint32_
 
 struct report_string process_names_process(const struct process_names *n, uint32_t process)
 {
-        uint32_t thread = n->processes[process - 1].main_thread;
+        const struct named_process *row = &n->processes[process - 1];
+        uint32_t name = row->program;
 
-        return report_string_of(n->dictionary, thread != 0 ? n->thread_names[thread - 1] : 0);
+        if (name == 0 && row->main_thread != 0)
+                name = n->thread_names[row->main_thread - 1];
+        return report_string_of(n->dictionary, name);
 }
 
 uint32_t process_names_process_of(const struct process_names *n, uint32_t thread)

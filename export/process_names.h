@@ -28,6 +28,7 @@ struct trace_walk;
 
 struct named_process {
         uint32_t main_thread; /* id in THREADS: whose TID is the PID, else the first; 0 = it has none */
+        uint32_t program;     /* string: its name as a program; 0 = that of its main thread */
         uint32_t reuse;       /* 0 = the first process with its PID, 1 = the second ... */
 };
 
@@ -60,7 +61,7 @@ uint32_t process_names_thread_string(const struct process_names *n, uint32_t thr
 
 /* Its last name, else its process's; "" if neither is known. */
 struct report_string process_names_thread(const struct process_names *n, uint32_t thread);
-/* That of its main thread. */
+/* That of its main thread; where the program has changed that, its file's, as the kernel has named the thread before. */
 struct report_string process_names_process(const struct process_names *n, uint32_t process);
 
 uint32_t process_names_process_of(const struct process_names *n, uint32_t thread);

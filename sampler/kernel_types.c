@@ -262,6 +262,7 @@ static uint32_t find_out_type(const struct picker *p, uint32_t kernel_id)
 }
 
 /* A field, also inside of members without a name.  Adds to @bits where it is; returns NULL if there is none. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as such members, with a limit */
 static const struct btf_member *find_field(const struct kernel_types *k, const struct btf_type *type,
                                            const char *name, unsigned depth, uint32_t *bits)
 {

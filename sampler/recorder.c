@@ -248,11 +248,12 @@ static int open_events(struct recorder *r, struct error *err)
         return recorded_waiting_begin(&r->waiting, &r->scope, false, err);
 }
 
+/* What there is not, -1, tells nothing. */
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
 {
         struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = (uint32_t)reason } };
 
-        if (epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+        if (fd >= 0 && epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
                 return error_errno(err, "epoll");
         return 0;
 }
@@ -265,11 +266,11 @@ static int watch_all(struct recorder *r, struct error *err)
         if (r->epoll_fd < 0)
                 return error_errno(err, "epoll");
         code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
-        if (code == 0 && r->job.fd >= 0)
+        if (code == 0)
                 code = watch(r, r->job.fd, WAKE_JOB, 0, err);
         if (code == 0 && r->options->flight)
                 code = watch(r, r->flight.signal_fd, WAKE_DUMP, 0, err);
-        if (code == 0 && r->command.pid_fd >= 0)
+        if (code == 0)
                 code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
                 code = watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
@@ -277,7 +278,7 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
         if (code == 0)
                 code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
-        if (code == 0 && r->tables.fd >= 0)
+        if (code == 0)
                 code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
         if (code == 0 && r->options->keeper.mode != CODE_KEEPER_NONE)
                 code = watch(r, code_keeper_fd(r->merge.keeper), WAKE_CODE, 0, err);

@@ -74,6 +74,17 @@ static void add_bar(struct byte_buffer *out, double length, uint32_t n_columns)
                 byte_buffer_add_u8(out, '#');
 }
 
+static void add_real_bytes(struct byte_buffer *out, double n_bytes)
+{
+        if (!(fabs(n_bytes) < (double)INT64_MAX)) {
+                add_words(out, UNKNOWN);
+                return;
+        }
+        if (n_bytes < 0)
+                byte_buffer_add_u8(out, '-');
+        add_words(out, text_number_bytes((uint64_t)fabs(n_bytes)).text);
+}
+
 static void add_real(struct byte_buffer *out, enum view_type type, double real)
 {
         char text[48];
@@ -119,7 +130,10 @@ void cell_text_add_number(struct byte_buffer *out, enum view_type type, const st
         case VIEW_SHARE:
         case VIEW_CHANGE:
         case VIEW_REAL:
-                add_real(out, type, cell->real);
+                if (cell->is_bytes)
+                        add_real_bytes(out, cell->real);
+                else
+                        add_real(out, type, cell->real);
                 break;
         case VIEW_DELTA:
                 add_delta(out, cell->delta);

@@ -204,5 +204,6 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_device(&n, t, s, i);
         add_zones(&n, s);
+        event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

@@ -154,11 +154,31 @@ void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t 
         put_words(n, t);
 }
 
+uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns)
+{
+        return time_ns > n->trace->start_ns ? time_ns - n->trace->start_ns : 0;
+}
+
 void event_names_put_time(struct event_names *n, struct view_table *t, uint64_t time_ns)
 {
-        uint64_t start_ns = n->trace->start_ns;
+        view_table_put_number(n->document, t, event_names_since_start(n, time_ns));
+}
 
-        view_table_put_number(n->document, t, time_ns > start_ns ? time_ns - start_ns : 0);
+void event_names_hint_zone(const struct event_names *n, uint32_t path)
+{
+        uint32_t location;
+
+        if (path == 0 || !n->paths)
+                return;
+        location = zone_paths_location(n->paths, path);
+        report_heading_hint(n->document, n->options->path, "report --zone z%u", location);
+        report_heading_hint(n->document, n->options->path, "why --zone z%u", location);
+}
+
+void event_names_hint_overview(const struct event_names *n)
+{
+        if (n->document->hints.used_bytes == 0)
+                report_heading_hint(n->document, n->options->path, "report");
 }
 
 void event_names_put_known(struct event_names *n, struct view_table *t, uint64_t number, bool known)

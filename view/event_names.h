@@ -60,6 +60,14 @@ size_t event_names_limit(const struct event_names *n, struct view_table *t, size
 /* What a zone of a place in the source is called: its name, else its function. */
 struct report_string event_names_zone(const struct event_names *n, uint32_t location);
 
+/* As the filters take it. */
+uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns);
+
+/* Hints: what the innermost zone of the path takes, and why; none outside of all zones. */
+void event_names_hint_zone(const struct event_names *n, uint32_t path);
+/* The last one: the overview, if there is no other. */
+void event_names_hint_overview(const struct event_names *n);
+
 /* Cells. */
 void event_names_put_thread(struct event_names *n, struct view_table *t,
                             uint32_t thread); /* its name or TID */

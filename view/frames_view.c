@@ -11,6 +11,8 @@
 #include "view/report_names.h"
 #include "view/view_document.h"
 
+#define HINTS_MAX 3
+
 static const struct view_column set_columns[] = {
         { .key = "name", .title = "frames", .type = VIEW_STRING },
         { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
@@ -89,18 +91,34 @@ static void add_slowest(struct event_names *n, const struct frame_stats *s, size
         }
 }
 
-/* Where to go on: what happened in the slowest frame of the first set. */
-static void add_hint(struct event_names *n, const struct frame_stats *s)
+/* Whether any zone has time in the slowest frame of the set. */
+static bool has_zones(const struct frame_zones *z, size_t set)
 {
-        const struct slow_frame *frame = &s->sets[0].slowest[0];
-        uint64_t at_ns, end_ns;
+        for (uint32_t id = 1; id <= z->keys.n_items; id++) {
+                const struct frame_zone_key *key = intern_get(&z->keys, id, NULL);
 
-        if (s->sets[0].n_slowest == 0)
-                return;
-        at_ns = frame->begin_ns > n->trace->start_ns ? frame->begin_ns - n->trace->start_ns : 0;
-        end_ns = at_ns + frame->duration_ns;
-        report_heading_hint(n->document, n->options->path, "report --zones --from %lluns --to %lluns",
-                            (unsigned long long)at_ns, (unsigned long long)end_ns);
+                if (key->set == set && z->rows[id - 1].slowest_ns[0] != 0)
+                        return true;
+        }
+        return false;
+}
+
+/* Where to go on: what happened in the slowest frame of each of the first sets. */
+static void add_hints(struct event_names *n, const struct frame_zones *z, size_t n_shown)
+{
+        const struct frame_stats *s = z->stats;
+
+        for (size_t i = 0; i < n_shown && i < HINTS_MAX; i++) {
+                const struct slow_frame *frame = &s->sets[i].slowest[0];
+                uint64_t at_ns;
+
+                if (s->sets[i].n_slowest == 0 || !has_zones(z, i + 1))
+                        continue;
+                at_ns = event_names_since_start(n, frame->begin_ns);
+                report_heading_hint(n->document, n->options->path, "report --zones --from %lluns --to %lluns",
+                                    (unsigned long long)at_ns,
+                                    (unsigned long long)(at_ns + frame->duration_ns));
+        }
 }
 
 void frames_view_fill(struct view_document *d, const struct frame_zones *z, struct loaded_trace *trace,
@@ -130,7 +148,8 @@ void frames_view_fill(struct view_document *d, const struct frame_zones *z, stru
                 for (uint32_t i = 1; i <= n_shown; i++)
                         histogram_rows_add(d, t, 0, frame_zones_view_name(&n, s, i),
                                            &s->sets[i - 1].durations_ns);
-                add_hint(&n, s);
+                add_hints(&n, z, n_shown);
         }
+        event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

@@ -200,15 +200,17 @@ static void put_row(struct event_names *n, struct view_table *t, const struct lo
         view_table_put_number(d, t, key->lock);
 }
 
-static void add_rows(struct event_names *n, const struct lock_stats *s, struct view_table *t, uint32_t holds)
+/* Returns the zones of the row that is shown first; 0 = outside of all, or there is no row. */
+static uint32_t add_rows(struct event_names *n, const struct lock_stats *s, struct view_table *t,
+                         uint32_t holds)
 {
-        uint32_t *ids = calloc((size_t)s->keys.n_items + 1, sizeof(*ids)), n_ids = 0;
+        uint32_t *ids = calloc((size_t)s->keys.n_items + 1, sizeof(*ids)), n_ids = 0, path = 0;
         struct lock_order order = { .stats = s };
         size_t n_shown;
 
         if (!ids) {
                 n->document->failed = true;
-                return;
+                return 0;
         }
         for (uint32_t i = 1; i <= s->keys.n_items; i++) {
                 const struct lock_row_key *key = intern_get(&s->keys, i, NULL);
@@ -221,21 +223,28 @@ static void add_rows(struct event_names *n, const struct lock_stats *s, struct v
         n_shown = event_names_limit(n, t, n_ids);
         for (size_t i = 0; i < n_shown; i++)
                 put_row(n, t, s, ids[i]);
+        if (n_ids != 0)
+                path = ((const struct lock_row_key *)intern_get(&s->keys, ids[0], NULL))->path;
         free(ids);
+        return path;
 }
 
 static void add_holders_and_waits(struct event_names *n, const struct lock_stats *s)
 {
         struct view_document *d = n->document;
+        uint32_t holder, waiter;
         struct view_table *t;
 
         t = view_document_add_table(d, "holders", "Who held a lock while others waited for it",
                                     holder_columns, sizeof(holder_columns) / sizeof(holder_columns[0]));
         view_table_set_about(d, t, "blocked: the time of all that waited meanwhile, added up");
-        add_rows(n, s, t, 1);
+        holder = add_rows(n, s, t, 1);
         t = view_document_add_table(d, "waits", "Who waited, and in which zone", wait_columns,
                                     sizeof(wait_columns) / sizeof(wait_columns[0]));
-        add_rows(n, s, t, 0);
+        waiter = add_rows(n, s, t, 0);
+        event_names_hint_zone(n, holder);
+        if (waiter != holder)
+                event_names_hint_zone(n, waiter);
 }
 
 void locks_view_fill(struct view_document *d, const struct lock_stats *s, const struct event_walk *walk,
@@ -259,5 +268,6 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
         add_locks(&n, s);
         if (s->n_used != 0)
                 add_holders_and_waits(&n, s);
+        event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

@@ -6,9 +6,9 @@
 #include "base/array.h"
 #include "view/event_names.h"
 #include "view/event_view.h"
+#include "view/report_heading.h"
 #include "view/view_document.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 static const struct view_column pool_columns[] = {
@@ -58,7 +58,7 @@ static int merge_site(struct merged_sites *m, const struct memory_stats *s, uint
         struct merged_key merged = { .pool = key->pool, .path = key->path };
         struct memory_site *sum;
         uint32_t at;
-        int r = key->stack != 0 ? wait_places_add(&m->places, key->stack, 0, &merged.place) : 0;
+        int r = key->stack != 0 ? wait_places_add_told(&m->places, key->stack, &merged.place) : 0;
 
         if (r >= 0)
                 r = intern_add(&m->keys, &merged, sizeof(merged), &at);
@@ -99,13 +99,6 @@ static void merged_sites_deinit(struct merged_sites *m, const struct memory_stat
         intern_deinit(&m->keys);
         free(m->sums);
 }
-
-/* A short recording of a hostile trace has rates that no number of 64 bits holds. */
-static uint64_t whole_of(double rate)
-{
-        return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
-}
-
 static void put_pool_name(struct event_names *n, struct view_table *t, const struct memory_stats *s,
                           uint32_t id)
 {
@@ -138,7 +131,7 @@ static void put_pool(struct event_names *n, struct view_table *t, const struct m
         view_table_put_number(d, t, pool->n_frees);
         if (seconds > 0 && !n->options->is_filtered) {
                 view_table_put_real(d, t, (double)pool->n_allocations / seconds);
-                view_table_put_number(d, t, whole_of((double)pool->allocated_bytes / seconds));
+                view_table_put_real_bytes(d, t, (double)pool->allocated_bytes / seconds);
         } else {
                 view_table_put_unknown(d, t);
                 view_table_put_unknown(d, t);
@@ -209,16 +202,17 @@ static void put_site(struct event_names *n, struct view_table *t, const struct m
                 view_table_put_unknown(n->document, t);
 }
 
-static void add_sites(struct event_names *n, const struct memory_stats *s, struct view_table *t,
-                      struct site_order *order)
+/* Returns the zones of the site that is shown first; 0 = outside of all, or there is no site. */
+static uint32_t add_sites(struct event_names *n, const struct memory_stats *s, struct view_table *t,
+                          struct site_order *order)
 {
-        uint32_t n_sites = order->sites->keys.n_items, n_ids = 0;
+        uint32_t n_sites = order->sites->keys.n_items, n_ids = 0, path = 0;
         uint32_t *ids = calloc((size_t)n_sites + 1, sizeof(*ids));
         size_t n_shown;
 
         if (!ids) {
                 n->document->failed = true;
-                return;
+                return 0;
         }
         for (uint32_t i = 1; i <= n_sites; i++)
                 if (!order->live || order->sites->sums[i - 1].n_live != 0)
@@ -228,7 +222,10 @@ static void add_sites(struct event_names *n, const struct memory_stats *s, struc
         n_shown = event_names_limit(n, t, n_ids);
         for (size_t i = 0; i < n_shown; i++)
                 put_site(n, t, s, order, ids[i]);
+        if (n_ids != 0)
+                path = ((const struct merged_key *)intern_get(&order->sites->keys, ids[0], NULL))->path;
         free(ids);
+        return path;
 }
 
 static void add_all_sites(struct event_names *n, const struct memory_stats *s)
@@ -237,6 +234,7 @@ static void add_all_sites(struct event_names *n, const struct memory_stats *s)
         struct merged_sites sites;
         struct site_order live = { .sites = &sites, .live = true }, all = { .sites = &sites };
         struct view_table *t;
+        uint32_t leaks, allocations;
 
         if (merge_sites(&sites, s, n->trace->dictionary) < 0) {
                 d->failed = true;
@@ -247,10 +245,11 @@ static void add_all_sites(struct event_names *n, const struct memory_stats *s)
                         d, t,
                         "by callstack where the program recorded it, else by zone; it may have been in use still "
                         "when the recording ended");
-                add_sites(n, s, t, &live);
+                leaks = add_sites(n, s, t, &live);
                 t = view_document_add_table(d, "sites", "Allocated, by where", site_columns,
                                             sizeof(site_columns) / sizeof(site_columns[0]));
-                add_sites(n, s, t, &all);
+                allocations = add_sites(n, s, t, &all);
+                event_names_hint_zone(n, leaks != 0 ? leaks : allocations);
         }
         merged_sites_deinit(&sites, s);
 }
@@ -290,6 +289,20 @@ static void add_warnings(struct event_names *n, const struct memory_stats *s)
                                                            : "the program told of no allocations");
 }
 
+/* Where to go on: what is never freed up to the peak is what was in use then. */
+static void add_peak_hint(const struct event_names *n, const struct memory_stats *s)
+{
+        const struct memory_pool *pool = s->pools;
+
+        for (uint32_t i = 1; i < s->pool_names.n_items; i++)
+                if (s->pools[i].peak_bytes > pool->peak_bytes)
+                        pool = &s->pools[i];
+        if (s->pool_names.n_items == 0 || pool->peak_bytes == 0 || n->options->is_filtered)
+                return;
+        report_heading_hint(n->document, n->options->path, "report --memory --to %lluns",
+                            (unsigned long long)event_names_since_start(n, pool->peak_ns) + 1);
+}
+
 void memory_view_fill(struct view_document *d, const struct memory_stats *s, const struct event_walk *walk,
                       struct loaded_trace *trace, const struct event_view_options *options)
 {
@@ -299,7 +312,9 @@ void memory_view_fill(struct view_document *d, const struct memory_stats *s, con
         event_names_heading(&n, "Memory", TRACE_LOSS_DROPPED_MEMORY, walk->order.n_late);
         add_warnings(&n, s);
         add_pools(&n, s);
+        add_peak_hint(&n, s);
         if (s->pool_names.n_items != 0)
                 add_all_sites(&n, s);
+        event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

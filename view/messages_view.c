@@ -3,7 +3,10 @@
 #include "analyze/message_list.h"
 #include "view/event_names.h"
 #include "view/event_view.h"
+#include "view/report_heading.h"
 #include "view/view_document.h"
+
+#define SEVERITY_ERROR 4 /* its number; the next is fatal */
 
 static const struct view_column columns[] = {
         { .key = "at_ns", .title = "time", .type = VIEW_TIME, .n_columns_max = 18 },
@@ -52,6 +55,23 @@ static void add_severities(struct event_names *n, const struct message_list *l)
         }
 }
 
+/* Where to go on: what is grave alone, and the zone of the newest message that was in one. */
+static void add_hints(const struct event_names *n, const struct message_list *l)
+{
+        uint64_t n_grave = l->n_severities[SEVERITY_ERROR] + l->n_severities[SEVERITY_ERROR + 1];
+
+        if (l->severity_min < SEVERITY_ERROR && n_grave != 0)
+                report_heading_hint(n->document, n->options->path, "report --severity %s",
+                                    message_list_severity(SEVERITY_ERROR));
+        for (size_t i = l->n_messages; i > l->first; i--) {
+                if (l->messages[i - 1].path == 0)
+                        continue;
+                event_names_hint_zone(n, l->messages[i - 1].path);
+                break;
+        }
+        event_names_hint_overview(n);
+}
+
 void messages_view_fill(struct view_document *d, const struct message_list *l, const struct zone_paths *paths,
                         struct loaded_trace *trace, const struct event_view_options *options)
 {
@@ -78,5 +98,6 @@ void messages_view_fill(struct view_document *d, const struct message_list *l, c
         for (size_t i = l->n_messages - n_shown; i < l->n_messages; i++)
                 put_message(&n, t, &l->messages[i]);
         add_severities(&n, l);
+        add_hints(&n, l);
         event_names_deinit(&n);
 }

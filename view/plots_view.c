@@ -4,6 +4,7 @@
 #include "format/trace_dictionary.h"
 #include "view/event_names.h"
 #include "view/event_view.h"
+#include "view/report_heading.h"
 #include "view/view_document.h"
 
 #include <string.h>
@@ -74,14 +75,33 @@ static void put_course(struct event_names *n, struct view_table *t, const struct
         view_table_put_string(n->document, t, (struct report_string){ text, (size_t)(end - text) });
 }
 
+/* How the values of a plot are told. */
+struct plot_manner {
+        bool known, are_bytes;
+};
+
+static bool are_bytes(const struct event_names *n, uint32_t name)
+{
+        const struct trace_plot *row = find_row(n->trace->dictionary, name);
+
+        struct report_string unit;
+
+        if (!row || row->unit == 0)
+                return row && row->format == TRACE_PLOT_BYTES;
+        unit = report_string_of(n->trace->dictionary, row->unit);
+        return unit.n_bytes == 1 && unit.bytes[0] == 'B';
+}
+
 static void put_reals(struct event_names *n, struct view_table *t, const double *values, uint32_t n_values,
-                      bool known)
+                      const struct plot_manner *manner)
 {
         for (uint32_t i = 0; i < n_values; i++) {
-                if (known)
-                        view_table_put_real(n->document, t, values[i]);
-                else
+                if (!manner->known)
                         view_table_put_unknown(n->document, t);
+                else if (manner->are_bytes)
+                        view_table_put_real_bytes(n->document, t, values[i]);
+                else
+                        view_table_put_real(n->document, t, values[i]);
         }
 }
 
@@ -89,15 +109,15 @@ static void put_plot(struct event_names *n, struct view_table *t, const struct p
 {
         const struct plot_row *row = &s->rows[id - 1];
         uint32_t name = *(const uint32_t *)intern_get(&s->names, id, NULL);
-        bool known = row->n_values > row->n_not_finite;
+        struct plot_manner manner = { row->n_values > row->n_not_finite, are_bytes(n, name) };
 
         view_table_put_string(n->document, t, report_string_of(n->trace->dictionary, name));
         put_course(n, t, row);
-        put_reals(n, t, (const double[]){ row->min, row->mean, row->max, row->last }, 4, known);
+        put_reals(n, t, (const double[]){ row->min, row->mean, row->max, row->last }, 4, &manner);
         put_unit(n, t, name);
         view_table_put_number(n->document, t, row->n_values);
-        put_reals(n, t, &row->first, 1, known);
-        if (known) {
+        put_reals(n, t, &row->first, 1, &manner);
+        if (manner.known) {
                 event_names_put_time(n, t, row->first_ns);
                 event_names_put_time(n, t, row->last_ns);
         } else {
@@ -105,6 +125,27 @@ static void put_plot(struct event_names *n, struct view_table *t, const struct p
                 view_table_put_unknown(n->document, t);
         }
         view_table_put_number(n->document, t, row->n_not_finite);
+}
+
+/* Where to go on: the part of the course where the first plot is highest, from near. */
+static void add_hint(const struct event_names *n, const struct plot_stats *s)
+{
+        const struct plot_row *row = s->rows;
+        uint64_t step_ns = (s->to_ns - s->from_ns) / PLOT_STATS_BINS;
+        uint64_t from_ns = event_names_since_start(n, s->from_ns);
+        uint32_t best = PLOT_STATS_BINS;
+
+        if (s->names.n_items == 0 || s->to_ns <= s->from_ns || step_ns == 0)
+                return;
+        for (uint32_t i = 0; i < PLOT_STATS_BINS; i++)
+                if (row->counts[i] != 0 && (best == PLOT_STATS_BINS || row->means[i] > row->means[best]))
+                        best = i;
+        if (best == PLOT_STATS_BINS)
+                return;
+        from_ns += (uint64_t)((double)(s->to_ns - s->from_ns) / PLOT_STATS_BINS * best);
+        /* One more, for what the division leaves over. */
+        report_heading_hint(n->document, n->options->path, "report --plots --from %lluns --to %lluns",
+                            (unsigned long long)from_ns, (unsigned long long)(from_ns + step_ns + 2));
 }
 
 void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct loaded_trace *trace,
@@ -130,5 +171,7 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
         n_shown = event_names_limit(&n, t, s->names.n_items);
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_plot(&n, t, s, i);
+        add_hint(&n, s);
+        event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

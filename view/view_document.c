@@ -322,6 +322,14 @@ void view_table_put_real(struct view_document *d, struct view_table *t, double r
         put_cell(d, t, (struct view_cell){ .is_known = true, .real = real });
 }
 
+void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes)
+{
+        if (!t)
+                return;
+        assert(next_type(t) == VIEW_REAL);
+        put_cell(d, t, (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
+}
+
 void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
                           uint32_t line)
 {

@@ -53,6 +53,7 @@ struct view_column {
 
 struct view_cell {
         bool is_known; /* false: "-" in text, null in JSON, empty in CSV */
+        bool is_bytes; /* of a REAL: text shows it as bytes are shown */
         union {
                 uint64_t number;
                 int64_t delta;
@@ -139,6 +140,8 @@ void view_table_put_handle(struct view_document *d, struct view_table *t, char l
 void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number);
 void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta);
 void view_table_put_real(struct view_document *d, struct view_table *t, double real);
+/* Of a column of REAL, where what the numbers are differs by row. */
+void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes);
 void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
                           uint32_t line);
 void view_table_put_unknown(struct view_document *d, struct view_table *t);

@@ -146,10 +146,40 @@ static void put_wait(struct view_document *d, struct view_table *t, const struct
         view_table_put_number(d, t, place->sum.n_open);
 }
 
+/* Waiting of fibers: on no thread, or their thread did not run; which of the two, and in what, is not known. */
+static uint64_t suspended_ns(const struct report *report)
+{
+        const struct zone_instances *all = &report->totals.instances;
+        uint64_t sum_ns = 0;
+
+        for (uint32_t i = 0; i < report->n_threads; i++) {
+                const struct report_thread *thread = &report->threads[i];
+                const struct zone_instance_sum *sum;
+
+                if (!thread->is_fiber || thread->thread > all->n_threads)
+                        continue;
+                sum = &all->threads[thread->thread - 1];
+                if (sum->total_ns > sum->on_cpu_ns)
+                        sum_ns += sum->total_ns - sum->on_cpu_ns;
+        }
+        return sum_ns;
+}
+
+static void put_suspended(struct view_document *d, struct view_table *t, const struct report *report,
+                          uint64_t ns)
+{
+        view_table_put_number(d, t, ns);
+        report_heading_put_share(d, t, ns, report->totals.instances.stat.total_ns, true);
+        view_table_put_words(d, t, "suspended (fiber)");
+        for (uint32_t i = 3; i < sizeof(wait_columns) / sizeof(wait_columns[0]); i++)
+                view_table_put_unknown(d, t);
+}
+
 static void add_waits(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_waits *waits = &report->waits;
         uint32_t n_rows = report_limited(waits->n_places, limit);
+        uint64_t fibers_ns = report->on_cpu_known ? suspended_ns(report) : 0;
         struct view_table *t = view_document_add_table(d, "waits", "What they waited for", wait_columns,
                                                        sizeof(wait_columns) / sizeof(wait_columns[0]));
 
@@ -158,8 +188,15 @@ static void add_waits(struct view_document *d, const struct report *report, uint
                 report->on_cpu_known
                         ? "% of the zones' total; with the delay until they ran again; without being preempted"
                         : "unknown: the trace has no context switches");
-        for (uint32_t i = 0; i < n_rows; i++)
+        for (uint32_t i = 0; i < n_rows; i++) {
+                if (fibers_ns > wait_row_total_ns(&waits->places[i].sum)) {
+                        put_suspended(d, t, report, fibers_ns);
+                        fibers_ns = 0;
+                }
                 put_wait(d, t, report, &waits->places[i]);
+        }
+        if (fibers_ns != 0)
+                put_suspended(d, t, report, fibers_ns);
         if (t)
                 t->n_left_out = waits->n_places - n_rows;
 }

@@ -11,12 +11,24 @@ viewed() { # name of the trace, view, expression of jq, further options...
         "$HYPROF" report "--$2" --json "${@:4}" "$TMPDIR/$1.hyp" | jq -r "$3"
 }
 
+# Each of the commands that a view ends with.
+hints_run() { # view
+        local n=0 hint
+        while read -r hint; do
+                n=$((n + 1))
+                PATH=$(dirname "$HYPROF"):$PATH sh -c "$hint" >"$TMPDIR/hint" 2>&1 ||
+                        { echo "fails: $hint" && cat "$TMPDIR/hint" && return 1; }
+        done < <(viewed every "$1" '.hints[]')
+        compare $n '>=' 1
+}
+
 for view in locks memory frames plots messages devices; do
         [ $view = locks ] && holds "w_every_event is recorded" record every --embed=none "$WORKLOADS/w_every_event"
         holds "--$view has a schema" same "hyprof.$view/1" "$(viewed every $view .schema)"
         for format in text md csv; do
                 holds "--$view as $format" test -n "$("$HYPROF" report --$view --format $format "$TMPDIR/every.hyp")"
         done
+        holds "--$view: what comes next can be pasted" hints_run $view
 done
 
 holds "w_locks is recorded" record locks "$WORKLOADS/w_locks" 50

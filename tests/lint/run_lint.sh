@@ -43,7 +43,7 @@ for script in tests/lint/*.sh; do
 done
 check clang-format clang-format clang-format --dry-run -Werror "${sources[@]}"
 check shellcheck shellcheck shellcheck "${scripts[@]}"
-check codespell codespell codespell --ignore-words-list=inout,mis,te,ans "${sources[@]}" "${scripts[@]}" ./*.md docs
+check codespell codespell codespell --ignore-words-list=inout,mis,te,ans,parm "${sources[@]}" "${scripts[@]}" ./*.md docs
 check cppcheck cppcheck cppcheck --quiet -j "$(nproc)" --std=c11 --platform=unix64 \
         --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem \
         --suppress=unmatchedSuppression --suppress=variableScope -D_GNU_SOURCE -I. -Iinstrument/client/include --error-exitcode=1 "${library[@]}"

@@ -132,6 +132,14 @@ static void has(struct trace_builder *b, viewer *view, const char *words)
         free(text);
 }
 
+static void text_has(struct trace_builder *b, viewer *view, const char *words)
+{
+        char *text = show(b, view, DOCUMENT_TEXT, 0);
+
+        ck_assert_msg(strstr(text, words) != NULL, "no %s in %s", words, text);
+        free(text);
+}
+
 static void say(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uint64_t first, uint64_t second,
                 uint64_t third)
 {
@@ -228,6 +236,17 @@ START_TEST(test_one_event)
 }
 END_TEST
 
+/* Each ends with where to go on: the zones, the peak, the slowest frame, the part where the plot is highest. */
+static void all_go_on(struct trace_builder *b)
+{
+        has(b, view_locks, "\"hyprof report --zone z2\"");
+        has(b, view_memory, "\"hyprof report --memory --to 301ns\"");
+        has(b, view_frames, "\"hyprof report --zones --from 1000ns --to 2000ns\"");
+        has(b, view_plots, "\"hyprof report --plots --from ");
+        has(b, view_messages, "\"hyprof report --zone z2\"");
+        has(b, view_devices, "\"hyprof report\"");
+}
+
 /* Names, zones, threads and callstacks are there, and numbers with their units. */
 START_TEST(test_what_they_say)
 {
@@ -235,7 +254,7 @@ START_TEST(test_what_they_say)
         struct trace_plot row = { .format = TRACE_PLOT_BYTES };
         struct trace_event text = { .time_ns = 1900, .op = TRACE_OP_MESSAGE_TEXT, .text = "hello" };
         struct trace_builder b;
-        uint32_t main_thread, worker, name, frame, stack;
+        uint32_t main_thread, worker, name, frame, client, stack;
 
         trace_builder_init(&b);
         trace_builder_meta(&b, "start_raw_ns", "1000");
@@ -250,7 +269,9 @@ START_TEST(test_what_they_say)
         (void)trace_builder_row(&b, TRACE_TABLE_PLOTS, &row);
         frame = trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 1);
         trace_builder_symbol(&b, frame, "leaky", 0);
-        stack = trace_builder_stack(&b, 0, frame);
+        client = trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 2);
+        trace_builder_symbol(&b, client, "hyprof_memory_alloc_callstack", 0);
+        stack = trace_builder_stack(&b, trace_builder_stack(&b, 0, frame), client);
         /* The thread that is told of first comes later: its events are put in order. */
         trace_builder_begin_run(&b, worker);
         trace_builder_begin_zone(&b, 1500, 2);
@@ -262,6 +283,8 @@ START_TEST(test_what_they_say)
         text.message_text.severity = 3;
         event_encoder_add(&b.encoder, &text);
         trace_builder_event(&b, 2000, TRACE_OP_ZONE_END);
+        trace_builder_begin_zone(&b, 2100, 2);
+        trace_builder_event(&b, 2400, TRACE_OP_ZONE_END);
         trace_builder_end_run(&b);
         trace_builder_begin_run(&b, main_thread);
         say(&b, 1000, TRACE_OP_THREAD_NAME, trace_builder_string(&b, "the main one"), 0, 0);
@@ -271,6 +294,7 @@ START_TEST(test_what_they_say)
         say(&b, 1300, TRACE_OP_MEMORY_ALLOC, 0, 0x20, 77);
         say(&b, 1700, TRACE_OP_LOCK_RELEASE, 1, 0, 0);
         say(&b, 2000, TRACE_OP_FRAME_MARK, 0, 0, 0);
+        say(&b, 2900, TRACE_OP_PLOT_I64, name, 1234567, 0);
         say(&b, 3000, TRACE_OP_FRAME_MARK, 0, 0, 0);
         say(&b, 3000, TRACE_OP_PLOT_I64, name, UINT64_MAX, 0);
         trace_builder_end_run(&b);
@@ -284,10 +308,12 @@ START_TEST(test_what_they_say)
         has(&b, view_memory, "\"callstack\": \"leaky\"");
         has(&b, view_frames, "\"count\": 1, \"fps\": 1000000");
         has(&b, view_frames, "\"duration_ns\": 1000, \"at_ns\": 1000");
-        has(&b, view_plots, "\"unit\": \"B\"");
+        has(&b, view_plots, "\"max\": 1234567.0, \"last\": -1.0, \"unit\": \"B\"");
+        text_has(&b, view_plots, "1.23 MB");
         has(&b, view_plots, "\"name\": \"queue length\"");
         has(&b, view_messages,
             "\"at_ns\": 900, \"thread\": \"t2\", \"severity\": \"warning\", \"text\": \"hello\"");
+        all_go_on(&b);
         show_all(&b);
         trace_builder_deinit(&b);
 }

@@ -120,6 +120,50 @@ START_TEST(hostile_names)
 }
 END_TEST
 
+static void check_name_of_process(const char *path, const char *format_name, const char *wanted)
+{
+        for (const struct export_format *f = export_formats(); f->name; f++) {
+                struct export_totals totals;
+                char *text;
+
+                if (strcmp(f->name, format_name) != 0)
+                        continue;
+                text = export_to_memory(f, path, false, &totals);
+                ck_assert_msg(strstr(text, wanted) != NULL, "%s: no %s in %s", f->name, wanted, text);
+                free(text);
+        }
+}
+
+/* A program that names its first thread is still called by its file. */
+START_TEST(a_process_is_called_as_its_program)
+{
+        struct trace_mapping mapping = { .start_avma = 4096, .length_bytes = 4096, .process = 1 };
+        static const char *const names[] = { "sh", "a_program_with_", "main" };
+        struct trace_builder b;
+        uint32_t thread;
+
+        trace_builder_init(&b);
+        thread = trace_builder_thread(&b, 1, 1);
+        mapping.module = trace_builder_module(&b, "/bin/a_program_with_a_long_name");
+        (void)trace_builder_row(&b, TRACE_TABLE_MAPPINGS, &mapping);
+        trace_builder_begin_run(&b, thread);
+        for (uint32_t i = 0; i < 3; i++) {
+                struct trace_event event = { .time_ns = 100 + i, .op = TRACE_OP_THREAD_NAME };
+
+                event.thread_name.name = trace_builder_string(&b, names[i]);
+                event_encoder_add(&b.encoder, &event);
+        }
+        trace_builder_begin_zone(&b, 200, trace_builder_location(&b, "zone"));
+        trace_builder_event(&b, 300, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        check_name_of_process(b.path, "firefox", "\"processName\":\"a_program_with_\"");
+        check_name_of_process(b.path, "firefox", "\"name\":\"main\"");
+        check_name_of_process(b.path, "chrome", "{\"name\":\"a_program_with_\"}");
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(a_full_disk_is_said)
 {
         struct export_options options = { .event = 0 };
@@ -156,6 +200,7 @@ int main(void)
         tcase_add_loop_test(tests, a_trace_with_everything, 0, 2);
         tcase_add_test(tests, a_trace_with_nothing);
         tcase_add_test(tests, hostile_names);
+        tcase_add_test(tests, a_process_is_called_as_its_program);
         tcase_add_test(tests, a_full_disk_is_said);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);

@@ -492,6 +492,34 @@ START_TEST(test_samples_of_fibers)
 }
 END_TEST
 
+/* Waiting of a fiber is suspension: one row, without which the rows would not add up to it. */
+START_TEST(test_waits_of_fibers)
+{
+        struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .process = 1 };
+        struct trace_builder b;
+        struct output output;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 7, 7));
+        trace_builder_event(&b, 1, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&b, 2, TRACE_OP_SWITCH_IN);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_row(&b, TRACE_TABLE_THREADS, &fiber));
+        trace_builder_event(&b, 5, TRACE_OP_SWITCH_IN);
+        trace_builder_begin_zone(&b, 10, trace_builder_location(&b, "work"));
+        trace_builder_event(&b, 100, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&b, 150, TRACE_OP_SWITCH_IN);
+        trace_builder_event(&b, 210, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        output = RUN(b.path, "--zone", "work", "--csv", "--section", "waits");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_msg(strstr(output.out, "\n50,0.25,suspended (fiber),") != NULL, "%s", output.out);
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* loop test */
 START_TEST(test_usage)
 {
@@ -529,6 +557,7 @@ int main(void)
         tcase_add_test(tc, test_head_of_a_range);
         tcase_add_test(tc, test_names_as_they_are_printed);
         tcase_add_test(tc, test_samples_of_fibers);
+        tcase_add_test(tc, test_waits_of_fibers);
         tcase_add_loop_test(tc, test_usage, 0, 8);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

@@ -40,8 +40,34 @@ START_TEST(test_names)
 }
 END_TEST
 
+static const struct {
+        const char *name;
+        bool is_client;
+} client_cases[] = {
+        { "hyprof_memory_alloc_callstack", true },
+        { "hyprof_emit_memory_alloc", true },
+        { "hyprof::enabled::memory_alloc(void const*, unsigned long)", true },
+        { "___tracy_emit_memory_alloc", true },
+        { "std::vector<int>::reserve(unsigned long)", false },
+        { "my_hyprof_alloc", false },
+        { "app::hyprof_alloc()", false },
+        { "main", false },
+        { "", false },
+};
+
+START_TEST(test_names_of_the_client)
+{
+        struct report_string name = { .bytes = client_cases[_i].name,
+                                      .n_bytes = strlen(client_cases[_i].name) };
+
+        ck_assert_msg(wrapper_names_have_client(name) == client_cases[_i].is_client, "%s",
+                      client_cases[_i].name);
+}
+END_TEST
+
 START_TEST(test_no_name)
 {
+        ck_assert(!wrapper_names_have_client((struct report_string){ .bytes = NULL }));
         ck_assert(!wrapper_names_have((struct report_string){ .bytes = NULL }));
 }
 END_TEST
@@ -54,6 +80,7 @@ int main(void)
         int n_failed;
 
         tcase_add_loop_test(tc, test_names, 0, sizeof(cases) / sizeof(cases[0]));
+        tcase_add_loop_test(tc, test_names_of_the_client, 0, sizeof(client_cases) / sizeof(client_cases[0]));
         tcase_add_test(tc, test_no_name);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
