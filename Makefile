@@ -44,8 +44,9 @@ WARN_BOTH   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion 
                -Wundef -Wvla -Walloca -Wformat=2 -Wswitch-enum -Wnull-dereference -Wwrite-strings \
                -Wdouble-promotion -Wunused-macros
 WARN_C_BOTH := -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+# Without optimisation, what is only copied to its place lies on the stack as well.
 WARN_GCC    := -Wcast-align=strict -Wformat-signedness -Wimplicit-fallthrough=5 -Wduplicated-cond \
-               -Wduplicated-branches -Wlogical-op -Wstack-usage=16384
+               -Wduplicated-branches -Wlogical-op $(if $(filter debug,$(VARIANT)),,-Wstack-usage=16384)
 WARN_C_GCC  := -Wjump-misses-init
 WARN_CLANG  := -Wcast-align -Wimplicit-fallthrough -Wthread-safety
 
