@@ -83,18 +83,25 @@ struct report_string why_words_function(const struct why *w, uint32_t label)
         return report_string_of(w->dictionary, f->name);
 }
 
-/* The function of the program; else the outermost that is known; else of the kernel. */
+/* The label of the function of the program; else of the innermost that is known; 0 = none is. */
+static uint32_t label_of_place(const struct wait_places *places, const struct wait_place *place)
+{
+        uint32_t own = wait_places_find_own(places, place);
+
+        if (own < place->n_labels)
+                return place->labels[own];
+        return place->n_labels != 0 ? place->labels[0] : 0;
+}
+
 static struct report_string place_name(const struct why *w, uint32_t id)
 {
         struct wait_place place;
-        uint32_t own;
+        uint32_t label;
 
         wait_places_get(&w->places, id, &place);
-        own = wait_places_find_own(&w->places, &place);
-        if (own < place.n_labels)
-                return why_words_function(w, place.labels[own]);
-        if (place.n_labels != 0)
-                return why_words_function(w, place.labels[0]);
+        label = label_of_place(&w->places, &place);
+        if (label != 0)
+                return why_words_function(w, label);
         return place.has_stack ? words_of("[kernel]") : words_of("[no callstack]");
 }
 
@@ -354,6 +361,60 @@ static void add_no_cause(const struct why *w, struct byte_buffer *out)
         }
 }
 
+/* The function that a cause is in, running or waiting; 0 = in none. */
+static uint32_t label_of_cause(const struct why *w, const struct why_cause *cause)
+{
+        struct wait_place place;
+
+        if (cause->kind == WHY_CAUSE_FUNCTION)
+                return cause->id;
+        if (cause->kind != WHY_CAUSE_WAIT || cause->id == 0)
+                return 0;
+        wait_places_get(&w->places, cause->id, &place);
+        return label_of_place(&w->places, &place);
+}
+
+/* Of the function that the answer says to run, what is waited there, and the other way round. */
+static double other_share(const struct why *w, const struct why_cause *answer)
+{
+        enum why_cause_kind other = answer->kind == WHY_CAUSE_WAIT ? WHY_CAUSE_FUNCTION : WHY_CAUSE_WAIT;
+        uint32_t label = label_of_cause(w, answer);
+        double share = 0;
+
+        for (size_t i = 0; i < w->n_causes && label != 0; i++) {
+                const struct why_cause *cause = &w->causes[i];
+
+                if (cause->kind == other && cause->confidence >= WHY_CONFIDENCE_MEDIUM &&
+                    cause->share.value > 0 && label_of_cause(w, cause) == label)
+                        share += cause->share.value;
+        }
+        return share;
+}
+
+/* A function that writes to a disk runs and waits: neither half alone is what it costs. */
+static void add_answer(const struct why *w, const struct loaded_trace *trace, const struct why_cause *answer,
+                       struct byte_buffer *out)
+{
+        double other = other_share(w, answer);
+
+        add_share(out, answer->share.value + other);
+        add(out, " of the extra time: ");
+        if (answer->confidence != WHY_CONFIDENCE_HIGH)
+                add(out, "probably ");
+        add_cause(w, trace, answer, out);
+        if (other > 0) {
+                add(out, ", ");
+                add_share(out, answer->share.value);
+                add(out, ", and %s there, ", answer->kind == WHY_CAUSE_WAIT ? "running" : "waiting");
+                add_share(out, other);
+        }
+        if (machine_share(w) >= MACHINE_MIN) {
+                add(out, "; for ");
+                add_share(out, machine_share(w));
+                add(out, " others had the CPU");
+        }
+}
+
 void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out)
 {
         const struct why_cause *answer = why_find_answer(w);
@@ -372,15 +433,6 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         } else if (!answer) {
                 add_no_cause(w, out);
         } else {
-                add_share(out, answer->share.value);
-                add(out, " of the extra time: ");
-                if (answer->confidence != WHY_CONFIDENCE_HIGH)
-                        add(out, "probably ");
-                add_cause(w, trace, answer, out);
-                if (machine_share(w) >= MACHINE_MIN) {
-                        add(out, "; for ");
-                        add_share(out, machine_share(w));
-                        add(out, " others had the CPU");
-                }
+                add_answer(w, trace, answer, out);
         }
 }

@@ -36,6 +36,7 @@ enum plant {
         PLANT_ZONE,
         PLANT_ZONE_WAITS,
         PLANT_UNSAMPLED,
+        PLANT_BOTH,
 };
 
 struct program {
@@ -43,7 +44,7 @@ struct program {
         uint32_t worker, loader;
         uint32_t request, inner, lock;
         uint32_t event, path;
-        uint32_t usual, slow, fault, waiting, holding; /* stacks */
+        uint32_t usual, slow, fault, taking, waiting, holding; /* stacks */
         bool has_samples;
         uint32_t n_functions;
 };
@@ -80,7 +81,8 @@ static void add_code(struct program *p)
         p->usual = called(p, handle, module, "usual_work");
         p->slow = called(p, called(p, handle, module, "slow_path"), module, "deeper");
         p->fault = called(p, called(p, handle, module, "touch"), in_kernel, "asm_exc_page_fault");
-        p->waiting = called(p, called(p, handle, module, "take_queue"), in_kernel, "futex_wait");
+        p->taking = called(p, handle, module, "take_queue");
+        p->waiting = called(p, p->taking, in_kernel, "futex_wait");
         p->holding = called(p, loading, module, "flush");
 }
 
@@ -169,6 +171,8 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
                 time_ns = wait_at(p, time_ns, p->loader, 0, 0);
                 trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
                 return time_ns;
+        case PLANT_BOTH:
+                return run_in(p, wait_at(p, time_ns, p->loader, 0, 0), 2 * EXTRA_NS, p->taking);
         case PLANT_UNSAMPLED:
                 break;
         }
@@ -297,6 +301,25 @@ START_TEST(test_cause_is_named)
                 ck_assert_int_eq(answer->confidence, WHY_CONFIDENCE_HIGH);
         }
         ck_assert_msg(strstr(a.answer, cases[_i].words) != NULL, "%s", a.answer);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+/* One function that runs and waits is one answer, of both shares together; the parts stay rows of their own. */
+START_TEST(test_running_and_waiting_in_one_function)
+{
+        struct program p;
+        struct asked a;
+
+        program_init(&p, true);
+        build(&p, PLANT_BOTH);
+        ask(&a, &p, &slowest);
+        ck_assert_msg(strstr(a.answer, "100% of the extra time: running take_queue() (in 100% of the") ==
+                              a.answer,
+                      "%s", a.answer);
+        ck_assert_msg(strstr(a.answer, "), 67%, and waiting there, 33%") != NULL, "%s", a.answer);
+        ck_assert_double_lt(why_find_answer(&a.why)->share.value, 0.7);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -622,6 +645,7 @@ int main(void)
         int n_failed;
 
         tcase_add_loop_test(tests, test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]));
+        tcase_add_test(tests, test_running_and_waiting_in_one_function);
         tcase_add_loop_test(tests, test_shares_add_up, 0, PLANT_UNSAMPLED + 1);
         tcase_add_test(tests, test_holder_is_known);
         tcase_add_test(tests, test_few_instances_are_no_finding);
