@@ -117,7 +117,7 @@ static void add_hints(struct event_names *n, const struct frame_zones *z, size_t
                 at_ns = event_names_since_start(n, frame->begin_ns);
                 report_heading_hint(n->document, n->options->path, "report --zones --from %lluns --to %lluns",
                                     (unsigned long long)at_ns,
-                                    (unsigned long long)(at_ns + frame->duration_ns));
+                                    (unsigned long long)at_ns + frame->duration_ns);
         }
 }
 

@@ -145,7 +145,7 @@ static void add_hint(const struct event_names *n, const struct plot_stats *s)
         from_ns += (uint64_t)((double)(s->to_ns - s->from_ns) / PLOT_STATS_BINS * best);
         /* One more, for what the division leaves over. */
         report_heading_hint(n->document, n->options->path, "report --plots --from %lluns --to %lluns",
-                            (unsigned long long)from_ns, (unsigned long long)(from_ns + step_ns + 2));
+                            (unsigned long long)from_ns, (unsigned long long)from_ns + step_ns + 2);
 }
 
 void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct loaded_trace *trace,
