@@ -36,6 +36,7 @@ int ring_trigger_init(struct ring_trigger *t, const char *words)
         free(text);
         if (r == 0)
                 return 0;
+        zone_pattern_deinit(&t->pattern);
         complain("error: --trigger %s: %s", words, err.text);
         return -EINVAL;
 }

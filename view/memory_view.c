@@ -21,7 +21,7 @@ static const struct view_column pool_columns[] = {
         { .key = "n_allocations", .title = "allocs", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_frees", .title = "frees", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "allocations_per_s", .title = "allocs/s", .type = VIEW_REAL, .n_columns_max = 12 },
-        { .key = "bytes_per_s", .title = "bytes/s", .type = VIEW_BYTES, .n_columns_max = 14 },
+        { .key = "bytes_per_s", .title = "bytes/s", .type = VIEW_REAL, .n_columns_max = 14 },
         { .key = "largest_bytes", .title = "largest", .type = VIEW_BYTES, .n_columns_max = 10 },
         { .key = "n_at_peak", .title = "blocks at peak", .type = VIEW_COUNT, .n_columns_max = 14 },
         { .key = "n_discards", .title = "discards", .type = VIEW_COUNT, .n_columns_max = 12 },
