@@ -13,19 +13,22 @@ cpu_ms() { # trace: what its samples stand for
                 END { printf "%.1f", sum / 1e6 }'
 }
 
-# At 997 Hz chance alone moves the sum by up to 6%.
+# Besides the 5% that are promised, chance may have two deviations of what it does at a sample each 1.003 ms.  To sample more often is
+# no way out: time in the timer's interrupt is no child's, and 5% of all at 5 kHz.  What a child still runs after its parent was
+# told of its end is in no rusage; that alone makes 2 to 3%.
 for scope in cgroup cpus; do
-        if ! record "$scope" -F 4999 --scope="$scope" -- "$WORKLOADS/w_short_lived" 3000; then
+        if ! record "$scope" --scope="$scope" -- "$WORKLOADS/w_short_lived" 9000; then
                 skips "$scope" "$(head -n 1 "$TMPDIR/$scope.err")"
                 continue
         fi
         used_ms=$(awk '{ printf "%.1f", $1 * 1000 }' "$TMPDIR/$scope.out")
         sampled_ms=$(cpu_ms $scope)
-        figure "$scope: 3,000 children of 0.3 ms used $used_ms ms, the samples stand for $sampled_ms ms:\
+        figure "$scope: 9,000 children of 0.3 ms used $used_ms ms, the samples stand for $sampled_ms ms:\
  $(awk "BEGIN { printf \"%.1f\", 100 * $sampled_ms / $used_ms }")%"
-        holds "$scope: sampled time within 5% of what was used" compare "($sampled_ms - $used_ms) ^ 2" "<" "(0.05 * $used_ms) ^ 2"
+        holds "$scope: sampled time within 5% of what was used, and chance" \
+                compare "($sampled_ms - $used_ms) ^ 2" "<" "(0.05 * $used_ms + 2 * sqrt(1.003 * $used_ms)) ^ 2"
         "$HYPROF" report --json "$TMPDIR/$scope.hyp" >"$TMPDIR/$scope.json"
-        holds "$scope: all children are there" same 3001 "$(reported "$scope" .counts.processes)"
+        holds "$scope: all children are there" same 9001 "$(reported "$scope" .counts.processes)"
         holds "$scope: nothing is lost" same "" "$(lost_records "$scope")"
 done
 
