@@ -38,8 +38,9 @@ land() { # w_flight ends, and so does the recording, with its status
         same 0 "$status"
 }
 
+# The second one of a second, "-2.hyp", comes after ".hyp".
 dumps() { # name: the files that lie beside the trace
-        find "$TMPDIR" -name "$1.[0-9]*-[0-9]*.hyp" | sort
+        find "$TMPDIR" -name "$1.[0-9]*-[0-9]*.hyp" | sed 's/\.hyp$//' | sort | sed 's/$/.hyp/'
 }
 
 n_dumps() { # name
