@@ -10,13 +10,13 @@
 #ifndef UNWIND_UNWIND_TABLE_H
 #define UNWIND_UNWIND_TABLE_H
 
-#include "unwind/cfi_section.h"
+#include "symbolize/frame_sections.h"
 #include "unwind/unwind_rule.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNWIND_TABLE_SOURCES_MAX      2                   /* .eh_frame and .debug_frame */
+#define UNWIND_TABLE_SOURCES_MAX      FRAME_SECTIONS_MAX
 #define UNWIND_TABLE_ROWS_MAX         (UINT32_C(1) << 24) /* a program of 200 MB has 1.5 million */
 #define UNWIND_TABLE_FDES_MAX         (UINT32_C(1) << 22)
 #define UNWIND_TABLE_RULES_MAX        65535

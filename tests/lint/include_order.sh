@@ -12,7 +12,7 @@ allowed() { # folder -> the folders and single files that it may include
         instrument/client) echo instrument/client instrument/client_abi.h hyprof ;;
         instrument/compat) echo instrument/compat ;; # and the public header, like programs
         instrument)        echo base format instrument ;;
-        unwind)            echo base symbolize/elf_image.h unwind ;;
+        unwind)            echo base symbolize/elf_image.h symbolize/cfi_section.h symbolize/frame_sections.h unwind ;;
         sampler)           echo base format symbolize unwind instrument sampler ;;
         analyze)           echo base format symbolize analyze ;;
         view)              echo base format symbolize analyze view ;;

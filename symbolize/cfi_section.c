@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unwind/cfi_section.h"
+#include "symbolize/cfi_section.h"
 
 #include "base/bytes.h"
-#include "unwind/unwind_machine.h"
 
 #include <string.h>
 
@@ -188,7 +187,7 @@ static bool read_cie(const struct cfi_section *s, const struct entry *e, struct 
                 return false;
         cie->n_instruction_bytes = (uint32_t)in.left;
         cie->instructions_off = (uint32_t)(e->end_off - in.left);
-        return !in.short_read && cie->ra_register < UNWIND_REGISTERS_MAX;
+        return !in.short_read && cie->ra_register < CFI_REGISTERS_MAX;
 }
 
 /* The CIE at @off, out of the reader's memory if it was there lately. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind/cfi_section.h - the entries of .eh_frame or .debug_frame: which function has which instructions
+ * symbolize/cfi_section.h - the entries of .eh_frame or .debug_frame: which function has which instructions
  *
- * Way of the data:  elf_image -> [cfi_section] -> cfi_program -> unwind_table_build
+ * Way of the data:  frame_sections -> [cfi_section] -> cfi_program -> unwind_table_build
  *
  * Reads bytes of the profiled program's files: all is checked, what is damaged is
  * left out and counted.  Allocates nothing; not thread-safe.
  */
-#ifndef UNWIND_CFI_SECTION_H
-#define UNWIND_CFI_SECTION_H
+#ifndef SYMBOLIZE_CFI_SECTION_H
+#define SYMBOLIZE_CFI_SECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 
 #define CFI_SECTION_BYTES_MAX (UINT32_C(1) << 28)
 #define CFI_CIES_KEPT         16 /* a file has a handful, and its functions take turns */
+#define CFI_REGISTERS_MAX     33 /* DWARF numbers of registers that may hold a return address */
 
 struct cfi_section {
         const uint8_t *bytes; /* borrowed */
@@ -66,4 +67,4 @@ int cfi_reader_next(struct cfi_reader *r, struct cfi_fde *ret_fde);
 bool cfi_pointer_read(const struct cfi_section *section, uint8_t encoding, size_t *off, size_t end_off,
                       uint64_t *ret_value);
 
-#endif /* UNWIND_CFI_SECTION_H */
+#endif /* SYMBOLIZE_CFI_SECTION_H */
