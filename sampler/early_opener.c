@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/doorbell_calm.h"
 #include "sampler/event_set.h"
 #include "sampler/module_file.h"
 #include "sampler/opened_files.h"
@@ -32,6 +33,9 @@
 #define PAUSE_TIMES    3
 #define PAUSE_MAX_NS   NS_PER_MS
 
+/* While the bells are silent: how often the collector hears of what is not urgent. */
+#define REPORT_NS (10 * NS_PER_MS)
+
 /* In one look at most; what is not looked at by then stays for the next, after a rest if that is due. */
 #define OPENS_AT_ONCE 16
 #define LOOKS_AT_ONCE 256
@@ -44,6 +48,11 @@ struct early_opener {
         struct ring_watch *
                 watches; /* heap; of each ring of the set; its ring is NULL where that is not the tracker's */
         size_t n_rings;
+        struct event_set *events; /* borrowed, for its doorbells */
+        struct doorbell_calm calm;
+        uint64_t reported_ns;             /* when the collector was last woken */
+        bool unreported;                  /* since then mappings of code were seen, ... */
+        bool urgent;                      /* ... and one of these may be gone soon */
         int epoll_fd, stop_fd, notify_fd; /* owned */
         uint64_t window_ns;               /* when it began */
         uint64_t spent_ns, looked_ns;     /* the thread's processor time then, and after the last look */
@@ -71,6 +80,13 @@ bool early_opener_wants_path(const char *path, size_t path_bytes)
         return true;
 }
 
+static void note_mapping(struct early_opener *o, const struct perf_record *rec, bool is_urgent)
+{
+        doorbell_calm_note(&o->calm, rec->pid, is_urgent, clock_raw_ns());
+        o->unreported = true;
+        o->urgent |= is_urgent;
+}
+
 /* Opens what the records of a ring tell of.  Returns false if there may be more. */
 static bool look(struct early_opener *o, struct ring_watch *ring)
 {
@@ -80,13 +96,17 @@ static bool look(struct early_opener *o, struct ring_watch *ring)
         for (unsigned n_looks = 0, n_opens = 0; n_looks < LOOKS_AT_ONCE && n_opens < OPENS_AT_ONCE;
              n_looks++) {
                 struct perf_record rec;
+                bool wants;
                 int fd;
 
                 if (ring_watch_next(ring, PERF_RECORD_MMAP2, &bytes, &n_bytes) == 0)
                         return true;
                 if (perf_record_decode(bytes, n_bytes, &o->layout, &rec, NULL) < 0 ||
-                    rec.kind != PERF_RECORD_KIND_MMAP || !rec.mmap.executable ||
-                    !early_opener_wants_path(rec.mmap.path, rec.mmap.path_bytes))
+                    rec.kind != PERF_RECORD_KIND_MMAP || !rec.mmap.executable)
+                        continue;
+                wants = early_opener_wants_path(rec.mmap.path, rec.mmap.path_bytes);
+                note_mapping(o, &rec, wants || perf_mmap_is_anonymous(&rec.mmap));
+                if (!wants)
                         continue;
                 n_opens++;
                 fd = module_file_open(rec.pid, &rec.mmap, NULL);
@@ -141,23 +161,50 @@ static void say_ready(struct early_opener *o)
         (void)pthread_mutex_unlock(&o->lock);
 }
 
+/* Wakes the collector: for each ring of a bell; while these are silent, at once only for what is urgent. */
+static void report(struct early_opener *o, bool rang)
+{
+        static const uint64_t one = 1;
+        uint64_t now_ns = clock_raw_ns();
+
+        if (!rang && !o->urgent && (!o->unreported || now_ns - o->reported_ns < REPORT_NS))
+                return;
+        o->unreported = o->urgent = false;
+        o->reported_ns = now_ns;
+        (void)io_write_all(o->notify_fd, &one, sizeof(one), NULL);
+}
+
+/* Returns true if all that came by now was seen. */
+static bool calm_down(struct early_opener *o, unsigned n_rings, bool all)
+{
+        bool was_silent = o->calm.silent;
+
+        if (!event_set_has_doorbells(o->events) ||
+            doorbell_calm_decide(&o->calm, n_rings, clock_raw_ns()) == was_silent)
+                return all;
+        event_set_silence(o->events, !was_silent);
+        /* What came before they were on rang none of them. */
+        return was_silent ? look_at_all(o) : all;
+}
+
 /* Waits for records and looks at them.  @all: nothing is left from the last time.  Returns false at the end. */
 static bool look_at_next(struct early_opener *o, bool *all)
 {
-        static const uint64_t one = 1;
         struct epoll_event events[16];
-        int n = epoll_wait(o->epoll_fd, events, 16, *all ? -1 : 0);
+        int n = epoll_wait(o->epoll_fd, events, 16,
+                           !*all ? 0 : (o->calm.silent ? DOORBELL_CALM_POLL_MS : -1));
+        unsigned n_rings = 0;
 
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
                 if (events[i].data.u32 == WAKE_STOP)
                         return false;
-        if (*all)
-                for (int i = 0; i < n; i++)
-                        *all &= look(o, &o->watches[events[i].data.u32]);
-        else
-                *all = look_at_all(o);
-        if (n > 0)
-                (void)io_write_all(o->notify_fd, &one, sizeof(one), NULL);
+                if (event_set_has_doorbells(o->events))
+                        event_set_answer(o->events, events[i].data.u32);
+                n_rings++;
+        }
+        *all = look_at_all(o);
+        *all = calm_down(o, n_rings, *all);
+        report(o, n_rings > 0);
         return true;
 }
 
@@ -193,8 +240,11 @@ static int watch_all(struct early_opener *o, const struct event_set *events)
                 if (!event_set_is_tracker_ring(events, i) || events->ring_fds[i] < 0)
                         continue;
                 ring_watch_init(&o->watches[i], &events->rings[i]);
-                r = watch(o, events->ring_fds[i], (uint32_t)i, EPOLLET);
+                if (!event_set_has_doorbells(events))
+                        r = watch(o, events->ring_fds[i], (uint32_t)i, EPOLLET);
         }
+        for (size_t at = 0; r == 0 && event_set_has_doorbells(events) && at < events->cpus.n_cpus; at++)
+                r = watch(o, events->doorbells[at].fd, (uint32_t)at, EPOLLET);
         return r;
 }
 
@@ -229,13 +279,14 @@ static int start_thread(struct early_opener *o)
         return 0;
 }
 
-int early_opener_start(const struct event_set *events, struct early_opener **ret_opener, struct error *err)
+int early_opener_start(struct event_set *events, struct early_opener **ret_opener, struct error *err)
 {
         struct early_opener *o = calloc(1, sizeof(*o));
         int r = 0;
 
         if (!o)
                 return error_set(err, -ENOMEM, "no memory to open files early");
+        o->events = events;
         o->layout = events->layout;
         opened_files_init(&o->files);
         o->n_rings = events->n_rings;

@@ -3,6 +3,7 @@
  * sampler/early_opener.h - opens files of code the moment that they are mapped
  *
  * Way of the data:  ring_watch -> perf_record (MMAP2) -> [early_opener] (thread) -> module_file -> opened_files
+ *                   [early_opener] -> doorbell_calm -> event_set_silence()
  *                   [early_opener] -> recorder: something came
  *
  * A thread that is there for nothing else, and comes before all others where that is permitted: the collector may be
@@ -28,17 +29,18 @@ bool early_opener_wants_path(const char *path, size_t path_bytes);
 
 /*
  * early_opener_start() - watch the tracker's rings of @events
- * @events:  all rings are mapped; stays as it is until early_opener_stop()
- * A ring tells one who waits for it, once: from here on nobody else may poll these.  Signals are blocked in the thread.
+ * @events:  all rings are mapped; stays as it is until early_opener_stop(), and its doorbells belong to this thread
+ * It waits for the doorbells; where there are none, for the tracker's rings, and a ring wakes one waiter, once: from
+ * here on no other thread may poll these.  Signals are blocked in the thread.
  * It has narrowed its capabilities when this returns, but not filtered its system calls: privileges_narrow() does.
  * Returns 0, -ENOMEM, -EAGAIN, -errno; then the rings are to be polled by somebody else.
  */
-int early_opener_start(const struct event_set *events, struct early_opener **ret_opener, struct error *err);
+int early_opener_start(struct event_set *events, struct early_opener **ret_opener, struct error *err);
 
 /* NULL is fine. */
 void early_opener_stop(struct early_opener *o);
 
-/* Becomes readable anew (EPOLLET) when a tracker's ring has something, after that was looked at; never read it. */
+/* Becomes readable anew (EPOLLET) when something urgent is in a tracker's ring, after that was looked at; never read it. */
 int early_opener_fd(const struct early_opener *o);
 
 /* What is open; NULL for NULL. */

@@ -188,6 +188,22 @@ struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *op
         attr.task = 1;
         attr.build_id = options->build_ids;
         attr.read_format = READ_FORMAT;
+        attr.wakeup_watermark = options->tracker_ring_bytes ? wake_bytes(options->tracker_ring_bytes) : 1;
+        return attr;
+}
+
+/* Small records: no times, no build-ids. */
+struct perf_event_attr event_attr_of_doorbell(const struct event_attr_options *options)
+{
+        struct perf_event_attr attr = common_attr(options);
+
+        attr.type = PERF_TYPE_SOFTWARE;
+        attr.config = PERF_COUNT_SW_DUMMY;
+        attr.sample_type = 0;
+        attr.sample_id_all = 0;
+        attr.exclude_kernel = 1;
+        attr.mmap = 1;
+        attr.task = 1;
         attr.wakeup_watermark = 1;
         return attr;
 }

@@ -22,6 +22,7 @@ struct event_attr_options {
         const struct event_request *request; /* borrowed */
         struct stack_unwinder_options unwinder;
         size_t ring_bytes; /* of a CPU, to wake up when a part of it is full */
+        size_t tracker_ring_bytes; /* the same for the dummy's ring, where doorbells ring; else 0: each of its records wakes */
         bool inherit;      /* by threads and children */
         bool threads_only; /* of these: by threads, not by children (kernel 5.13) */
         bool single;       /* samples are not inherited at all, what tells of mappings and ends is */
@@ -37,6 +38,9 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
 
 /* Of the dummy event that tells of mappings, names, forks and exits. */
 struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);
+
+/* The event that wakes the recorder for mappings of code, forks and exits, and whose records are not read. */
+struct perf_event_attr event_attr_of_doorbell(const struct event_attr_options *options);
 
 /* What the records of these events look like: the same for all. */
 struct perf_record_layout event_attr_layout(const struct event_attr_options *options);

@@ -5,9 +5,9 @@
  * Way of the data:  command line, perf_access -> [event_scope] -> event_set, process_filter
  *
  *   kind     events           descriptors                      takes              used for
- *   CGROUP   of a cgroup v2   CPUs x (events + 1)              CAP_PERFMON, a     a command
+ *   CGROUP   of a cgroup v2   CPUs x (events + 2)              CAP_PERFMON, a     a command
  *                                                              writable cgroup2
- *   CPUS     of each CPU,     CPUs x (events + 1)              CAP_PERFMON        -p, -t, -a; a command where
+ *   CPUS     of each CPU,     CPUs x (events + 2)              CAP_PERFMON        -p, -t, -a; a command where
  *            filtered                                                             there is no cgroup2
  *   THREADS  inherited        threads x CPUs x (events + 1)    nothing            all without rights
  *

@@ -29,6 +29,12 @@ static size_t events_of_thread(const struct event_set *set)
         return set->cpus.n_cpus * (set->options.attr.request->n_specs + 1);
 }
 
+/* Threads that run already are many, and descriptors are few. */
+static bool wants_doorbells(const struct event_set_options *options)
+{
+        return options->scope != EVENT_SCOPE_THREADS || options->attr.enable_on_exec;
+}
+
 /* One thread is tried.  Many leave room for what else is to be opened: the programs' regions. */
 static bool has_descriptors(const struct event_set *set, size_t n_tids)
 {
@@ -44,10 +50,10 @@ static int explain_descriptors(const struct event_set *set, struct error *err)
 
         (void)getrlimit(RLIMIT_NOFILE, &files);
         if (set->options.scope != EVENT_SCOPE_THREADS)
-                return error_set(err, -EMFILE,
-                                 "%zu events on %zu CPUs need %zu descriptors, %llu are allowed",
-                                 set->options.attr.request->n_specs + 1, set->cpus.n_cpus,
-                                 events_of_thread(set), (unsigned long long)files.rlim_cur);
+                return error_set(
+                        err, -EMFILE, "%zu events on %zu CPUs need %zu descriptors, %llu are allowed",
+                        set->options.attr.request->n_specs + 2, set->cpus.n_cpus,
+                        events_of_thread(set) + set->cpus.n_cpus, (unsigned long long)files.rlim_cur);
         return error_set(err, -EMFILE,
                          "%zu events on %zu CPUs need %zu descriptors for each thread that runs already, "
                          "%llu are allowed",
@@ -225,10 +231,37 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
         return 0;
 }
 
+static int add_doorbell(struct event_set *set, uint32_t tid, size_t at, struct error *err)
+{
+        struct perf_event_attr attr = event_attr_of_doorbell(&set->options.attr);
+        struct event_doorbell *bell = &set->doorbells[at];
+        int fd = open_event(set, &attr, tid, set->cpus.cpus[at], -1);
+
+        if (fd < 0)
+                return explain_open(set, fd, NULL, err);
+        bell->fd = fd;
+        return perf_ring_map(&bell->ring, fd, (size_t)sysconf(_SC_PAGESIZE), err);
+}
+
+/* Before the trackers are opened: the kernel writes to the event first that was opened last, so a record is there when the bell rings. */
+static int add_doorbells(struct event_set *set, uint32_t tid, struct error *err)
+{
+        int r = 0;
+
+        set->doorbells = calloc(set->cpus.n_cpus, sizeof(*set->doorbells));
+        if (!set->doorbells)
+                return error_set(err, -ENOMEM, "no memory for events");
+        for (size_t at = 0; at < set->cpus.n_cpus; at++)
+                set->doorbells[at].fd = -1;
+        for (size_t at = 0; r == 0 && at < set->cpus.n_cpus; at++)
+                r = add_doorbell(set, tid, at, err);
+        return r;
+}
+
 /* Of a thread, of the cgroup or of all CPUs; @n_specs 0: without samples. */
 static int add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
-        int r = 0;
+        int r = wants_doorbells(&set->options) && !set->doorbells ? add_doorbells(set, tid, err) : 0;
 
         for (size_t at = 0; r == 0 && at < set->cpus.n_cpus; at++) {
                 struct perf_event_attr attr = event_attr_of_tracker(&set->options.attr);
@@ -270,6 +303,7 @@ int event_set_open(struct event_set *set, const struct event_set_options *option
         int r;
 
         *set = (struct event_set){ .options = *options, .ring_bytes = options->attr.ring_bytes };
+        set->options.attr.tracker_ring_bytes = wants_doorbells(options) ? options->tracker_ring_bytes : 0;
         set->layout = event_attr_layout(&options->attr);
         event_owners_init(&set->owners);
         raise_descriptor_limit();
@@ -334,7 +368,29 @@ int event_set_enable(struct event_set *set, struct error *err)
                         if ((set->handles[i].spec != TRACKER) == samples &&
                             ioctl(set->handles[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
                                 return error_errno(err, "enable events");
+        event_set_silence(set, false);
         return 0;
+}
+
+bool event_set_has_doorbells(const struct event_set *set)
+{
+        return set->doorbells != NULL;
+}
+
+void event_set_answer(struct event_set *set, size_t at)
+{
+        struct perf_ring *ring = &set->doorbells[at].ring;
+
+        perf_ring_skip_all(ring);
+        perf_ring_release(ring);
+}
+
+/* Where it fails, it rings too often, or what is urgent waits for the collector's next look. */
+void event_set_silence(struct event_set *set, bool silent)
+{
+        for (size_t at = 0; set->doorbells && at < set->cpus.n_cpus; at++)
+                (void)ioctl(set->doorbells[at].fd, silent ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE,
+                            0);
 }
 
 int event_set_try_cpus(void)
@@ -370,6 +426,11 @@ void event_set_close(struct event_set *set)
                 perf_ring_unmap(&set->rings[i]);
         for (size_t i = 0; i < set->n_handles; i++)
                 io_close(&set->handles[i].fd);
+        for (size_t at = 0; set->doorbells && at < set->cpus.n_cpus; at++) {
+                perf_ring_unmap(&set->doorbells[at].ring);
+                io_close(&set->doorbells[at].fd);
+        }
+        free(set->doorbells);
         free(set->handles);
         free(set->rings);
         free(set->ring_fds);
@@ -382,6 +443,7 @@ void event_set_disable(struct event_set *set)
 {
         for (size_t i = 0; i < set->n_handles; i++)
                 (void)ioctl(set->handles[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+        event_set_silence(set, true);
 }
 
 static const struct event_handle *find_handle(const struct event_set *set, uint64_t id)

@@ -4,17 +4,21 @@
  *
  * Way of the data:  event_spec -> [event_set] -> perf_ring -> merge
  *
- * On each CPU two rings: one for the sampling events (with context switches),
- * read when it is a quarter full, and one for a dummy event that tells of
- * mappings, names, forks and exits, read at once, because a mapping or a
- * process may be gone a moment later.
+ * On each CPU two rings, which are read when they are a quarter full: one for the sampling events (with context
+ * switches), and one for a dummy event, the tracker, that reports mappings, names, forks and exits.
+ *
+ * A mapping or a process may be gone a moment later, so some of these are urgent.  A wake-up for each record would
+ * cost a program that starts others as much time as starting them (docs/scopes.md).  So a third event on each CPU, the
+ * doorbell, wakes for mappings of code, forks and exits only, and event_set_silence() turns it off while there are so
+ * many that looking now and then is cheaper.  Its records are thrown away.  Inherited events of running threads have
+ * no doorbells: there each record of the tracker wakes.
  *
  * Scopes (see event_scope.h):
  *   - a cgroup, or CPUs: one event of each kind on each CPU, disabled until event_set_enable().
- *     Descriptors: CPUs x (events + 1).
+ *     Descriptors: CPUs x (events + 2).
  *   - threads: each has inherited events on every CPU, which all that it starts later gets as well.  A command
  *     that has not begun is one thread, whose events start by themselves at its execve(2); a running process has
- *     many, whose events start as they are opened.  Descriptors: threads x CPUs x (events + 1).
+ *     many, whose events start as they are opened.  Descriptors: threads x CPUs x (events + 1), and one for each CPU with a command.
  * The rings are shared: those of a CPU belong to the first events there.
  */
 #ifndef SAMPLER_EVENT_SET_H
@@ -50,6 +54,12 @@ struct event_handle {
         uint32_t tid;  /* that it was opened on; 0 = a cgroup, or a CPU */
 };
 
+/* On a CPU: to poll, and its ring of one page. */
+struct event_doorbell {
+        int fd; /* owned */
+        struct perf_ring ring;
+};
+
 struct event_set {
         struct event_set_options options;
         struct cpu_list cpus;
@@ -58,6 +68,7 @@ struct event_set {
         struct perf_ring *rings; /* heap, owned: for each CPU the dummy's, then the sampling events' */
         int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped */
         size_t n_rings;
+        struct event_doorbell *doorbells; /* heap, owned: one for each CPU; NULL = there are none */
         size_t ring_bytes;                /* of the sampling rings, as it came out */
         struct perf_record_layout layout; /* of all records */
         struct event_owners owners;
@@ -108,6 +119,15 @@ bool event_set_is_double(struct event_set *set, const struct perf_record *rec);
 
 /* The index of the spec that the event with this id was made from, or -1. */
 int event_set_find_spec(const struct event_set *set, uint64_t id);
+
+/* Does each CPU have a doorbell? */
+bool event_set_has_doorbells(const struct event_set *set);
+
+/* The doorbell of the CPU number @at may ring again.  To be called before the tracker's ring is looked at. */
+void event_set_answer(struct event_set *set, size_t at);
+
+/* Turns all doorbells off or on.  After they are on, what came in between is in the tracker's rings. */
+void event_set_silence(struct event_set *set, bool silent);
 
 /* True for the rings of the dummy events: they hold no samples. */
 bool event_set_is_tracker_ring(const struct event_set *set, size_t ring);

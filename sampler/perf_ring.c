@@ -118,6 +118,12 @@ size_t perf_ring_count_unread(const struct perf_ring *ring)
                           : 0;
 }
 
+void perf_ring_skip_all(struct perf_ring *ring)
+{
+        if (look(ring, ring->tail_bytes))
+                ring->tail_bytes = ring->head_bytes;
+}
+
 void perf_ring_consume(struct perf_ring *ring, size_t n_bytes)
 {
         ring->tail_bytes += n_bytes;

@@ -44,10 +44,7 @@
 #include <unistd.h>
 
 /* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
-#define TRACKER_RING_BYTES_ROOT (UINT32_C(1) << 19)
-#define TRACKER_RING_BYTES      (UINT32_C(1) << 17)
-#define TRACKER_RING_BYTES_ALL  (UINT32_C(1) << 22) /* of the whole machine, while all of /proc is read */
-#define PROGRESS_PERIOD_NS      (NS_PER_S / 5)
+#define PROGRESS_PERIOD_NS (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
 /*
@@ -57,6 +54,8 @@
 #define SLEEP_CUT_MS    4
 #define CUT_RATE_HZ_MAX 4000
 
+/* So long after code was mapped: what began has no regions and no files yet, and may live briefly. */
+#define YOUNG_NS     (50 * NS_PER_MS)
 #define OPEN_ONLY_MS 10 /* since the last cycle: a new region alone is no reason for another */
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
@@ -99,11 +98,12 @@ struct recorder {
         sigset_t child_signals;
         int signal_fd, epoll_fd, fail_fd;
         uint64_t start_ns, progress_ns;
-        uint64_t deadline_ns; /* until then the command is waited for after a signal; 0 = no signal came */
-        uint64_t stop_ns;     /* the duration is over; UINT64_MAX = none was given */
-        uint64_t cpu_ns;      /* that this process and its children had taken before */
-        int priority;         /* of this thread before */
-        bool started;         /* the command was let go */
+        uint64_t young_until_ns; /* code was mapped YOUNG_NS before that */
+        uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = no signal came */
+        uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
+        uint64_t cpu_ns;         /* that this process and its children had taken before */
+        int priority;            /* of this thread before */
+        bool started;            /* the command was let go */
         bool busy_noted;
         bool write_failed;
 };
@@ -215,20 +215,13 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
-static size_t choose_tracker_bytes(const struct recorder *r)
-{
-        if (!r->access.locks_memory)
-                return TRACKER_RING_BYTES;
-        return r->options->scope->whole_machine ? TRACKER_RING_BYTES_ALL : TRACKER_RING_BYTES_ROOT;
-}
-
 static int open_events(struct recorder *r, struct error *err)
 {
         const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
                                                           .off_cpu = r->options->off_cpu,
                                                           .sees_kernel = r->access.kernel_error == 0,
                                                           .copy_bytes = r->unwinder.copy_bytes };
-        size_t tracker_bytes = choose_tracker_bytes(r);
+        size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
         struct event_set_options options = {
                 .attr = { .request = &r->request,
                           .unwinder = r->unwinder,
@@ -260,6 +253,8 @@ static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t h
 
 static int watch_all(struct recorder *r, struct error *err)
 {
+        /* Where there are doorbells, it waits for those alone. */
+        bool opener_waits = r->opener && !event_set_has_doorbells(&r->events);
         int code;
 
         r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -286,7 +281,7 @@ static int watch_all(struct recorder *r, struct error *err)
                 code = watch(r, early_opener_fd(r->opener), WAKE_TRACKER, EPOLLET, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
-                if (r->events.ring_fds[i] >= 0 && !(r->opener && event_set_is_tracker_ring(&r->events, i)))
+                if (r->events.ring_fds[i] >= 0 && !(opener_waits && event_set_is_tracker_ring(&r->events, i)))
                         code = watch(r, r->events.ring_fds[i],
                                      event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES,
                                      EPOLLET, err);
@@ -324,7 +319,8 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (r->fail_fd < 0)
                 return error_errno(err, "eventfd");
-        if (needs_tables(r) || r->options->keeper.mode != CODE_KEEPER_NONE)
+        if (needs_tables(r) || r->options->keeper.mode != CODE_KEEPER_NONE ||
+            event_set_has_doorbells(&r->events))
                 (void)early_opener_start(&r->events, &r->opener, NULL);
         options.opened = early_opener_files(r->opener);
         thread_priority_restore(r->priority); /* threads begin with that of who starts them */
@@ -562,6 +558,8 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
              code_keeper_has_parts(r->merge.keeper)) &&
             ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
+        if (now_ns < r->young_until_ns && ms > OPEN_ONLY_MS)
+                ms = OPEN_ONLY_MS;
         if (ms > code_images_pause_ms(r->merge.samples.images))
                 ms = code_images_pause_ms(r->merge.samples.images);
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
@@ -621,6 +619,8 @@ static int collect(struct recorder *r, struct error *err)
                         r->write_failed = true;
                         return 0; /* joining the writer says why */
                 }
+                if (woken & 1u << WAKE_TRACKER)
+                        r->young_until_ns = now_ns + YOUNG_NS;
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
                 if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.tables) < 0)

@@ -11,6 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define TRACKER_BYTES      (UINT32_C(1) << 17)
+#define TRACKER_BYTES_ROOT (UINT32_C(1) << 19)
+#define TRACKER_BYTES_ALL  (UINT32_C(1) << 22)
+
 #define RATE_UNKNOWN_HZ   10000
 #define SHARE_OF_A_SECOND 4
 #define SHARE_OF_MEMORY   16
@@ -76,6 +80,13 @@ size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus)
                 bytes /= 2;
         free(maps);
         return bytes;
+}
+
+size_t ring_size_of_tracker(bool locks_memory, bool whole_machine)
+{
+        if (!locks_memory)
+                return TRACKER_BYTES;
+        return whole_machine ? TRACKER_BYTES_ALL : TRACKER_BYTES_ROOT;
 }
 
 uint64_t ring_size_machine_memory(void)

@@ -7,6 +7,7 @@
 #ifndef SAMPLER_RING_SIZE_H
 #define SAMPLER_RING_SIZE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,13 @@ size_t ring_size_find(const struct ring_size_wanted *wanted);
  * opened would wake nobody up in time.
  */
 size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus);
+
+/*
+ * ring_size_of_tracker() - bytes on each CPU for records of mappings, names, forks and exits
+ * @locks_memory:   this user may lock as much memory as he likes
+ * @whole_machine:  all processes are recorded: they wait there while all of /proc is read
+ */
+size_t ring_size_of_tracker(bool locks_memory, bool whole_machine);
 
 /* Memory of the machine in bytes; 0 = not known. */
 uint64_t ring_size_machine_memory(void);
