@@ -218,7 +218,7 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
                                    .sample = on_sample,
                                    .wait = on_wait,
                                    .event = on_event,
-                                   .wants_paths = true };
+                                   .wants_zone_paths = true };
         struct trace_walk walk = { .n_threads = 0 };
         int r;
 

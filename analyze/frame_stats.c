@@ -236,7 +236,7 @@ int frame_stats_take(struct frame_stats *s, struct loaded_trace *trace, const st
         s->n_late = walk.order.n_late;
         s->naming = NULL;
         s->paths = walk.walk.paths;
-        walk.walk.paths = (struct zone_paths){ .wanted = NULL };
+        walk.walk.paths = (struct zone_paths){ .states = NULL };
         event_walk_deinit(&walk);
         return r;
 }

@@ -119,7 +119,7 @@ static struct trace_filter without_range(const struct trace_filter *filter)
 int frame_zones_take(struct frame_zones *z, struct frame_stats *stats, struct loaded_trace *trace,
                      const struct trace_filter *filter, struct error *err)
 {
-        struct trace_sink sink = { .zone = take_zone, .wants_paths = true };
+        struct trace_sink sink = { .zone = take_zone, .wants_zone_paths = true };
         struct walking w = { .zones = z };
         struct trace_filter all_time;
         int r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/thread_timeline.h"
 
+#include "analyze/zone_matcher.h"
 #include "analyze/zone_paths.h"
 #include "analyze/zone_stats.h"
 #include "base/array.h"
@@ -14,6 +15,8 @@ struct open_zone {
         uint64_t around;      /* bit `location % 64` is set for every zone around it */
         uint32_t location;
         uint32_t path; /* see thread_timeline_find_path(); 0 = nobody has asked yet */
+        uint32_t states[THREAD_TIMELINE_PATTERNS];
+        uint8_t flags[THREAD_TIMELINE_PATTERNS]; /* of the state: enum zone_matcher_flag */
         bool wanted;
 };
 
@@ -93,6 +96,8 @@ static void pop_zone(struct thread_timeline *t, uint64_t time_ns, bool closed, s
                 .location = zone->location,
                 .depth = t->n_open - 1,
                 .path = zone->path,
+                .is_named = zone->flags[THREAD_TIMELINE_ASKED] & ZONE_MATCHER_NAMED,
+                .is_inside = zone->flags[THREAD_TIMELINE_ASKED] & ZONE_MATCHER_INSIDE,
                 .outermost = is_outermost(t),
                 .closed = closed,
         };
@@ -124,6 +129,23 @@ bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, stru
                 return false;
         pop_zone(t, time_ns, false, ret);
         return true;
+}
+
+int thread_timeline_match(struct thread_timeline *t, enum thread_timeline_pattern which,
+                          struct zone_matcher *matcher)
+{
+        struct open_zone *zone = &t->open[t->n_open - 1];
+        uint32_t around = t->n_open > 1 ? zone[-1].states[which] : ZONE_MATCHER_OUTSIDE;
+        int r = zone_matcher_step(matcher, around, zone->location, &zone->states[which]);
+
+        if (r == 0)
+                zone->flags[which] = (uint8_t)zone_matcher_flags(matcher, zone->states[which]);
+        return r;
+}
+
+unsigned thread_timeline_flags(const struct thread_timeline *t, enum thread_timeline_pattern which)
+{
+        return t->n_open != 0 ? t->open[t->n_open - 1].flags[which] : 0;
 }
 
 int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *paths, uint32_t *ret_path)

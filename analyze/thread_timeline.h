@@ -22,12 +22,20 @@
 #include <stdint.h>
 
 struct zone_instance;
+struct zone_matcher;
 struct zone_paths;
 
 /* Zones nested deeper are counted and otherwise left out: it bounds the memory and the work for one event. */
 #define THREAD_TIMELINE_DEPTH_MAX 4096
 
 struct open_zone;
+
+/* Patterns of zones that are followed at once. */
+enum thread_timeline_pattern {
+        THREAD_TIMELINE_FILTER, /* what the filter leaves */
+        THREAD_TIMELINE_ASKED,  /* what the sink asks about: the flags of a struct zone_instance */
+        THREAD_TIMELINE_PATTERNS,
+};
 
 struct thread_timeline {
         struct open_zone *open; /* heap; outermost first */
@@ -95,6 +103,17 @@ bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, stru
  * Amortised constant time: each zone gets its number once.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *paths, uint32_t *ret_path);
+
+/*
+ * thread_timeline_match() - goes on with a pattern, after each thread_timeline_begin_zone() that was not too deep
+ * @matcher:  always the same one for @which
+ * Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int thread_timeline_match(struct thread_timeline *t, enum thread_timeline_pattern which,
+                          struct zone_matcher *matcher);
+
+/* What it says of the innermost zone that is open: enum zone_matcher_flag, together; 0 if none is. */
+unsigned thread_timeline_flags(const struct thread_timeline *t, enum thread_timeline_pattern which);
 
 /* Marks the innermost zone as one that somebody wants to hear of: see `n_wanted`. */
 void thread_timeline_want_zone(struct thread_timeline *t);

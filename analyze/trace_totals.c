@@ -146,7 +146,7 @@ static struct trace_sink sink_of(struct trace_totals *t)
                 .sample = on_sample,
                 .wait = t->wants_waits ? on_wait : NULL,
                 .event = on_event,
-                .wants_paths = t->wants_waits || t->n_slowest != 0,
+                .wants_paths = t->wants_waits,
         };
 }
 
@@ -166,14 +166,16 @@ int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
                        const struct trace_filter *filter)
 {
         struct trace_sink sink = sink_of(t);
-        int r = trace_walk_init(&t->walk, trace, filter, &sink);
+        int r;
 
-        if (r == 0 && t->n_slowest != 0) {
-                assert(filter && filter->has_zone);
-                r = zone_instances_init(&t->instances, &t->walk.paths, &filter->zone,
+        assert(t->n_slowest == 0 || (filter && filter->has_zone));
+        if (t->n_slowest != 0)
+                sink.asked = &filter->zone;
+        r = trace_walk_init(&t->walk, trace, filter, &sink);
+        if (r == 0 && t->n_slowest != 0)
+                r = zone_instances_init(&t->instances,
                                         trace_dictionary_count(t->walk.dictionary, TRACE_TABLE_THREADS),
                                         t->n_slowest);
-        }
         return r == 0 ? reserve(t, t->walk.dictionary) : r;
 }
 

@@ -34,6 +34,12 @@ int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, cons
         *w = (struct trace_walk){ .dictionary = trace->dictionary, .sink = *sink };
         if (filter && !filter->is_empty)
                 w->filter = filter;
+        if (sink->asked) {
+                int r = zone_matcher_init(&w->asked, trace->dictionary, sink->asked);
+
+                if (r < 0)
+                        return r;
+        }
         return zone_paths_init(&w->paths, trace->dictionary,
                                w->filter && w->filter->has_zone ? &w->filter->zone : NULL);
 }
@@ -42,7 +48,7 @@ void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths)
 {
         zone_paths_deinit(&w->paths);
         w->paths = *paths;
-        *paths = (struct zone_paths){ .wanted = NULL };
+        *paths = (struct zone_paths){ .states = NULL };
 }
 
 void trace_walk_deinit(struct trace_walk *w)
@@ -56,6 +62,7 @@ void trace_walk_deinit(struct trace_walk *w)
                 free(thread->words);
         }
         free(w->threads);
+        zone_matcher_deinit(&w->asked);
         zone_paths_deinit(&w->paths);
         *w = (struct trace_walk){ .threads = NULL };
 }
@@ -104,16 +111,14 @@ static bool is_in_range(const struct trace_walk *w, const struct walked_thread *
                       trace_filter_wants_cpu(f, thread->cpu));
 }
 
-/* Inside of a zone that is wanted, also one that began before the range of time.  Its path is known since it began. */
-static bool is_inside(struct trace_walk *w, struct walked_thread *thread)
+/* Inside of a zone that is wanted, also one that began before the range of time. */
+static bool is_inside(const struct trace_walk *w, const struct walked_thread *thread)
 {
-        uint32_t path;
-
         return !w->filter || !w->filter->has_zone ||
-               (trace_walk_path(w, thread, &path) == 0 && zone_paths_wanted(&w->paths, path));
+               thread_timeline_flags(&thread->timeline, THREAD_TIMELINE_FILTER) != 0;
 }
 
-static bool is_wanted(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
+static bool is_wanted(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
 {
         return !w->filter || (is_in_range(w, thread, time_ns) && is_inside(w, thread));
 }
@@ -145,7 +150,7 @@ static void pass_range_ends(const struct trace_walk *w, struct walked_thread *th
 }
 
 /* What it ran since its event before, where nobody asked.  It was on @cpu all the time, or did not run at all. */
-static void count_elsewhere(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
+static void count_elsewhere(const struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
                             uint64_t cpu)
 {
         uint64_t ran_ns = thread_timeline_ran_until(&thread->timeline, time_ns);
@@ -204,24 +209,24 @@ uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_threa
 
 /* ------------------------------------------------------------------ zones */
 
-/* Paths are followed as zones begin: a zone that nobody asked about would cost twice at its end. */
-static int follow_path(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
+/* Patterns are followed in every zone, paths only where somebody asks for them: there may be millions of paths. */
+static int follow_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
 {
         struct thread_timeline *timeline = &thread->timeline;
-        bool wanted = is_in_range(w, thread, time_ns);
-        int r;
+        int r = 0;
 
-        if (w->sink.wants_paths || (w->filter && w->filter->has_zone)) {
+        if (w->filter && w->filter->has_zone)
+                r = thread_timeline_match(timeline, THREAD_TIMELINE_FILTER, &w->paths.matcher);
+        if (r == 0 && w->sink.asked)
+                r = thread_timeline_match(timeline, THREAD_TIMELINE_ASKED, &w->asked);
+        if (r == 0 && w->sink.wants_zone_paths) {
                 uint32_t path;
 
                 r = thread_timeline_find_path(timeline, &w->paths, &path);
-                if (r < 0)
-                        return r;
-                wanted = wanted && zone_paths_wanted(&w->paths, path);
         }
-        if (wanted)
+        if (r == 0 && is_wanted(w, thread, time_ns))
                 thread_timeline_want_zone(timeline);
-        return 0;
+        return r;
 }
 
 /* The words of the zone that begins, at its depth. */
@@ -253,7 +258,7 @@ static int begin_zone(struct trace_walk *w, struct walked_thread *thread, const 
         int r = thread_timeline_begin_zone(timeline, event->time_ns, (uint32_t)event->zone_begin.location);
 
         if (r == 0 && fits)
-                r = follow_path(w, thread, event->time_ns);
+                r = follow_zone(w, thread, event->time_ns);
         if (r == 0 && fits && w->sink.wants_words)
                 r = prepare_words(thread);
         if (r < 0)
@@ -318,6 +323,11 @@ int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t
         return thread_timeline_find_path(&thread->timeline, &w->paths, ret_path);
 }
 
+bool trace_walk_names(const struct walked_thread *thread)
+{
+        return thread_timeline_flags(&thread->timeline, THREAD_TIMELINE_ASKED) & ZONE_MATCHER_NAMED;
+}
+
 /* ------------------------------------------------------------------ waits */
 
 static bool is_wait_wanted(const struct trace_walk *w, const struct walked_thread *thread)
@@ -350,7 +360,7 @@ static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const 
                 .in_cpu = TRACE_WALK_NO_CPU,
                 .preempted = event->switch_out.preempted != 0 || state == TRACE_WAIT_PREEMPTED,
         };
-        if (!w->sink.wants_paths)
+        if (!w->sink.wants_paths && !w->sink.wants_zone_paths)
                 return 0;
         r = trace_walk_path(w, thread, &thread->wait.path);
         return r < 0 ? no_memory(err, r) : 0;

@@ -14,7 +14,8 @@
  *      event        every other event: switches, messages, plots, frames, memory, locks, devices, words on zones
  *
  * A thread's come in the order of time; threads are told of in turns, a few
- * milliseconds at most from each other.  Memory: open zones and distinct paths.
+ * milliseconds at most from each other.  Memory: open zones, and the distinct paths that
+ * somebody asks for.
  * Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_WALK_H
@@ -33,6 +34,7 @@ struct loaded_trace;
 struct trace_event;
 struct trace_filter;
 struct trace_item;
+struct zone_pattern;
 struct zone_words;
 
 #define TRACE_WALK_NO_CPU UINT32_MAX
@@ -84,7 +86,10 @@ struct trace_sink {
                     struct error *err);
         int (*event)(void *context, struct walked_thread *thread, const struct trace_event *event,
                      struct error *err);
-        bool wants_paths; /* fill `path` of zones and waits, and trace_walk_path(); costs about 20 ns a zone */
+        bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
+        bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
+        /* Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names(); borrowed, may be NULL. */
+        const struct zone_pattern *asked;
         bool wants_words; /* keep what is said of open zones: trace_walk_words() */
 };
 
@@ -93,6 +98,7 @@ struct trace_walk {
         const struct trace_filter *filter; /* borrowed; NULL = everything */
         struct trace_sink sink;
         struct zone_paths paths;
+        struct zone_matcher asked;     /* if the sink asks about zones */
         struct walked_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         size_t threads_capacity;
@@ -130,6 +136,9 @@ bool trace_walk_found(const struct trace_walk *w);
 
 /* In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a sample take its own path. */
 int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path);
+
+/* In a sink: whether the pattern that it asks about names the innermost zone that is open. */
+bool trace_walk_names(const struct walked_thread *thread);
 
 /* How long the thread was on a CPU in the time, on the CPUs and in the zones that are wanted; after trace_walk_finish(). */
 uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);

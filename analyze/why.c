@@ -78,7 +78,7 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
         if (r < 0)
                 return r;
         find_bounds(w);
-        c->match.pattern = &w->pattern;
+        c->pattern = &w->pattern;
         c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
         c->has_switches = w->survey.n_switches != 0;
         r = why_collector_take(c, trace, filter, err);

@@ -27,7 +27,6 @@ void why_collector_deinit(struct why_collector *c)
         }
         free(c->threads);
         free(c->lock_waits.items);
-        why_match_deinit(&c->match);
         why_instances_deinit(&c->instances);
         intern_deinit(&c->waits);
         intern_deinit(&c->wakers);
@@ -56,13 +55,9 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
-        bool fits;
 
-        if (state->is_open)
-                return 0;
-        if (why_match_test(&c->match, thread, &fits) < 0)
-                return no_memory(err);
-        if (fits)
+        (void)err;
+        if (!state->is_open && trace_walk_names(thread))
                 open_instance(state, thread, event->time_ns);
         return 0;
 }
@@ -358,13 +353,12 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
                 .sample = take_sample,
                 .wait = take_wait,
                 .event = take_event,
-                .wants_paths = true,
+                .asked = c->pattern,
         };
         struct trace_walk walk;
         int r;
 
         c->dictionary = trace->dictionary;
-        c->match.walk = &walk;
         intern_init(&c->waits, sizeof(struct why_wait_key), WHY_KEYS_MAX);
         intern_init(&c->wakers, sizeof(struct why_waker_key), WHY_KEYS_MAX);
         c->n_threads = trace_dictionary_count(trace->dictionary, TRACE_TABLE_THREADS);
@@ -374,6 +368,5 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
         r = trace_walk_init(&walk, trace, filter, &sink);
         r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         trace_walk_deinit(&walk);
-        c->match.walk = NULL;
         return r;
 }

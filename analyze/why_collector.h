@@ -13,7 +13,6 @@
 #define ANALYZE_WHY_COLLECTOR_H
 
 #include "analyze/why_instances.h"
-#include "analyze/why_match.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -22,7 +21,9 @@
 
 struct error;
 struct loaded_trace;
+struct trace_dictionary;
 struct trace_filter;
+struct zone_pattern;
 
 /* Different waits and wakers; further ones are counted as unknown, 0. */
 #define WHY_KEYS_MAX (UINT32_C(1) << 20)
@@ -71,7 +72,7 @@ struct why_collector_thread {
 };
 
 struct why_collector {
-        struct why_match match;
+        const struct zone_pattern *pattern; /* borrowed: whose zones are instances */
         struct why_bounds bounds;
         uint32_t event;    /* whose samples count; 0 = none */
         bool has_switches; /* else a wait for a lock lasts from its event to the one when it is obtained */
@@ -88,7 +89,7 @@ struct why_collector {
                 n_moved_gaps; /* preemptions in instances that are not slow, and those that moved a thread */
 };
 
-/* bounds, event, has_switches and match.pattern are set by the caller in a collector that is else zero. */
+/* pattern, bounds, event and has_switches are set by the caller in a collector that is else zero. */
 int why_collector_take(struct why_collector *c, struct loaded_trace *trace, const struct trace_filter *filter,
                        struct error *err);
 void why_collector_deinit(struct why_collector *c);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +17,33 @@ void why_instances_deinit(struct why_instances *s)
 void why_draft_deinit(struct why_draft *d)
 {
         free(d->rows);
+        free(d->slots);
         *d = (struct why_draft){ .rows = NULL };
+}
+
+static size_t first_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
+{
+        uint32_t hash = (id * UINT32_C(0x9e3779b1)) ^ (kind * UINT32_C(0x85ebca6b));
+
+        return (hash ^ hash >> 15) & (d->n_slots - 1);
+}
+
+/* Only the slots of its rows, each with those that follow without a gap: the next draft may be a small one. */
+static void clear_slots(struct why_draft *d)
+{
+        if (d->n_slots == 0)
+                return;
+        for (size_t i = 0; i < d->n_rows; i++)
+                for (size_t at = first_slot(d, d->rows[i].kind, d->rows[i].id); d->slots[at] != 0;
+                     at = (at + 1) & (d->n_slots - 1))
+                        d->slots[at] = 0;
 }
 
 void why_draft_clear(struct why_draft *d)
 {
+        clear_slots(d);
         d->n_rows = 0;
         d->n_left_out = 0;
-        d->is_full = false;
 }
 
 static int compare(const void *a, const void *b)
@@ -35,7 +55,7 @@ static int compare(const void *a, const void *b)
         return (left->id > right->id) - (left->id < right->id);
 }
 
-/* One row for each kind and id. */
+/* Rows in order, one for each kind and id: what is added to an instance that is kept may repeat its rows. */
 static void merge(struct why_draft *d)
 {
         size_t n = 0;
@@ -54,16 +74,46 @@ static void merge(struct why_draft *d)
         d->n_rows = n + 1;
 }
 
+/* The slot of a row, or the empty one where it belongs; at most half of them are in use. */
+static uint32_t *find_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
+{
+        size_t at = first_slot(d, kind, id);
+
+        while (d->slots[at] != 0 &&
+               (d->rows[d->slots[at] - 1].kind != kind || d->rows[d->slots[at] - 1].id != id))
+                at = (at + 1) & (d->n_slots - 1);
+        return &d->slots[at];
+}
+
+static int grow_slots(struct why_draft *d)
+{
+        size_t n_slots = d->n_slots != 0 ? 2 * d->n_slots : 16;
+        uint32_t *slots = calloc(n_slots, sizeof(*slots));
+
+        if (!slots)
+                return -ENOMEM;
+        free(d->slots);
+        d->slots = slots;
+        d->n_slots = n_slots;
+        for (size_t i = 0; i < d->n_rows; i++)
+                *find_slot(d, d->rows[i].kind, d->rows[i].id) = (uint32_t)i + 1;
+        return 0;
+}
+
 int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t amount)
 {
-        int r;
+        uint32_t *slot;
+        int r = d->n_slots / 2 > d->n_rows ? 0 : grow_slots(d);
 
-        if (d->n_rows == WHY_DRAFT_ROWS_MAX && !d->is_full) {
-                merge(d);
-                /* Still over half: it would be sorted again and again. */
-                d->is_full = d->n_rows > WHY_DRAFT_ROWS_MAX / 2;
+        if (r < 0)
+                return r;
+        slot = find_slot(d, kind, id);
+        if (*slot != 0) {
+                d->rows[*slot - 1].n++;
+                d->rows[*slot - 1].amount += amount;
+                return 0;
         }
-        if (d->is_full) {
+        if (d->n_rows >= WHY_DRAFT_ROWS_MAX) {
                 d->n_left_out++;
                 return 0;
         }
@@ -71,6 +121,7 @@ int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t
         if (r < 0)
                 return r;
         d->rows[d->n_rows++] = (struct why_row){ .kind = kind, .id = id, .n = 1, .amount = amount };
+        *slot = (uint32_t)d->n_rows;
         return 0;
 }
 

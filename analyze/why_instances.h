@@ -17,7 +17,7 @@
 
 #define WHY_INSTANCES_MAX  4096                /* of each group */
 #define WHY_ROWS_MAX       (UINT32_C(1) << 22) /* of all instances together: 96 MiB */
-#define WHY_DRAFT_ROWS_MAX (UINT32_C(1) << 17) /* of an instance that is not over yet */
+#define WHY_DRAFT_ROWS_MAX (UINT32_C(1) << 17) /* different ones, of an instance that is not over yet */
 
 enum why_kind {                     /* id; amount: */
                 WHY_LOCK = 1,       /* lock; ns that it was waited for */
@@ -53,10 +53,11 @@ struct why_instance {
 
 /* An instance that is open. */
 struct why_draft {
-        struct why_row *rows; /* heap */
+        struct why_row *rows; /* heap; one for each kind and id, as they came */
         size_t n_rows, capacity;
+        uint32_t *slots; /* heap; by a hash of kind and id: the number of the row, from 1 on; 0 = empty */
+        size_t n_slots;
         uint64_t n_left_out;
-        bool is_full;
 };
 
 struct why_instances {
@@ -75,7 +76,7 @@ void why_draft_deinit(struct why_draft *d);
 /* Nothing happened yet; keeps the memory. */
 void why_draft_clear(struct why_draft *d);
 
-/* One more thing that happened.  Amortised constant time but for a sort now and then.  Returns 0 or -ENOMEM. */
+/* One more thing that happened.  Amortised constant time.  Returns 0 or -ENOMEM. */
 int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t amount);
 
 /* Keeps an instance with the rows of its draft, which is empty afterwards.  Returns 0 or -ENOMEM. */

@@ -14,7 +14,6 @@
 
 void why_survey_deinit(struct why_survey *s)
 {
-        why_match_deinit(&s->match);
         why_durations_deinit(&s->durations);
         free(s->threads);
         free(s->n_samples);
@@ -28,16 +27,12 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
-        bool fits;
-        int r;
 
         (void)event;
+        (void)err;
         if (state->is_open)
                 return 0;
-        r = why_match_test(&s->match, thread, &fits);
-        if (r < 0)
-                return error_set(err, r, "going through the zones: out of memory");
-        state->is_open = fits;
+        state->is_open = trace_walk_names(thread);
         state->depth = thread->timeline.n_open - 1;
         return 0;
 }
@@ -106,14 +101,12 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
                 .zone = end_zone,
                 .sample = take_sample,
                 .event = take_event,
-                .wants_paths = true,
+                .asked = pattern,
         };
         struct trace_walk walk;
         int r;
 
-        *s = (struct why_survey){ .dictionary = trace->dictionary,
-                                  .match = { .pattern = pattern, .walk = &walk },
-                                  .slower_than_ns = slower_than_ns };
+        *s = (struct why_survey){ .dictionary = trace->dictionary, .slower_than_ns = slower_than_ns };
         r = reserve(s);
         if (r < 0)
                 return error_set(err, r, "going through the zones: out of memory");
@@ -125,7 +118,6 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
         s->n_switches = walk.n_switches;
         s->n_wakeups = walk.n_events[TRACE_OP_WAKEUP];
         trace_walk_deinit(&walk);
-        s->match.walk = NULL;
         return r;
 }
 

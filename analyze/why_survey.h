@@ -10,7 +10,6 @@
 #define ANALYZE_WHY_SURVEY_H
 
 #include "analyze/why_durations.h"
-#include "analyze/why_match.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +17,9 @@
 
 struct error;
 struct loaded_trace;
+struct trace_dictionary;
 struct trace_filter;
+struct zone_pattern;
 
 struct why_survey_thread {
         uint32_t depth; /* of the instance, if there is one */
@@ -27,7 +28,6 @@ struct why_survey_thread {
 
 struct why_survey {
         const struct trace_dictionary *dictionary;
-        struct why_match match;
         struct why_survey_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct why_durations durations;

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/zone_instances.h"
 
-#include "analyze/thread_timeline.h"
-#include "analyze/zone_paths.h"
-#include "analyze/zone_pattern.h"
-#include "base/array.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNKNOWN = 0, OTHER, NAMED, NAMED_INSIDE };
-
-int zone_instances_init(struct zone_instances *s, const struct zone_paths *paths,
-                        const struct zone_pattern *pattern, uint32_t n_threads, uint32_t n_slowest)
+int zone_instances_init(struct zone_instances *s, uint32_t n_threads, uint32_t n_slowest)
 {
-        *s = (struct zone_instances){ .paths = paths, .pattern = pattern, .n_threads = n_threads };
+        *s = (struct zone_instances){ .n_threads = n_threads };
         s->n_slowest_max = n_slowest < ZONE_INSTANCES_SLOWEST_MAX ? n_slowest : ZONE_INSTANCES_SLOWEST_MAX;
         s->threads = calloc((size_t)n_threads + 1, sizeof(*s->threads));
         s->slowest = calloc((size_t)s->n_slowest_max + 1, sizeof(*s->slowest));
-        s->locations = calloc(THREAD_TIMELINE_DEPTH_MAX, sizeof(*s->locations));
-        return s->threads && s->slowest && s->locations ? 0 : -ENOMEM;
+        return s->threads && s->slowest ? 0 : -ENOMEM;
 }
 
 void zone_instances_deinit(struct zone_instances *s)
@@ -29,44 +20,7 @@ void zone_instances_deinit(struct zone_instances *s)
         histogram_deinit(&s->stat.durations_ns);
         free(s->threads);
         free(s->slowest);
-        free(s->judged);
-        free(s->locations);
-        *s = (struct zone_instances){ .paths = NULL };
-}
-
-/* Whether the pattern names the path itself. */
-static bool is_named(struct zone_instances *s, uint32_t path)
-{
-        uint32_t at = THREAD_TIMELINE_DEPTH_MAX;
-
-        for (; path != 0 && at > 0; path = zone_paths_parent(s->paths, path))
-                s->locations[--at] = zone_paths_location(s->paths, path);
-        return zone_pattern_fits(s->pattern, s->paths->dictionary, s->locations + at,
-                                 THREAD_TIMELINE_DEPTH_MAX - at);
-}
-
-/* Once for each path.  What is wanted although nothing around it is, is named. */
-static int judge(struct zone_instances *s, uint32_t path, uint8_t *ret_judgement)
-{
-        bool is_inside = zone_paths_parent(s->paths, path) != 0 &&
-                         zone_paths_wanted(s->paths, zone_paths_parent(s->paths, path));
-        uint8_t *judgement;
-
-        if (path > s->n_judged) {
-                uint32_t n = zone_paths_count(s->paths);
-
-                if (array_reserve(&s->judged, &s->judged_capacity, n, sizeof(*s->judged)) < 0)
-                        return -ENOMEM;
-                memset(s->judged + s->n_judged, UNKNOWN, n - s->n_judged);
-                s->n_judged = n;
-        }
-        judgement = &s->judged[path - 1];
-        if (*judgement == UNKNOWN && !is_named(s, path))
-                *judgement = OTHER;
-        else if (*judgement == UNKNOWN)
-                *judgement = is_inside ? NAMED_INSIDE : NAMED;
-        *ret_judgement = *judgement;
-        return 0;
+        *s = (struct zone_instances){ .threads = NULL };
 }
 
 /* The slowest are a heap whose root is the fastest of them. */
@@ -145,14 +99,11 @@ int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct z
 {
         struct zone_instance_sum *sum = &s->threads[thread - 1];
         uint64_t duration_ns = zone_instance_duration_ns(zone);
-        uint8_t judgement;
-        int r;
 
-        assert(thread != 0 && thread <= s->n_threads && zone->path != 0);
-        r = judge(s, zone->path, &judgement);
-        if (r < 0 || judgement == OTHER)
-                return r;
-        add_times(s, sum, zone, duration_ns, judgement == NAMED_INSIDE);
+        assert(thread != 0 && thread <= s->n_threads);
+        if (!zone->is_named)
+                return 0;
+        add_times(s, sum, zone, duration_ns, zone->is_inside);
         if (!zone->closed) {
                 sum->n_unclosed++;
                 s->stat.n_unclosed++;

@@ -4,10 +4,10 @@
  *
  * Way of the data:  trace_walk -> trace_totals -> [zone_instances] -> zone_view
  *
- * Takes the zones of a walk that is filtered by the pattern, and of these those
+ * Takes the zones of a walk whose sink asks about the pattern, and of these those
  * that it names, not what is inside of them.  A zone inside of another that is
  * named, too, counts and has its place in the histogram, but its time is already in
- * that of the outer one.  Memory: the threads, the paths, and the slowest.  Not thread-safe.
+ * that of the outer one.  Memory: the threads and the slowest.  Not thread-safe.
  */
 #ifndef ANALYZE_ZONE_INSTANCES_H
 #define ANALYZE_ZONE_INSTANCES_H
@@ -17,10 +17,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct walked_thread;
-struct zone_paths;
-struct zone_pattern;
 
 /* More of the slowest are not kept. */
 #define ZONE_INSTANCES_SLOWEST_MAX 10000
@@ -36,25 +32,18 @@ struct slow_zone {
 };
 
 struct zone_instances {
-        const struct zone_paths *paths;     /* borrowed, of the walk */
-        const struct zone_pattern *pattern; /* borrowed */
         struct zone_stat stat;
         struct zone_instance_sum *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct slow_zone *slowest; /* heap; the slowest first, after zone_instances_sort() */
         uint32_t n_slowest, n_slowest_max;
-        uint8_t *judged; /* heap; by path id - 1: what is known of it */
-        size_t judged_capacity;
-        uint32_t n_judged;
-        uint32_t *locations; /* heap; scratch */
 };
 
 /* Zero-initialised is valid for zone_instances_deinit().  Returns 0 or -ENOMEM. */
-int zone_instances_init(struct zone_instances *s, const struct zone_paths *paths,
-                        const struct zone_pattern *pattern, uint32_t n_threads, uint32_t n_slowest);
+int zone_instances_init(struct zone_instances *s, uint32_t n_threads, uint32_t n_slowest);
 void zone_instances_deinit(struct zone_instances *s);
 
-/* Takes in a zone, with its path, of a thread for which there is room.  Returns 0 or -ENOMEM. */
+/* Takes in a zone, if it `is_named`, of a thread for which there is room.  Returns 0 or -ENOMEM. */
 int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone);
 
 /* No more: `slowest` is put in order. */

@@ -1,42 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/zone_paths.h"
 
-#include "analyze/thread_timeline.h"
-#include "analyze/zone_pattern.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whether the path itself fits the pattern.  One deeper than any thread's is judged by its innermost zones. */
-static bool fits(const struct zone_paths *p, uint32_t path)
+/* What follows which path is remembered in so many places, by a hash: programs begin the same zones again and again. */
+#define RECENT_STEPS (UINT32_C(1) << 12)
+
+struct recent_step {
+        uint32_t parent, location, path;
+};
+
+/* A path of which nothing but the row is known; its number is the next one. */
+static int judge(struct zone_paths *p, uint32_t parent, uint32_t location, uint32_t path)
 {
-        uint32_t *locations = p->locations;
-        uint32_t at = THREAD_TIMELINE_DEPTH_MAX;
+        int r;
 
-        for (; path != 0 && at > 0; path = zone_paths_parent(p, path))
-                locations[--at] = zone_paths_location(p, path);
-        return zone_pattern_fits(p->pattern, p->dictionary, locations + at, THREAD_TIMELINE_DEPTH_MAX - at);
-}
-
-static int judge(struct zone_paths *p, uint32_t path)
-{
-        int r = array_reserve(&p->wanted, &p->wanted_capacity, path, sizeof(*p->wanted));
-
+        if (!p->pattern)
+                return 0;
+        r = array_reserve(&p->states, &p->states_capacity, path, sizeof(*p->states));
         if (r < 0)
                 return r;
-        p->wanted[path - 1] = !p->pattern || zone_paths_wanted(p, zone_paths_parent(p, path)) ||
-                              fits(p, path);
-        return 0;
+        return zone_matcher_step(&p->matcher, parent != 0 ? p->states[parent - 1] : ZONE_MATCHER_OUTSIDE,
+                                 location, &p->states[path - 1]);
 }
 
 int zone_paths_step(struct zone_paths *p, uint32_t parent, uint32_t location, uint32_t *ret_path)
 {
         struct trace_zone_path row = { .parent = parent, .location = location };
-        int r = intern_add(&p->paths, &row, sizeof(row), ret_path);
+        uint32_t hash = parent * UINT32_C(0x9e3779b1) + location * UINT32_C(0x85ebca6b);
+        struct recent_step *recent = &p->recent[(hash ^ hash >> 15) % RECENT_STEPS];
+        int r;
 
-        return r == 1 ? judge(p, *ret_path) : r;
+        if (recent->path != 0 && recent->parent == parent && recent->location == location) {
+                *ret_path = recent->path;
+                return 0;
+        }
+        r = intern_add(&p->paths, &row, sizeof(row), ret_path);
+        if (r == 1)
+                r = judge(p, parent, location, *ret_path);
+        if (r == 0)
+                *recent = (struct recent_step){ .parent = parent, .location = location, .path = *ret_path };
+        return r;
 }
 
 int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *dictionary,
@@ -46,10 +54,14 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
 
         *p = (struct zone_paths){ .dictionary = dictionary, .pattern = pattern };
         intern_init(&p->paths, sizeof(struct trace_zone_path), 0);
+        p->recent = calloc(RECENT_STEPS, sizeof(*p->recent));
+        if (!p->recent)
+                return -ENOMEM;
         if (pattern) {
-                p->locations = calloc(THREAD_TIMELINE_DEPTH_MAX, sizeof(*p->locations));
-                if (!p->locations)
-                        return -ENOMEM;
+                int r = zone_matcher_init(&p->matcher, dictionary, pattern);
+
+                if (r < 0)
+                        return r;
         }
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_zone_path *row = trace_dictionary_row(dictionary, TRACE_TABLE_ZONE_PATHS,
@@ -58,7 +70,7 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
                 int r = intern_append(&p->paths, row, sizeof(*row));
 
                 if (r == 0)
-                        r = judge(p, i);
+                        r = judge(p, row->parent, row->location, i);
                 if (r < 0)
                         return r;
         }
@@ -68,9 +80,10 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
 void zone_paths_deinit(struct zone_paths *p)
 {
         intern_deinit(&p->paths);
-        free(p->wanted);
-        free(p->locations);
-        *p = (struct zone_paths){ .wanted = NULL };
+        zone_matcher_deinit(&p->matcher);
+        free(p->states);
+        free(p->recent);
+        *p = (struct zone_paths){ .states = NULL };
 }
 
 static const struct trace_zone_path *row_of(const struct zone_paths *p, uint32_t path)
@@ -90,5 +103,5 @@ uint32_t zone_paths_location(const struct zone_paths *p, uint32_t path)
 
 bool zone_paths_wanted(const struct zone_paths *p, uint32_t path)
 {
-        return path != 0 ? p->wanted[path - 1] : !p->pattern;
+        return !p->pattern || (path != 0 && zone_matcher_flags(&p->matcher, p->states[path - 1]) != 0);
 }

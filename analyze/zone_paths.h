@@ -12,12 +12,14 @@
 #ifndef ANALYZE_ZONE_PATHS_H
 #define ANALYZE_ZONE_PATHS_H
 
+#include "analyze/zone_matcher.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct recent_step;
 struct trace_dictionary;
 struct zone_pattern;
 
@@ -25,9 +27,10 @@ struct zone_paths {
         const struct trace_dictionary *dictionary; /* borrowed */
         const struct zone_pattern *pattern;        /* borrowed; NULL = every path is wanted */
         struct intern paths;                       /* struct trace_zone_path: parent, location */
-        bool *wanted;                              /* heap; by path id - 1 */
-        size_t wanted_capacity;
-        uint32_t *locations; /* heap; scratch for one path, if there is a pattern */
+        struct zone_matcher matcher;               /* of the pattern, if there is one */
+        uint32_t *states;                          /* heap; of it, by path id - 1 */
+        size_t states_capacity;
+        struct recent_step *recent; /* heap */
 };
 
 /* Zero-initialised is valid for zone_paths_deinit().  Returns 0, -ENOMEM, -EOVERFLOW. */

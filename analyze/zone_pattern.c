@@ -136,8 +136,8 @@ void zone_pattern_deinit(struct zone_pattern *p)
         *p = (struct zone_pattern){ .n_choices = 0 };
 }
 
-static bool step_fits(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary,
-                      uint32_t location)
+bool zone_pattern_step_fits(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary,
+                            uint32_t location)
 {
         const struct trace_location *row;
         char name[NAME_BYTES_MAX + 1];
@@ -176,7 +176,7 @@ static bool steps_fit(const struct zone_pattern_choice *choice, const struct tra
                         star_step = ++step;
                         star_zone = zone;
                 } else if (step < choice->n_steps &&
-                           step_fits(&choice->steps[step], dictionary, locations[zone])) {
+                           zone_pattern_step_fits(&choice->steps[step], dictionary, locations[zone])) {
                         step++;
                         zone++;
                 } else if (has_star) {
@@ -217,7 +217,7 @@ bool zone_pattern_names(const struct zone_pattern *p, const struct trace_diction
                 const struct zone_pattern_choice *choice = &p->choices[i];
                 const struct zone_pattern_step *last = &choice->steps[choice->n_steps - 1];
 
-                if (!last->glob || step_fits(last, dictionary, location))
+                if (!last->glob || zone_pattern_step_fits(last, dictionary, location))
                         return true;
         }
         return false;
@@ -228,7 +228,7 @@ static bool is_known(const struct zone_pattern_step *step, const struct trace_di
         uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
 
         for (uint32_t i = 1; i <= n; i++)
-                if (!step->glob || step_fits(step, dictionary, i))
+                if (!step->glob || zone_pattern_step_fits(step, dictionary, i))
                         return true;
         return false;
 }

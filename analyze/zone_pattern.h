@@ -2,7 +2,7 @@
 /*
  * analyze/zone_pattern.h - which zones are meant, by their names and where they are nested
  *
- * Way of the data:  command line -> [zone_pattern] -> zone_paths, reports
+ * Way of the data:  command line -> [zone_pattern] -> zone_matcher, reports
  *
  * A pattern is a list of names with "/" between them; each is a glob of
  * fnmatch(3) ("*", "?", "[a-z]", "\" before a character that is meant as such).
@@ -27,7 +27,6 @@
 
 struct error;
 struct trace_dictionary;
-struct zone_paths;
 
 /* Longer patterns are refused: it bounds the work for one path. */
 #define ZONE_PATTERN_STEPS_MAX 64
@@ -56,9 +55,14 @@ void zone_pattern_deinit(struct zone_pattern *p);
 /*
  * zone_pattern_fits() - whether the path itself is meant, not one around it
  * @locations:  of its zones, the outermost first; @n at least 1
+ * For a path now and then; for the zones of a trace see zone_matcher.
  */
 bool zone_pattern_fits(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
                        const uint32_t *locations, uint32_t n);
+
+/* Whether a zone of @location is called what the step says, which is not "**". */
+bool zone_pattern_step_fits(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary,
+                            uint32_t location);
 
 /* Whether the name of a zone of @location is what a pattern ends with, wherever it is nested: a cheap first look. */
 bool zone_pattern_names(const struct zone_pattern *p, const struct trace_dictionary *dictionary,

@@ -31,6 +31,8 @@ struct zone_instance {
         uint32_t location;
         uint32_t depth; /* 0 = outermost on its thread */
         uint32_t path;  /* of struct zone_paths, with itself; 0 = nobody asked for it */
+        bool is_named;  /* the pattern that the sink asks about names it: struct trace_sink */
+        bool is_inside; /* and one around it */
         bool outermost; /* no other zone of its location is open around it */
         bool closed;
 };

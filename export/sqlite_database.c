@@ -508,7 +508,7 @@ static int walk(struct filling *f, const struct trace_filter *filter, struct err
                 .sample = on_sample,
                 .wait = on_wait,
                 .event = on_event,
-                .wants_paths = true,
+                .wants_zone_paths = true,
                 .wants_words = true,
         };
         int r = trace_walk_init(&f->walk, f->trace, filter, &sink);

@@ -168,7 +168,7 @@ static int walk(const struct trace_builder *b, const struct trace_filter_request
                 .sample = on_sample,
                 .wait = on_wait,
                 .event = on_event,
-                .wants_paths = true,
+                .wants_zone_paths = true,
                 .wants_words = true,
         };
         struct loaded_trace trace;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/zone_pattern.c, zone_paths.c: patterns mean the paths that docs say, and those inside; nonsense is refused */
+/* analyze/zone_pattern.c, zone_matcher.c, zone_paths.c: patterns mean the paths that docs say, and those inside; nonsense is refused */
+#include "analyze/zone_matcher.h"
 #include "analyze/zone_paths.h"
 #include "analyze/zone_pattern.h"
 #include "base/error.h"
+#include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
@@ -96,6 +98,76 @@ START_TEST(test_patterns)
 }
 END_TEST
 
+/* Steps of a random pattern: names, globs, "**" and handles, some of them anchored, some of several choices. */
+static void make_pattern(uint64_t *random, char *text)
+{
+        static const char *const steps[] = { "a", "b", "[ab]", "?", "**", "z3", "*", "x\\/y\\,z" };
+        uint32_t n_choices = 1 + (uint32_t)((fixed_random_next(random) >> 33) % 2);
+
+        *text = '\0';
+        for (uint32_t i = 0; i < n_choices; i++) {
+                uint32_t n_steps = 1 + (uint32_t)((fixed_random_next(random) >> 33) % 4);
+
+                if (i > 0)
+                        strcat(text, ",");
+                if ((fixed_random_next(random) >> 33) % 3 == 0)
+                        strcat(text, "/");
+                for (uint32_t k = 0; k < n_steps; k++) {
+                        if (k > 0)
+                                strcat(text, "/");
+                        strcat(text,
+                               steps[(fixed_random_next(random) >> 33) % (sizeof(steps) / sizeof(steps[0]))]);
+                }
+        }
+}
+
+/* Every step of the matcher says what the pattern says of the whole path, and of those around it. */
+START_TEST(test_matcher_is_the_pattern)
+{
+        uint32_t locations[8], n_named = 0, n_inside = 0;
+        uint64_t random = 7;
+        struct trace_builder b;
+
+        build(&b);
+        for (int i = 0; i < 300; i++) {
+                struct zone_pattern pattern;
+                struct zone_matcher matcher;
+                char text[128];
+
+                make_pattern(&random, text);
+                ck_assert_int_eq(zone_pattern_init(&pattern, text, NULL), 0);
+                ck_assert_int_eq(zone_matcher_init(&matcher, &b.dictionary, &pattern), 0);
+                ck_assert_uint_eq(zone_matcher_flags(&matcher, ZONE_MATCHER_OUTSIDE), 0);
+                for (int k = 0; k < 20; k++) {
+                        uint32_t state = ZONE_MATCHER_OUTSIDE;
+                        bool inside = false;
+
+                        for (uint32_t n = 1; n <= 8; n++) {
+                                bool named;
+
+                                locations[n - 1] = A +
+                                                   (uint32_t)((fixed_random_next(&random) >> 33) % CALLED_Z2);
+                                named = zone_pattern_fits(&pattern, &b.dictionary, locations, n);
+                                ck_assert_int_eq(zone_matcher_step(&matcher, state, locations[n - 1], &state),
+                                                 0);
+                                ck_assert_msg(zone_matcher_flags(&matcher, state) ==
+                                                      ((named ? ZONE_MATCHER_NAMED : 0U) |
+                                                       (inside ? ZONE_MATCHER_INSIDE : 0U)),
+                                              "%s, %u zones", text, n);
+                                n_named += named;
+                                n_inside += inside;
+                                inside |= named;
+                        }
+                }
+                zone_matcher_deinit(&matcher);
+                zone_pattern_deinit(&pattern);
+        }
+        ck_assert_uint_gt(n_named, 2000);
+        ck_assert_uint_gt(n_inside, 2000);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_nonsense_is_refused)
 {
         static const char *const patterns[] = { "", "a//b", "a/", "a,", ",a", "/" };
@@ -159,6 +231,7 @@ int main(void)
         int n_failed;
 
         tcase_add_loop_test(tests, test_patterns, 0, sizeof(cases) / sizeof(cases[0]));
+        tcase_add_test(tests, test_matcher_is_the_pattern);
         tcase_add_test(tests, test_nonsense_is_refused);
         tcase_add_test(tests, test_long_patterns_are_refused);
         tcase_add_test(tests, test_paths_of_the_trace_keep_their_numbers);
