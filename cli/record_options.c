@@ -16,7 +16,7 @@
         997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
 #define HZ_MAX           100000
 #define RING_BYTES_MIN   UINT64_C(4096)
-#define RING_BYTES_MAX   (UINT64_C(1) << 28)
+#define RING_BYTES_MAX   (UINT64_C(960) << 20)
 #define EMBED_BYTES_MAX  (UINT64_C(1) << 36)
 #define FLIGHT_BYTES_MIN (UINT64_C(1) << 20)
 #define FLIGHT_BYTES_MAX (UINT64_C(1) << 36)
@@ -136,8 +136,9 @@ static const struct option_row option_rows[] = {
         { LETTER_DEVICES, "devices", "[=callstacks]",
           "... and work on devices: each that is named; default: all, without callstacks" },
         { LETTER_CLIENT_RING, "client-ring", "SIZE",
-          "memory for the events of each thread of COMMAND: 512K, 4M; a power of two from 4K to 256M; "
-          "default: 1M" },
+          "memory that each program may fill with events that are not recorded yet, beyond 1M for each of "
+          "its threads: 64M; from 4K to 960M; up to 1M it is all that a thread has; default: a 32nd of the "
+          "machine's memory, and at most an 8th of what the program's cgroup allows" },
         { LETTER_EMBED, "embed", EMBED_CHOICES,
           "code that is copied into the trace: auto, what may be gone later (deleted and temporary "
           "files, memfds, containers' files); all, also every other file with samples; none; default: "
@@ -226,9 +227,8 @@ static int take_ring(struct record_options *options, const char *value)
 {
         uint64_t n_bytes;
 
-        if (option_parse_bytes(value, RING_BYTES_MIN, RING_BYTES_MAX, &n_bytes) < 0 ||
-            (n_bytes & (n_bytes - 1)) != 0) {
-                complain("error: --client-ring %s: not a power of two from 4K to 256M", value);
+        if (option_parse_bytes(value, RING_BYTES_MIN, RING_BYTES_MAX, &n_bytes) < 0) {
+                complain("error: --client-ring %s: not a size from 4K to 960M", value);
                 return -EINVAL;
         }
         options->client_ring_bytes = n_bytes;

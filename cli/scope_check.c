@@ -110,6 +110,6 @@ int scope_check(const struct record_options *options)
                 status = check_right(scope);
         if (status == EXIT_STATUS_OK && record_options_is_attaching(options) &&
             options->client_ring_bytes > 0 && !options->quiet)
-                complain("note: --client-ring is for programs that hyprof starts; what runs keeps its rings");
+                complain("note: --client-ring: what is already running keeps the size of its rings");
         return status;
 }

@@ -7,12 +7,13 @@
  *
  * One sealed memfd a process, called "hyprof-client":
  *
- *      0                  struct client_abi_header, in a page of its own
+ *      0                  struct client_abi_header, in a page of its own; then which chunks are free, and their links
  *      slots_offset       n_slots  x struct client_abi_slot
  *      locations_offset   n_locations_max  x struct client_abi_location, id 1 comes first
  *      strings_offset     bytes that the locations point to
  *      rings_offset       n_slots  x ring_bytes, ring i belongs to slot i
  *      blobs_offset       blobs_bytes of payloads that are too large for a ring
+ *      chunks_offset      n_chunks x chunk_bytes, for what a full ring has no room for
  *
  * Fields are only ever appended, never moved, resized or reused.  Includes
  * nothing but <stdint.h>, so that a client in any language and of any age can
@@ -26,10 +27,20 @@
 #define CLIENT_ABI_MEMFD_NAME "hyprof-client"
 #define CLIENT_ABI_MAGIC      UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR      1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR      0
+#define CLIENT_ABI_MINOR      1
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
+
+/*
+ * Chunks: memory of all threads of the process, into which a thread goes on whose ring is full; see docs/client-abi.md.
+ * Which are free, and where each of them continues, is in the header's room, behind the header.
+ */
+#define CLIENT_ABI_CHUNKS_MAX         3840
+#define CLIENT_ABI_CHUNK_BYTES_MIN    UINT32_C(65536)
+#define CLIENT_ABI_FREE_CHUNKS_OFFSET 512 /* CLIENT_ABI_CHUNKS_MAX bits, in words of 64 */
+#define CLIENT_ABI_CHUNK_LINKS_OFFSET 4096
+#define CLIENT_ABI_CHUNK_IS_RING      UINT32_MAX /* of a link: the thread goes on in its ring */
 
 /*
  * The control word: families in the low 8 bits, none of them = nobody records; for which of them each event is to
@@ -79,14 +90,19 @@ struct client_abi_header {
         uint64_t ring_bytes; /* of each ring; a power of two */
         uint64_t blobs_offset;
         uint64_t blobs_bytes;
-        uint8_t reserved_a[16];
+        uint64_t chunks_offset; /* 1.1 */
+        uint32_t chunk_bytes;   /* 1.1; of each; a power of two */
+        uint32_t n_chunks;      /* 1.1; 0 = there are none */
 
         /* Offset 128: the recorder's line. */
         uint32_t control_word; /* atomic; what to record, see above */
         uint32_t recorder_pid; /* atomic; who set it, 0 = the client itself (HYPROF_RECORD) */
         uint64_t
                 blobs_freed_bytes; /* atomic; of all blobs that were copied out, and of the gaps; see below */
-        uint8_t reserved_b[48];
+        uint32_t n_chunks_allowed; /* 1.1; atomic; chunks from this number on are not to be taken now */
+        uint32_t recorder_beat;    /* 1.1; atomic; changes as long as a recorder reads */
+        uint32_t bell; /* 1.1; atomic, a futex; 1 = the recorder sleeps: who makes it 0 wakes it */
+        uint8_t reserved_b[36];
 
         /* Offset 192: the client's counters, atomic. */
         uint32_t n_locations;  /* ids 1 .. this were given out */
@@ -98,6 +114,14 @@ struct client_abi_header {
         uint8_t reserved_c[24];
 };
 
+/* Where a thread went on when it left its ring, or a chunk. */
+struct client_abi_link {
+        uint64_t at_bytes; /* the count of bytes at which it did; stored before `next` */
+        uint32_t
+                next; /* atomic, stored with release; 0 = it did not, a chunk's number + 1, or CHUNK_IS_RING */
+        uint32_t reserved;
+};
+
 /* One thread's ring.  Three cache lines: what the client writes often, what the recorder writes, the rest. */
 struct client_abi_slot {
         uint64_t head_bytes; /* ever written; stored by the client with release after the bytes */
@@ -105,7 +129,8 @@ struct client_abi_slot {
         uint8_t reserved_a[52];
 
         uint64_t tail_bytes; /* ever read; stored by the recorder with release */
-        uint8_t reserved_b[56];
+        uint32_t tail_chunk; /* 1.1; the chunk that the tail is in, + 1; 0 = in the ring */
+        uint8_t reserved_b[52];
 
         uint64_t n_dropped_zones; /* counters only grow; relaxed */
         uint64_t n_dropped_messages;
@@ -116,7 +141,8 @@ struct client_abi_slot {
         uint64_t n_dropped_locks;
         uint64_t n_dropped_devices;
 
-        uint8_t reserved_d[64];
+        struct client_abi_link ring_link; /* 1.1; where the thread went on when it left the ring */
+        uint8_t reserved_d[48];
 };
 
 /*

@@ -21,10 +21,12 @@
 #include "instrument/client_region.h"
 
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "instrument/client_abi.h"
 #include "instrument/location_reader.h"
+#include "instrument/ring_reader.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -40,11 +42,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* Chunks that were given back are used again soon, if at all: their memory is kept for so long. */
+#define SPARE_KEPT_NS (200 * NS_PER_MS)
+
 /* Our side of one slot. */
 struct slot_state {
-        uint64_t tail_bytes;      /* read so far */
+        struct ring_reader reader;
         struct client_drops base; /* the counters when we came */
-        bool is_broken;           /* its indices were impossible */
 };
 
 /* Blobs that were given back one behind the other; see punch_hole(). */
@@ -64,6 +68,8 @@ struct client_region {
 
         struct location_reader locations;
         struct freed_run freed_run;
+        struct chunk_pool chunks;
+        uint64_t spare_bytes; /* of chunks that the program may fill */
 };
 
 static struct client_abi_header *shared_header(const struct client_region *region)
@@ -122,6 +128,12 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
              !lies_within(h, h->blobs_offset, h->blobs_bytes, 1)))
                 return error_set(err, -EBADMSG, "client region: %llu bytes of blobs at %llu",
                                  (unsigned long long)h->blobs_bytes, (unsigned long long)h->blobs_offset);
+        if (h->n_chunks != 0 &&
+            (h->n_chunks > CLIENT_ABI_CHUNKS_MAX || h->chunk_bytes < CLIENT_ABI_CHUNK_BYTES_MIN ||
+             (h->chunk_bytes & (h->chunk_bytes - 1)) != 0 ||
+             !lies_within(h, h->chunks_offset, h->n_chunks, h->chunk_bytes)))
+                return error_set(err, -EBADMSG, "client region: %u chunks of %u bytes at %llu", h->n_chunks,
+                                 h->chunk_bytes, (unsigned long long)h->chunks_offset);
         return 0;
 }
 
@@ -254,6 +266,7 @@ int client_region_open(int fd, struct client_region **ret_region, struct error *
                 goto fail;
         }
         region->map = map;
+        region->chunks = (struct chunk_pool){ .fd = fd, .h = &region->header, .map = region->map };
         remember_drops(region);
         region->fd = fd;
         *ret_region = region;
@@ -269,6 +282,7 @@ void client_region_close(struct client_region *region)
         if (!region)
                 return;
         client_region_disable(region);
+        chunk_pool_deinit(&region->chunks);
         if (region->map)
                 (void)munmap(region->map, region->map_bytes);
         location_reader_deinit(&region->locations);
@@ -308,23 +322,29 @@ static bool is_other_alive(uint32_t pid)
 static void adopt_bytes(struct client_region *region)
 {
         for (uint32_t i = 0; i < region->header.n_slots; i++)
-                region->slots[i].tail_bytes = 0;
+                region->slots[i].reader = (struct ring_reader){ .tail_bytes = 0 };
         for (uint32_t i = 0, n = client_region_count_slots(region); i < n; i++)
-                region->slots[i].tail_bytes = __atomic_load_n(&shared_slot(region, i)->tail_bytes,
-                                                              __ATOMIC_RELAXED);
+                ring_reader_resume(&region->slots[i].reader, &region->chunks, i);
 }
 
 /* What an earlier recording left behind is nobody's any more. */
 static void skip_old_bytes(struct client_region *region)
 {
         struct client_abi_header *h = shared_header(region);
+        size_t skipped;
 
         for (uint32_t i = 0, n = client_region_count_slots(region); i < n; i++) {
+                struct ring_reader *reader = &region->slots[i].reader;
                 struct client_abi_slot *s = shared_slot(region, i);
-                uint64_t head = __atomic_load_n(&s->head_bytes, __ATOMIC_ACQUIRE);
 
-                region->slots[i].tail_bytes = head;
-                __atomic_store_n(&s->tail_bytes, head, __ATOMIC_RELEASE);
+                ring_reader_resume(reader, &region->chunks, i);
+                if (ring_reader_drain(reader, &region->chunks, i, NULL, SIZE_MAX, &skipped) == 0)
+                        continue;
+                *reader = (struct ring_reader){
+                        .tail_bytes = __atomic_load_n(&s->head_bytes, __ATOMIC_ACQUIRE),
+                };
+                __atomic_store_n(&s->tail_chunk, 0, __ATOMIC_RELAXED);
+                __atomic_store_n(&s->tail_bytes, reader->tail_bytes, __ATOMIC_RELEASE);
         }
         __atomic_store_n(&h->blobs_freed_bytes, __atomic_load_n(&h->blobs_used_bytes, __ATOMIC_RELAXED),
                          __ATOMIC_RELAXED);
@@ -333,6 +353,31 @@ static void skip_old_bytes(struct client_region *region)
 static uint32_t next_session(uint32_t session)
 {
         return session < UINT32_MAX >> CLIENT_ABI_SESSION_SHIFT ? session + 1 : 1;
+}
+
+static uint32_t count_chunks_allowed(const struct client_region *region)
+{
+        const struct client_abi_header *h = &region->header;
+        uint64_t n = h->n_chunks > 0 ? region->spare_bytes / h->chunk_bytes : 0;
+
+        return n < h->n_chunks ? (uint32_t)n : h->n_chunks;
+}
+
+void client_region_allow_spare(struct client_region *region, uint64_t bytes)
+{
+        region->spare_bytes = bytes;
+        if (region->is_enabled)
+                __atomic_store_n(&shared_header(region)->n_chunks_allowed, count_chunks_allowed(region),
+                                 __ATOMIC_RELAXED);
+}
+
+void client_region_beat(struct client_region *region, uint64_t now_ns)
+{
+        if (!region->is_enabled)
+                return;
+        (void)__atomic_add_fetch(&shared_header(region)->recorder_beat, 1, __ATOMIC_RELAXED);
+        if (region->chunks.n_freed > 0 && now_ns > SPARE_KEPT_NS)
+                chunk_pool_trim(&region->chunks, now_ns - SPARE_KEPT_NS);
 }
 
 int client_region_enable(struct client_region *region, uint32_t word, struct error *err)
@@ -358,6 +403,7 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
                 skip_old_bytes(region);
                 session = next_session(session);
         }
+        __atomic_store_n(&h->n_chunks_allowed, count_chunks_allowed(region), __ATOMIC_RELAXED);
         word = (word & (CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS)) | CLIENT_ABI_FAMILY_ALWAYS;
         /* Release: whoever sees the new session also sees the tails from which there is room. */
         __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT | word, __ATOMIC_RELEASE);
@@ -376,70 +422,47 @@ void client_region_disable(struct client_region *region)
         h = shared_header(region);
         if (__atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED) != self)
                 return; /* somebody took it over: it is theirs */
+        /* The next recorder may not know of them. */
+        __atomic_store_n(&h->n_chunks_allowed, 0, __ATOMIC_RELAXED);
         (void)__atomic_and_fetch(&h->control_word, ~(CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS),
                                  __ATOMIC_RELAXED);
         (void)__atomic_compare_exchange_n(&h->recorder_pid, &self, 0, false, __ATOMIC_RELEASE,
                                           __ATOMIC_RELAXED);
 }
 
-/* Copies @n ring bytes from @from_bytes on, in one piece or two, to @to. */
-static int copy_ring(const struct client_region *region, uint32_t slot, uint64_t from_bytes, uint8_t *to,
-                     size_t n, struct error *err)
+static int explain(const struct client_region *region, uint32_t slot, int code, struct error *err)
 {
-        const struct client_abi_header *h = &region->header;
-        uint64_t ring_offset = h->rings_offset + slot * h->ring_bytes;
-        uint64_t at = from_bytes & (h->ring_bytes - 1);
-        size_t first = n < h->ring_bytes - at ? n : (size_t)(h->ring_bytes - at);
-        size_t got_first = 0, got_rest = 0;
-        int r = io_pread_full(region->fd, to, first, ring_offset + at, &got_first, err);
-
-        if (r == 0 && n > first)
-                r = io_pread_full(region->fd, to + first, n - first, ring_offset, &got_rest, err);
-        if (r < 0)
-                return r;
-        if (got_first + got_rest != n)
-                return error_set(err, -EBADMSG, "client region: ring %u ends early", slot);
-        return 0;
+        return error_set(err, code, "client region of process %u: ring %u cannot be read from byte %llu on",
+                         region->header.pid, slot, (unsigned long long)region->slots[slot].reader.tail_bytes);
 }
 
 int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t max_bytes,
                             struct byte_buffer *pending, struct error *err)
 {
-        struct slot_state *state = &region->slots[slot];
-        struct client_abi_slot *s = shared_slot(region, slot);
+        struct ring_reader *reader = &region->slots[slot].reader;
+        uint64_t unread = ring_reader_count_unread(reader, &region->chunks, slot);
+        size_t n = unread < max_bytes ? (size_t)unread : max_bytes;
         uint8_t *to;
-        uint64_t head, n;
         int r;
 
-        if (state->is_broken)
-                return 0;
-        /* Pairs with the release in thread_ring_publish(): the words before the head are there. */
-        head = __atomic_load_n(&s->head_bytes, __ATOMIC_ACQUIRE);
-        n = head - state->tail_bytes;
         if (n == 0)
                 return 0;
-        if (n > region->header.ring_bytes || n % CLIENT_ABI_WORD_BYTES != 0) {
-                state->is_broken = true;
-                return error_set(err, -EBADMSG, "client region of process %u: ring %u: head %llu, tail %llu",
-                                 region->header.pid, slot, (unsigned long long)head,
-                                 (unsigned long long)state->tail_bytes);
-        }
-        if (n > max_bytes)
-                n = max_bytes - max_bytes % CLIENT_ABI_WORD_BYTES;
-
-        to = byte_buffer_reserve(pending, (size_t)n);
+        if (!ring_reader_is_possible(reader, &region->chunks, unread))
+                return explain(region, slot, -EBADMSG, err);
+        to = byte_buffer_reserve(pending, n);
         if (!to)
-                return error_set(err, -ENOMEM, "client region: no memory for %llu ring bytes",
-                                 (unsigned long long)n);
-        r = copy_ring(region, slot, state->tail_bytes, to, (size_t)n, err);
-        if (r < 0)
-                return r;
+                return error_set(err, -ENOMEM, "client region: no memory for %zu ring bytes", n);
+        r = ring_reader_drain(reader, &region->chunks, slot, to, n, &n);
+        if (r < 0 && n == 0)
+                return explain(region, slot, r, err);
         location_reader_forget(&region->locations);
-        pending->used_bytes += (size_t)n;
-        state->tail_bytes += n;
-        /* Pairs with the acquire in the client's look for room: it overwrites only what was copied. */
-        __atomic_store_n(&s->tail_bytes, state->tail_bytes, __ATOMIC_RELEASE);
+        pending->used_bytes += n;
         return (int64_t)n;
+}
+
+uint64_t client_region_count_unread(const struct client_region *region, uint32_t slot)
+{
+        return ring_reader_count_unread(&region->slots[slot].reader, &region->chunks, slot);
 }
 
 /* A counter that went backwards says nothing. */

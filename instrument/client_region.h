@@ -66,6 +66,20 @@ void client_region_close(struct client_region *region);
  */
 int client_region_enable(struct client_region *region, uint32_t word, struct error *err);
 
+/*
+ * client_region_allow_spare() - how much all threads of the program together may write into chunks
+ * @bytes:  0 = nothing, as at first; a program of ABI 1.0 has none
+ * Holds from client_region_enable() on, or at once.
+ */
+void client_region_allow_spare(struct client_region *region, uint64_t bytes);
+
+/*
+ * client_region_beat() - tells the program that its recorder reads, and gives back the memory of chunks
+ * @now_ns:  CLOCK_MONOTONIC_RAW
+ * To be called several times a second: the program uses no chunks for a recorder that was silent for two seconds.
+ */
+void client_region_beat(struct client_region *region, uint64_t now_ns);
+
 /* True if client_region_enable() found a client that had started itself: it is recorded from its first event on. */
 bool client_region_is_self_started(const struct client_region *region);
 
@@ -89,6 +103,9 @@ uint32_t client_region_count_slots(const struct client_region *region);
  */
 int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t max_bytes,
                             struct byte_buffer *pending, struct error *err);
+
+/* Bytes that the slot's threads wrote and that were not drained; what the program says: any number. */
+uint64_t client_region_count_unread(const struct client_region *region, uint32_t slot);
 
 /* What the slot's threads dropped since client_region_open(); of an adopted client, since its start. */
 struct client_drops client_region_drops(const struct client_region *region, uint32_t slot);

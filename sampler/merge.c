@@ -76,6 +76,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .losses = &m->losses,
                 .processes = &m->processes,
                 .families = options->families,
+                .client_ring_bytes = options->client_ring_bytes,
         };
         struct zone_merge_parts zone_merge_parts = {
                 .filter = options->filter,

@@ -73,6 +73,7 @@ struct merge_options {
         bool keep_stacks;
         const uint32_t *sample_events;     /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
         uint32_t families;                 /* CLIENT_ABI_FAMILY_*, and with which callstacks */
+        uint64_t client_ring_bytes;        /* see spare_memory.h */
         struct region_inbox *inbox;        /* borrowed */
         struct process_filter *filter;     /* borrowed; NULL = all is taken */
         bool cpu_wide;                     /* see sample_source.h */

@@ -11,6 +11,7 @@
 #include "sampler/code_images.h"
 #include "sampler/code_tables.h"
 #include "sampler/command.h"
+#include "sampler/command_environment.h"
 #include "sampler/early_opener.h"
 #include "sampler/event_set.h"
 #include "sampler/event_totals.h"
@@ -301,6 +302,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .keep_stacks = r->options->keep_stacks,
                 .sample_events = r->sample_events,
                 .families = r->options->families,
+                .client_ring_bytes = r->options->client_ring_bytes,
                 .inbox = &r->inbox,
                 .filter = &r->scope.filter,
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
@@ -339,30 +341,21 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
  */
 static int start_command(struct recorder *r, struct error *err)
 {
-        char families[16], ring_bytes[24];
-        const char *const with_ring[] = {
-                "HYPROF_RECORD", families, "HYPROF_RECORDER", r->inbox.address, "HYPROF_RING",
-                ring_bytes,      NULL
-        };
-        const char *const without_ring[] = { "HYPROF_RECORD", families, "HYPROF_RECORDER", r->inbox.address,
-                                             NULL };
-        const char *const only_ring[] = { "HYPROF_RING", ring_bytes, NULL };
-        const char *const nothing[] = { NULL };
-        const char *const *environment = r->options->client_ring_bytes ? with_ring : without_ring;
+        struct command_environment environment = { .n = 0 };
         struct command_options options;
         int code;
 
-        if (!records_command(r))
-                environment = nothing;
-        else if (r->options->delay_ns > 0) /* its zones begin later, as those of one that ran before */
-                environment = r->options->client_ring_bytes ? only_ring : nothing;
-
         if (!r->options->argv)
                 return 0;
-        (void)snprintf(families, sizeof(families), "%" PRIu32, r->options->families);
-        (void)snprintf(ring_bytes, sizeof(ring_bytes), "%" PRIu64, r->options->client_ring_bytes);
+        if (records_command(r)) {
+                command_environment_add_rings(&environment, r->options->client_ring_bytes);
+                if (r->options->delay_ns ==
+                    0) /* else its zones begin later, as those of one that ran before */
+                        command_environment_add_recording(&environment, r->options->families,
+                                                          r->inbox.address);
+        }
         options = (struct command_options){ .argv = r->options->argv,
-                                            .environment = environment,
+                                            .environment = environment.pairs,
                                             .signals = &r->child_signals,
                                             .as_root = r->options->command_as_root };
         if (records_command(r))

@@ -45,9 +45,9 @@ struct recorder_options {
         uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
         uint64_t
-                client_ring_bytes; /* of each thread of the command, a power of two; 0 = the client's default */
-        uint32_t run_as_uid;       /* when root: whom the builder of unwind tables becomes; 0 = stays, */
-        uint32_t run_as_gid;       /* without capabilities */
+                client_ring_bytes; /* of events that a program may hold unread, see spare_memory.h; 0 = the default */
+        uint32_t run_as_uid; /* when root: whom the builder of unwind tables becomes; 0 = stays, */
+        uint32_t run_as_gid; /* without capabilities */
         struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
         const struct flight_options
                 *flight;     /* only the end is kept; NULL = all goes into the trace at once */

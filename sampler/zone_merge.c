@@ -384,9 +384,13 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
         bool more = true;
 
         while (stop >= 0 && more) {
-                int r = lane.slot->filled_bytes < m->ring_bytes_max
-                                ? zone_source_fill(m->parts.zones, region, slot, &more)
-                                : 0;
+                int r;
+
+                if (stop == LANE_ENTER && passes && !zone_source_is_filling(region, slot))
+                        return stop;
+                r = lane.slot->filled_bytes < m->ring_bytes_max
+                            ? zone_source_fill(m->parts.zones, region, slot, &more)
+                            : 0;
 
                 if (r == 0 && more && stop == LANE_DRY)
                         stall(m, &lane);

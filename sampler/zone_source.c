@@ -24,6 +24,7 @@
 
 #define FILL_BYTES_MAX   (UINT32_C(1) << 18) /* copied out of one ring at once: stays in a core's cache */
 #define FILL_BYTES_MIN   UINT32_C(4096)
+#define WORTH_BYTES      UINT32_C(32768)     /* to be copied out, where it need not be */
 #define ALL_FILLS_BYTES  (UINT32_C(1) << 25) /* of all rings of a region at once */
 #define STREAM_BYTES_MAX CLIENT_STREAM_EVENT_BYTES_MAX
 #define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
@@ -37,6 +38,7 @@ void zone_source_init(struct zone_source *s, const struct zone_source_parts *par
                                    .losses = parts->losses,
                                    .processes = parts->processes,
                                    .families = parts->families };
+        spare_memory_init(&s->spare, parts->client_ring_bytes);
         event_translator_init(&s->translator, parts->dictionary, parts->losses);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
 }
@@ -108,9 +110,10 @@ static int start_region(struct zone_source *s, const struct waiting_region *w,
                 r = event_translator_start(&s->translator);
         if (r == 0)
                 r = use_clock(s, client_region_clock_kind(*ret_region), err);
-        if (r == 0)
-                r = client_region_enable(*ret_region, s->families, err);
-        return r;
+        if (r < 0)
+                return r;
+        client_region_allow_spare(*ret_region, spare_memory_of_process(&s->spare, w->pid));
+        return client_region_enable(*ret_region, s->families, err);
 }
 
 /* Whose region it is; true if it is open already. */
@@ -317,8 +320,10 @@ int zone_source_begin_cycle(struct zone_source *s)
         for (size_t kind = 0; kind < ZONE_SOURCE_CLOCKS; kind++)
                 if (s->clock_used[kind])
                         tick_clock_pair(&s->clocks[kind]);
-        for (size_t i = 0; r == 0 && i < s->n_regions; i++)
+        for (size_t i = 0; r == 0 && i < s->n_regions; i++) {
+                client_region_beat(s->regions[i].region, s->now_ns);
                 r = zone_region_follow(&s->regions[i]);
+        }
         return r;
 }
 
@@ -375,6 +380,13 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
                 return n_bytes == -ENOMEM ? -ENOMEM : 0;
         filled->filled_bytes += (uint64_t)n_bytes;
         return 1;
+}
+
+bool zone_source_is_filling(const struct zone_region *region, uint32_t slot)
+{
+        uint64_t unread_bytes = client_region_count_unread(region->region, slot);
+
+        return unread_bytes >= WORTH_BYTES || unread_bytes >= client_region_ring_bytes(region->region) / 4;
 }
 
 void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot)

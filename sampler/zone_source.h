@@ -16,6 +16,7 @@
 #include "instrument/tick_clock.h"
 #include "sampler/drain_pace.h"
 #include "sampler/event_translator.h"
+#include "sampler/spare_memory.h"
 #include "sampler/zone_region.h"
 
 #include <stdbool.h>
@@ -46,6 +47,7 @@ struct zone_source {
         const struct process_table *processes; /* whom the kernel told of */
         uint32_t
                 families; /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
+        struct spare_memory spare; /* how much more than its rings each of them may fill */
         struct event_translator translator;
 
         struct zone_region *regions; /* heap, owned */
@@ -74,6 +76,7 @@ struct zone_source_parts {
         struct loss_counter *losses;
         const struct process_table *processes;
         uint32_t families;
+        uint64_t client_ring_bytes; /* see spare_memory.h */
 };
 
 void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts);
@@ -119,6 +122,9 @@ int zone_source_begin_cycle(struct zone_source *s);
  * Returns 1, 0 if nothing was copied, -ENOMEM.
  */
 int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more);
+
+/* True if a ring holds so much that copying it out is worth a system call. */
+bool zone_source_is_filling(const struct zone_region *region, uint32_t slot);
 
 /* A slot was gone through: its memory is given back, but for what is left. */
 void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot);

@@ -16,6 +16,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the rings are little 
 _Static_assert(sizeof(struct client_abi_header) == 256, "ABI");
 _Static_assert(sizeof(struct client_abi_slot) == 256, "ABI");
 _Static_assert(sizeof(struct client_abi_location) == 64, "ABI");
+_Static_assert(sizeof(struct client_abi_link) == 16, "ABI");
+_Static_assert(CLIENT_ABI_CHUNK_LINKS_OFFSET + CLIENT_ABI_CHUNKS_MAX * sizeof(struct client_abi_link) ==
+                       CLIENT_ABI_HEADER_ROOM_BYTES,
+               "ABI");
 _Static_assert(offsetof(struct client_abi_header, control_word) == HYPROF_CONTROL_AT_ * sizeof(uint32_t),
                "ABI");
 _Static_assert(CLIENT_ABI_HEADER_ROOM_BYTES == HYPROF_CONTROL_WORDS_ * sizeof(uint32_t), "ABI");
@@ -54,6 +58,7 @@ static struct region_options options_for(uint32_t parent_session)
                 .ring_bytes = client_self.settings.ring_bytes,
                 .clock_kind = client_self.clock_kind,
                 .control_word = session << CLIENT_ABI_SESSION_SHIFT | wanted,
+                .spare_bytes = wanted ? client_self.settings.spare_bytes : 0,
         };
 }
 

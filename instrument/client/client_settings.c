@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPARE_BYTES_MAX (UINT64_C(1) << 40) /* more than any region has */
+
 static const struct {
         const char *name;
         uint32_t families;
@@ -77,18 +79,28 @@ uint64_t client_settings_parse_ring_bytes(const char *text)
         return v >= REGION_MEMORY_RING_BYTES_MIN && (v & (v - 1)) == 0 ? v : 0;
 }
 
+uint64_t client_settings_parse_spare_bytes(const char *text)
+{
+        return text ? parse_number(text, SPARE_BYTES_MAX) : 0;
+}
+
 struct client_settings client_settings_read(void)
 {
         const char *full = secure_getenv("HYPROF_FULL");
         const char *recorder = secure_getenv("HYPROF_RECORDER");
+        const char *spare = secure_getenv("HYPROF_SPARE");
         uint64_t ring_bytes = client_settings_parse_ring_bytes(secure_getenv("HYPROF_RING"));
 
         struct client_settings settings = {
                 .wanted = client_settings_parse_wanted(secure_getenv("HYPROF_RECORD")),
                 .ring_bytes = ring_bytes ? ring_bytes : REGION_MEMORY_RING_BYTES,
+                .spare_bytes = client_settings_parse_spare_bytes(spare),
                 .wait_when_full = full && strcmp(full, "wait") == 0,
         };
 
+        /* A recorder that knows of chunks says what rings are to have in clients that do not know of them. */
+        if (spare && settings.ring_bytes > REGION_MEMORY_RING_BYTES)
+                settings.ring_bytes = REGION_MEMORY_RING_BYTES;
         if (recorder && strlen(recorder) < sizeof(settings.recorder))
                 memcpy(settings.recorder, recorder, strlen(recorder) + 1);
         return settings;

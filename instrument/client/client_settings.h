@@ -22,6 +22,11 @@ struct client_settings {
         uint32_t wanted;
         /* HYPROF_RING: bytes of each thread's ring, a power of two; else the default. */
         uint64_t ring_bytes;
+        /*
+         * HYPROF_SPARE: bytes of chunks that all threads together may fill when their rings are full; 0 = none.
+         * Where it is set, rings are no larger than the default.
+         */
+        uint64_t spare_bytes;
         /* HYPROF_RECORDER: where the region is handed in; "" = nowhere. */
         char recorder[ANNOUNCEMENT_ADDRESS_BYTES];
         /* HYPROF_FULL=wait: wait for the recorder instead of dropping events. */
@@ -34,5 +39,6 @@ struct client_settings client_settings_read(void);
 /* The parts, for their tests: 0 for what makes no sense.  @text may be NULL. */
 uint32_t client_settings_parse_wanted(const char *text);
 uint64_t client_settings_parse_ring_bytes(const char *text);
+uint64_t client_settings_parse_spare_bytes(const char *text);
 
 #endif /* INSTRUMENT_CLIENT_CLIENT_SETTINGS_H */

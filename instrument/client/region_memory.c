@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -16,18 +17,19 @@
 struct size {
         uint32_t n_slots;
         uint32_t area_shift; /* the areas are smaller by this power of two */
+        uint32_t n_chunks;
 };
 static const struct size sizes[] = {
-        { REGION_MEMORY_SLOTS_MAX, 0 },
-        { 2048, 0 },
-        { 1024, 0 },
-        { 512, 0 },
-        { 256, 0 },
-        { 256, 2 },
-        { 128, 4 },
-        { 64, 6 },
-        { 32, 8 },
-        { 16, 10 },
+        { REGION_MEMORY_SLOTS_MAX, 0, REGION_MEMORY_CHUNKS_MAX },
+        { 2048, 0, REGION_MEMORY_CHUNKS_MAX },
+        { 1024, 0, 2048 },
+        { 512, 0, 1024 },
+        { 256, 0, 512 },
+        { 256, 2, 256 },
+        { 128, 4, 128 },
+        { 64, 6, 64 },
+        { 32, 8, 16 },
+        { 16, 10, 0 },
 };
 #define N_SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
@@ -50,8 +52,11 @@ static struct client_abi_header layout(const struct region_options *options, con
                 .strings_bytes = REGION_MEMORY_STRINGS_BYTES >> size->area_shift,
                 .ring_bytes = options->ring_bytes,
                 .blobs_bytes = REGION_MEMORY_BLOBS_BYTES >> size->area_shift,
+                .chunk_bytes = REGION_MEMORY_CHUNK_BYTES,
+                .n_chunks = size->n_chunks,
                 .control_word = options->control_word,
         };
+        uint64_t n_chunks_allowed = options->spare_bytes / h.chunk_bytes;
         uint64_t slots_bytes = (uint64_t)n_slots * h.slot_bytes;
         uint64_t page_mask = CLIENT_ABI_HEADER_ROOM_BYTES - 1;
 
@@ -60,7 +65,9 @@ static struct client_abi_header layout(const struct region_options *options, con
                            ~page_mask;
         h.rings_offset = h.strings_offset + h.strings_bytes;
         h.blobs_offset = (h.rings_offset + n_slots * h.ring_bytes + page_mask) & ~page_mask;
-        h.region_bytes = h.blobs_offset + h.blobs_bytes;
+        h.chunks_offset = (h.blobs_offset + h.blobs_bytes + page_mask) & ~page_mask;
+        h.region_bytes = h.chunks_offset + (uint64_t)h.n_chunks * h.chunk_bytes;
+        h.n_chunks_allowed = n_chunks_allowed < h.n_chunks ? (uint32_t)n_chunks_allowed : h.n_chunks;
         return h;
 }
 
@@ -79,9 +86,11 @@ static uint64_t room_bytes(void)
         return room;
 }
 
-/* Returns a sealed memfd that begins with @h, or -errno. */
+/* Returns a sealed memfd that begins with @h and with all chunks free, or -errno. */
 static int open_memfd(const struct client_abi_header *h)
 {
+        uint64_t page[CLIENT_ABI_FREE_CHUNKS_OFFSET / sizeof(uint64_t) + CLIENT_ABI_CHUNKS_MAX / 64] = { 0 };
+        uint64_t *free_chunks = page + CLIENT_ABI_FREE_CHUNKS_OFFSET / sizeof(uint64_t);
         int fd = memfd_create(CLIENT_ABI_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
         int code;
 
@@ -91,7 +100,10 @@ static int open_memfd(const struct client_abi_header *h)
                 goto fail;
         if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
                 goto fail;
-        if (pwrite(fd, h, sizeof(*h), 0) != (ssize_t)sizeof(*h))
+        memcpy(page, h, sizeof(*h));
+        for (uint32_t i = 0; i < h->n_chunks; i++)
+                free_chunks[i / 64] |= UINT64_C(1) << i % 64;
+        if (pwrite(fd, page, sizeof(page), 0) != (ssize_t)sizeof(page))
                 goto fail;
         return fd;
 
@@ -113,6 +125,12 @@ static int map(struct region_memory *m, int fd, const struct client_abi_header *
         base = mmap(NULL, (size_t)h->region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
         if (base == MAP_FAILED)
                 return -errno;
+        if (h->n_chunks > 0 &&
+            mprotect(base + h->chunks_offset, (size_t)h->n_chunks * h->chunk_bytes, PROT_NONE) < 0) {
+                code = -errno;
+                (void)munmap(base, (size_t)h->region_bytes);
+                return code;
+        }
         if (mmap(control_page, CLIENT_ABI_HEADER_ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                  fd, 0) == MAP_FAILED) {
                 code = -errno;
@@ -131,11 +149,16 @@ static int map(struct region_memory *m, int fd, const struct client_abi_header *
                 .strings = base + h->strings_offset,
                 .rings = base + h->rings_offset,
                 .blobs = base + h->blobs_offset,
+                .chunks = base + h->chunks_offset,
+                .free_chunks = (uint64_t *)(void *)(base + CLIENT_ABI_FREE_CHUNKS_OFFSET),
+                .chunk_links = (struct client_abi_link *)(void *)(base + CLIENT_ABI_CHUNK_LINKS_OFFSET),
                 .strings_bytes = h->strings_bytes,
                 .ring_bytes = h->ring_bytes,
                 .blobs_bytes = h->blobs_bytes,
                 .n_slots = h->n_slots,
                 .n_locations_max = h->n_locations_max,
+                .n_chunks = h->n_chunks,
+                .chunk_bytes = h->chunk_bytes,
                 .fd = fd,
                 .fd_device = st.st_dev,
                 .fd_inode = st.st_ino,
@@ -194,6 +217,24 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
         memcpy(m->strings, from->strings, (size_t)strings_bytes);
         __atomic_store_n(&m->header->strings_used_bytes, strings_bytes, __ATOMIC_RELAXED);
         __atomic_store_n(&m->header->n_locations, n, __ATOMIC_RELEASE);
+        return 0;
+}
+
+int region_memory_open_chunk(struct region_memory *m, uint32_t index)
+{
+        uint32_t seen = __atomic_load_n(&m->n_open_chunks, __ATOMIC_RELAXED);
+        int saved_errno = errno, code;
+
+        if (index < seen)
+                return 0;
+        if (mprotect(m->chunks, (index + 1) * m->chunk_bytes, PROT_READ | PROT_WRITE) < 0) {
+                code = -errno;
+                errno = saved_errno;
+                return code;
+        }
+        while (seen <= index && !__atomic_compare_exchange_n(&m->n_open_chunks, &seen, index + 1, true,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
         return 0;
 }
 

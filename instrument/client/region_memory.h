@@ -22,6 +22,8 @@
 #define REGION_MEMORY_RING_BYTES     (UINT64_C(1) << 20)
 #define REGION_MEMORY_RING_BYTES_MIN (UINT64_C(1) << 12)
 #define REGION_MEMORY_RING_BYTES_MAX (UINT64_C(1) << 28)
+#define REGION_MEMORY_CHUNKS_MAX     CLIENT_ABI_CHUNKS_MAX
+#define REGION_MEMORY_CHUNK_BYTES    (UINT32_C(1) << 18)
 
 struct region_memory {
         uint8_t *base; /* of the whole region; NULL = there is none */
@@ -32,11 +34,18 @@ struct region_memory {
         uint8_t *strings;
         uint8_t *rings;
         uint8_t *blobs;
+        uint8_t *chunks;
+        uint64_t *free_chunks; /* a bit for each */
+        struct client_abi_link *chunk_links;
         uint64_t strings_bytes;
         uint64_t ring_bytes; /* of each */
         uint64_t blobs_bytes;
         uint32_t n_slots;
         uint32_t n_locations_max; /* the largest id */
+        uint32_t n_chunks;
+        uint32_t
+                n_open_chunks; /* atomic; only the first ones can be written to, see region_memory_open_chunk() */
+        uint64_t chunk_bytes; /* of each; a power of two */
 
         int fd;          /* kept open, so that a recorder of the same user finds it in /proc/PID/fd */
         dev_t fd_device; /* which file it was: the program may have closed it and reused the number */
@@ -48,6 +57,7 @@ struct region_options {
         uint64_t ring_bytes;   /* a power of two between the limits above */
         uint32_t clock_kind;   /* enum client_abi_clock */
         uint32_t control_word; /* to begin with */
+        uint64_t spare_bytes;  /* of the chunks that may be used, to begin with */
 };
 
 /*
@@ -70,6 +80,12 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
 
 /* Puts the region's first page over another control page as well.  Returns 0, or -errno and zeros are there. */
 int region_memory_share_control(const struct region_memory *m, void *control_page);
+
+/*
+ * region_memory_open_chunk() - makes sure that the chunk @index, below `n_chunks`, can be written to
+ * At first none can be: mlockall() would fill them all with memory.  Any thread.  Returns 0 or -errno.
+ */
+int region_memory_open_chunk(struct region_memory *m, uint32_t index);
 
 /* Unmaps and closes; the page over the control page stays. */
 void region_memory_destroy(struct region_memory *m);

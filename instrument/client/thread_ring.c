@@ -26,6 +26,7 @@
 #include "instrument/client/thread_ring.h"
 
 #include "instrument/client/name_table.h"
+#include "instrument/client/ring_chunks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -108,8 +109,7 @@ static bool take_slot(struct thread_ring *t)
                 t->slot = slot;
                 t->track = i;
                 t->generation = client_self.generation;
-                t->bytes = region->rings + i * region->ring_bytes;
-                t->mask = region->ring_bytes - 1;
+                ring_chunks_resume(t);
                 t->head_bytes = slot->head_bytes & ~(uint64_t)(CLIENT_ABI_WORD_BYTES - 1);
                 t->limit_bytes = 0;
                 t->session = 0;
@@ -226,16 +226,32 @@ static uint64_t reserved_bytes(const struct thread_ring *t)
         return n * THREAD_RING_EVENT_BYTES;
 }
 
-/* Learns how far the recorder has read. */
+/*
+ * Learns how far the recorder has read.  The limit is not above the half at first, so that we come here once more when
+ * that is full, and wake a recorder that sleeps.
+ */
 static bool look_for_room(struct thread_ring *t, uint64_t n_bytes)
 {
         /* Pairs with the release of the tail in client_region_drain(): it has read what we will overwrite. */
         uint64_t tail = __atomic_load_n(&t->slot->tail_bytes, __ATOMIC_ACQUIRE);
-        uint64_t full = tail + t->mask + 1;
+        uint64_t begin = ring_chunks_begin(t, tail);
+        uint64_t half = begin + (t->mask + 1) / 2;
+        uint64_t full = begin + t->mask + 1;
         uint64_t reserved = reserved_bytes(t);
 
         t->limit_bytes = full > reserved ? full - reserved : 0;
+        if (t->head_bytes + n_bytes > half)
+                ring_chunks_wake_recorder();
+        else if (half < t->limit_bytes)
+                t->limit_bytes = half;
         return t->head_bytes + n_bytes <= t->limit_bytes;
+}
+
+/* There, or where the thread can go on. */
+static bool look_everywhere(struct thread_ring *t, uint64_t n_bytes)
+{
+        return look_for_room(t, n_bytes) ||
+               (ring_chunks_move(t, n_bytes + reserved_bytes(t)) && look_for_room(t, n_bytes));
 }
 
 bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
@@ -243,7 +259,7 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
         const struct timespec pause = { .tv_nsec = WAIT_NS };
         uint32_t word = client_control_word();
         int saved_errno = errno;
-        bool found = look_for_room(t, n_bytes);
+        bool found = look_everywhere(t, n_bytes);
         /* What does not fit into an empty ring will never fit. */
         bool may_wait = client_self.settings.wait_when_full && n_bytes + reserved_bytes(t) <= t->mask + 1;
 
@@ -252,7 +268,7 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
                         (void)sched_yield();
                 else
                         (void)nanosleep(&pause, NULL);
-                found = look_for_room(t, n_bytes);
+                found = look_everywhere(t, n_bytes);
         }
         if (!found && client_self.is_orphan)
                 client_give_up(word);

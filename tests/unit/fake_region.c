@@ -43,6 +43,27 @@ struct client_abi_header fake_region_blob_header(void)
         return h;
 }
 
+struct client_abi_header fake_region_chunk_header(void)
+{
+        struct client_abi_header h = fake_region_header();
+
+        h.chunks_offset = FAKE_REGION_CHUNKS_OFFSET;
+        h.chunk_bytes = CLIENT_ABI_CHUNK_BYTES_MIN;
+        h.n_chunks = FAKE_REGION_N_CHUNKS;
+        h.region_bytes = FAKE_REGION_CHUNKS_OFFSET + FAKE_REGION_N_CHUNKS * (uint64_t)h.chunk_bytes;
+        return h;
+}
+
+struct client_abi_link *fake_region_chunk_link(const struct fake_region *p, uint32_t chunk)
+{
+        return (struct client_abi_link *)(void *)(p->base + CLIENT_ABI_CHUNK_LINKS_OFFSET) + chunk;
+}
+
+uint64_t *fake_region_free_chunks(const struct fake_region *p)
+{
+        return (uint64_t *)(void *)(p->base + CLIENT_ABI_FREE_CHUNKS_OFFSET);
+}
+
 uint64_t *fake_region_blob_word(const struct fake_region *p, uint64_t at)
 {
         return (uint64_t *)(void *)(p->base + FAKE_REGION_BLOBS_OFFSET + at % FAKE_REGION_BLOBS_BYTES);

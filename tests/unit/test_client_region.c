@@ -54,6 +54,8 @@ static const struct {
         FIELD(n_locations_max, CLIENT_ABI_ARG_MAX),
         FIELD(blobs_bytes, 8), /* at 0 */
         FIELD(blobs_bytes, UINT64_MAX - 7),
+        FIELD(n_chunks, 1), /* of no bytes */
+        FIELD(n_chunks, CLIENT_ABI_CHUNKS_MAX + 1),
         FIELD(strings_offset, UINT64_MAX),
         FIELD(strings_bytes, UINT64_MAX),
         FIELD(strings_bytes, 4 * FAKE_REGION_ROOM),
@@ -173,6 +175,76 @@ START_TEST(test_head_behind_tail)
         fake_region_slot(&p, 0)->tail_bytes = 0; /* ours is what counts */
         fake_region_slot(&p, 0)->head_bytes = 56;
         ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), -EBADMSG);
+        byte_buffer_deinit(&pending);
+        client_region_close(region);
+        fake_region_destroy(&p);
+}
+END_TEST
+
+/* loop test: links as no client makes them; the time that they take is bounded, and no other memory is read */
+START_TEST(test_impossible_links)
+{
+        static const struct {
+                uint64_t at;
+                uint32_t next;
+                int64_t got; /* of 64 bytes; -EBADMSG if the slot is given up */
+        } links[] = {
+                { 0, 1, -EBADMSG }, /* the ring leads to chunk 0, and that to itself */
+                { 0, CLIENT_ABI_CHUNK_IS_RING, -EBADMSG },
+                { 8, FAKE_REGION_N_CHUNKS + 1, 8 }, /* what comes before is read */
+                { 4, 1, -EBADMSG },
+                { 72, 1, 64 }, /* after the head: not yet */
+                { UINT64_MAX - 7, 1, 64 },
+        };
+        struct client_abi_header h = fake_region_chunk_header();
+        struct byte_buffer pending = { .data = NULL };
+        struct client_region *region;
+        struct fake_region p;
+
+        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        region = fake_region_open(&p);
+        ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILIES, NULL), 0);
+        fake_region_slot(&p, 0)->head_bytes = 64;
+        fake_region_slot(&p, 0)->ring_link = (struct client_abi_link){ .at_bytes = links[_i].at,
+                                                                       .next = links[_i].next };
+        *fake_region_chunk_link(&p, 0) = (struct client_abi_link){ .at_bytes = 0, .next = 1 };
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), links[_i].got);
+        byte_buffer_deinit(&pending);
+        client_region_close(region);
+        fake_region_destroy(&p);
+}
+END_TEST
+
+/* A ring that is left for a chunk, which is left for the ring: every byte once, and the chunk is given back. */
+START_TEST(test_follows_links)
+{
+        struct client_abi_header h = fake_region_chunk_header();
+        struct byte_buffer pending = { .data = NULL };
+        struct client_region *region;
+        struct fake_region p;
+        uint8_t *ring, *chunk;
+
+        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        region = fake_region_open(&p);
+        ring = p.base + 3 * FAKE_REGION_ROOM;
+        chunk = p.base + FAKE_REGION_CHUNKS_OFFSET + h.chunk_bytes;
+        memset(ring, 'a', 16);
+        memset(ring + 24, 'c', 8);
+        memset(chunk + 16, 'b', 8);
+        fake_region_slot(&p, 0)->ring_link = (struct client_abi_link){ .at_bytes = 16, .next = 2 };
+        *fake_region_chunk_link(&p, 1) = (struct client_abi_link){ .at_bytes = 24, .next = 0 };
+        fake_region_slot(&p, 0)->head_bytes = 24;
+        ck_assert_int_eq(client_region_drain(region, 0, 16, &pending, NULL), 16);
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 8);
+        ck_assert_uint_eq(fake_region_slot(&p, 0)->tail_chunk, 2);
+        ck_assert_uint_eq(*fake_region_free_chunks(&p), 0);
+        fake_region_slot(&p, 0)->ring_link.next = 0;
+        fake_region_chunk_link(&p, 1)->next = CLIENT_ABI_CHUNK_IS_RING;
+        fake_region_slot(&p, 0)->head_bytes = 32;
+        ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 8);
+        ck_assert_uint_eq(fake_region_slot(&p, 0)->tail_chunk, 0);
+        ck_assert_uint_eq(*fake_region_free_chunks(&p), 2);
+        ck_assert_mem_eq(pending.data, "aaaaaaaaaaaaaaaabbbbbbbbcccccccc", 32);
         byte_buffer_deinit(&pending);
         client_region_close(region);
         fake_region_destroy(&p);
@@ -424,6 +496,8 @@ int main(void)
         tcase_add_test(tc, test_truncated_is_refused);
         tcase_add_loop_test(tc, test_impossible_indices, 0, 5);
         tcase_add_test(tc, test_head_behind_tail);
+        tcase_add_loop_test(tc, test_impossible_links, 0, 6);
+        tcase_add_test(tc, test_follows_links);
         tcase_add_test(tc, test_drains_in_order);
         tcase_add_test(tc, test_everything_changes_meanwhile);
         tcase_add_test(tc, test_enable_and_disable);

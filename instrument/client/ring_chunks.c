@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recorder may write anything into the region.  What decides where we write
+ * is kept here, in memory of our own, and chunks have numbers below the
+ * region's own count of them, so that we write within our rings and chunks
+ * whatever the region says.
+ */
+#include "instrument/client/ring_chunks.h"
+
+#include "instrument/client/client.h"
+#include "instrument/client/ticks.h"
+#include "instrument/client_abi.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A recorder that reads says so many times in a second; one that was stopped or killed does not. */
+#define BEAT_NS UINT64_C(2000000000)
+
+#define BITS_OF_WORD 64
+
+/* Where the owner of a slot writes.  Used by the owner alone, and by the next one after it. */
+static struct place {
+        uint64_t from_bytes; /* the count of bytes at which it went there */
+        uint64_t left_bytes; /* while it is in a chunk: at which it left the ring */
+        uint32_t chunk;      /* the chunk's number + 1; 0 = it is in the ring */
+        uint32_t generation; /* of the region: another one has other rings */
+} places[REGION_MEMORY_SLOTS_MAX];
+
+/* When the recorder was seen to read; all threads share it, so all of it is atomic. */
+static struct {
+        uint32_t seen;
+        uint64_t since_ns; /* 0 = never looked */
+} beat;
+
+static struct client_abi_link *link_of(const struct thread_ring *t, const struct place *p)
+{
+        return p->chunk ? &client_self.region.chunk_links[p->chunk - 1] : &t->slot->ring_link;
+}
+
+static void write_to(struct thread_ring *t, const struct place *p)
+{
+        const struct region_memory *region = &client_self.region;
+
+        if (p->chunk) {
+                t->bytes = region->chunks + (uint64_t)(p->chunk - 1) * region->chunk_bytes;
+                t->mask = region->chunk_bytes - 1;
+        } else {
+                t->bytes = region->rings + t->track * region->ring_bytes;
+                t->mask = region->ring_bytes - 1;
+        }
+}
+
+void ring_chunks_resume(struct thread_ring *t)
+{
+        struct place *p = &places[t->track];
+
+        if (p->generation != t->generation)
+                *p = (struct place){ .generation = t->generation };
+        write_to(t, p);
+}
+
+uint64_t ring_chunks_begin(const struct thread_ring *t, uint64_t tail)
+{
+        uint64_t from = places[t->track].from_bytes;
+
+        return tail > from ? tail : from;
+}
+
+/* False if the recorder seems to have been killed, or stopped: then no more memory is filled for it. */
+static bool recorder_reads(void)
+{
+        uint32_t now = __atomic_load_n(&client_self.region.header->recorder_beat, __ATOMIC_RELAXED);
+        uint64_t since_ns = __atomic_load_n(&beat.since_ns, __ATOMIC_RELAXED);
+        uint64_t now_ns = ticks_kernel_ns();
+
+        if (since_ns != 0 && __atomic_load_n(&beat.seen, __ATOMIC_RELAXED) == now)
+                return now_ns - since_ns < BEAT_NS;
+        __atomic_store_n(&beat.seen, now, __ATOMIC_RELAXED);
+        __atomic_store_n(&beat.since_ns, now_ns, __ATOMIC_RELAXED);
+        return true;
+}
+
+/* Takes the free chunk with the lowest number: it was used last, and is in the caches.  Returns its number + 1, or 0. */
+static uint32_t take_chunk(void)
+{
+        const struct region_memory *region = &client_self.region;
+        uint32_t allowed = __atomic_load_n(&region->header->n_chunks_allowed, __ATOMIC_RELAXED);
+
+        if (allowed > region->n_chunks)
+                allowed = region->n_chunks;
+        if (allowed == 0 || !recorder_reads())
+                return 0;
+        for (uint32_t first = 0; first < allowed; first += BITS_OF_WORD) {
+                uint64_t *word = &region->free_chunks[first / BITS_OF_WORD];
+                uint64_t wanted = allowed - first < BITS_OF_WORD ? (UINT64_C(1) << (allowed - first)) - 1
+                                                                 : UINT64_MAX;
+                uint64_t bits = __atomic_load_n(word, __ATOMIC_RELAXED) & wanted;
+
+                while (bits != 0) {
+                        uint64_t bit = bits & -bits;
+
+                        /* Acquire pairs with the recorder's release: it has read what we will overwrite. */
+                        bits = __atomic_fetch_and(word, ~bit, __ATOMIC_ACQUIRE) & wanted;
+                        if (bits & bit)
+                                return first + (uint32_t)__builtin_ctzll(bit) + 1;
+                }
+        }
+        return 0;
+}
+
+static void give_chunk_back(uint32_t chunk)
+{
+        uint32_t index = chunk - 1;
+
+        (void)__atomic_fetch_or(&client_self.region.free_chunks[index / BITS_OF_WORD],
+                                UINT64_C(1) << index % BITS_OF_WORD, __ATOMIC_RELEASE);
+}
+
+/* The next place, as a link tells it; 0 = there is none. */
+static uint32_t find_next(const struct thread_ring *t, const struct place *p, uint64_t n_bytes)
+{
+        struct region_memory *region = &client_self.region;
+        /* Pairs with the release of the tail in client_region_drain(), as in look_for_room(). */
+        uint64_t tail = __atomic_load_n(&t->slot->tail_bytes, __ATOMIC_ACQUIRE);
+        uint32_t chunk;
+
+        /* More than that is read: the recorder has followed the link out of the ring, and needs it no more. */
+        if (p->chunk && tail > p->left_bytes && n_bytes <= region->ring_bytes)
+                return CLIENT_ABI_CHUNK_IS_RING;
+        if (n_bytes > region->chunk_bytes)
+                return 0;
+        chunk = take_chunk();
+        if (chunk && region_memory_open_chunk(region, chunk - 1) < 0) {
+                give_chunk_back(chunk);
+                return 0;
+        }
+        return chunk;
+}
+
+bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
+{
+        struct place *p = &places[t->track];
+        struct client_abi_link *link = link_of(t, p);
+        uint32_t next = find_next(t, p, n_bytes);
+
+        if (next == 0)
+                return false;
+        if (p->chunk == 0)
+                p->left_bytes = t->head_bytes;
+        p->chunk = next == CLIENT_ABI_CHUNK_IS_RING ? 0 : next;
+        p->from_bytes = t->head_bytes;
+        /* What is entered leads nowhere yet: the release below publishes that as well. */
+        __atomic_store_n(&link_of(t, p)->next, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&link->at_bytes, t->head_bytes, __ATOMIC_RELAXED);
+        /* Pairs with the acquire in ring_reader_drain(). */
+        __atomic_store_n(&link->next, next, __ATOMIC_RELEASE);
+        write_to(t, p);
+        return true;
+}
+
+void ring_chunks_wake_recorder(void)
+{
+        uint32_t *bell = &client_self.region.header->bell;
+        int saved_errno = errno;
+
+        if (__atomic_load_n(bell, __ATOMIC_RELAXED) != 1 ||
+            __atomic_exchange_n(bell, 0, __ATOMIC_ACQ_REL) != 1)
+                return;
+        (void)syscall(SYS_futex, bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+        errno = saved_errno;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/spare_memory.h - how much memory a program may fill with events that are not read yet
+ *
+ * Way of the data:  the machine's memory, cgroup2 -> [spare_memory] -> zone_source, the command's environment
+ *
+ * What a program writes when its rings are full lies in memory that is charged
+ * to the program.  So the default is a small part of the machine's memory, and
+ * of what the program's own cgroups allow.
+ */
+#ifndef SAMPLER_SPARE_MEMORY_H
+#define SAMPLER_SPARE_MEMORY_H
+
+#include "sampler/cgroup_folder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SPARE_MEMORY_RING_BYTES (UINT64_C(1) << 20) /* what a thread's ring has anyhow */
+#define SPARE_MEMORY_BYTES_MAX  (UINT64_C(960) << 20)
+
+struct spare_memory {
+        uint64_t wanted_bytes; /* what the user said; 0 = nothing */
+        struct cgroup_mount mount;
+        bool has_mount;
+};
+
+/* @wanted_bytes: what rings and spare memory of each thread are to have, 0 = the default.  Reads files. */
+void spare_memory_init(struct spare_memory *m, uint64_t wanted_bytes);
+
+/* For a process; 0 = this one.  Reads a few files.  Returns 0 if rings are to be all that there is. */
+uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid);
+
+/* The largest power of two that is not above it, and no ring's limit: for clients that have rings alone. */
+uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes);
+
+/*
+ * spare_memory_of_group() - what a cgroup with its parents leaves
+ * @folder:  of the cgroup
+ * @top:     of the topmost one that is looked at
+ * Returns UINT64_MAX where there is no limit.
+ */
+uint64_t spare_memory_of_group(const char *folder, const char *top);
+
+#endif /* SAMPLER_SPARE_MEMORY_H */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/spare_memory.c: the default follows the machine and every cgroup above the program; what was asked for is not cut */
+#include "sampler/spare_memory.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MB (UINT64_C(1) << 20)
+
+static char top[] = "/tmp/spare_memory.XXXXXX";
+
+static void put(const char *folder, const char *name, const char *text)
+{
+        char path[200];
+        FILE *f;
+
+        (void)snprintf(path, sizeof(path), "%s%s/%s", top, folder, name);
+        f = fopen(path, "w");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_int_ge(fputs(text, f), 0);
+        ck_assert_int_eq(fclose(f), 0);
+}
+
+static uint64_t of_group(const char *folder)
+{
+        char path[200];
+
+        (void)snprintf(path, sizeof(path), "%s%s", top, folder);
+        return spare_memory_of_group(path, top);
+}
+
+START_TEST(test_groups)
+{
+        char path[200];
+
+        ck_assert_ptr_nonnull(mkdtemp(top));
+        (void)snprintf(path, sizeof(path), "%s/outer", top);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+        (void)snprintf(path, sizeof(path), "%s/outer/inner", top);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+
+        ck_assert_uint_eq(of_group("/outer/inner"), UINT64_MAX);
+        put("/outer/inner", "memory.max", "max\n");
+        ck_assert_uint_eq(of_group("/outer/inner"), UINT64_MAX);
+        put("/outer", "memory.max", "838860800\n");
+        put("/outer", "memory.current", "0\n");
+        ck_assert_uint_eq(of_group("/outer/inner"), 100 * MB);
+        put("/outer", "memory.current", "796917760\n"); /* 40 MB are left */
+        ck_assert_uint_eq(of_group("/outer/inner"), 10 * MB);
+        put("/outer/inner", "memory.max", "8388608\n");
+        put("/outer/inner", "memory.current", "0\n");
+        ck_assert_uint_eq(of_group("/outer/inner"), 1 * MB);
+        put("/outer/inner", "memory.current", "9999999\n");
+        ck_assert_uint_eq(of_group("/outer/inner"), 0);
+
+        (void)snprintf(path, sizeof(path), "rm -r %s", top);
+        ck_assert_int_eq(system(path), 0); /* NOLINT(cert-env33-c): a path of our own */
+}
+END_TEST
+
+START_TEST(test_wanted)
+{
+        struct spare_memory m;
+
+        spare_memory_init(&m, 64 * MB);
+        ck_assert_uint_eq(spare_memory_of_process(&m, 0), 64 * MB);
+        spare_memory_init(&m, 1 * MB);
+        ck_assert_uint_eq(spare_memory_of_process(&m, 0), 0);
+        spare_memory_init(&m, 0);
+        ck_assert_uint_le(spare_memory_of_process(&m, 0), SPARE_MEMORY_BYTES_MAX);
+        ck_assert_uint_eq(spare_memory_old_ring_bytes(4096), 4096);
+        ck_assert_uint_eq(spare_memory_old_ring_bytes(5 * MB), 4 * MB);
+        ck_assert_uint_eq(spare_memory_old_ring_bytes(960 * MB), 256 * MB);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/spare_memory");
+        TCase *tc = tcase_create("spare_memory");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_groups);
+        tcase_add_test(tc, test_wanted);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
