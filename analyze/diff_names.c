@@ -119,6 +119,8 @@ static struct report_string function_words(const struct trace_dictionary *d, con
         switch ((enum function_kind)function->kind) {
         case FUNCTION_NAMED:
         case FUNCTION_MARK:
+        case FUNCTION_UNNAMED:
+        case FUNCTION_KIND_COUNT:
                 return diff_names_plain_function(report_string_of(d, function->name));
         case FUNCTION_NO_SYMBOL:
         case FUNCTION_STALE_FILE:

@@ -53,7 +53,8 @@ static struct function describe(const struct trace_dictionary *d, uint32_t modul
                 return function;
         if (symbol->function != 0) {
                 function.name = symbol->function;
-                function.kind = FUNCTION_NAMED;
+                function.kind = (symbol->flags & TRACE_SYMBOL_UNNAMED) != 0 ? FUNCTION_UNNAMED
+                                                                            : FUNCTION_NAMED;
         } else if (symbol->flags & TRACE_SYMBOL_STALE_FILE) {
                 function.kind = FUNCTION_STALE_FILE;
         }

@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_dictionary (frames, modules, symbols) -> [function_table] -> label_tree, report
  *
- * A function is a name in a module; the module is known by its path.  Frames
- * without a name are one "function" a module, by the reason why there is no
- * name.  A frame in inlined code has several functions, the innermost first.
+ * A function is a name in a module; the module is known by its path.  A function
+ * without a symbol has one made of where it begins.  Frames without either are one
+ * "function" a module, by the reason why there is no name.  A frame in inlined code has several functions, the innermost first.
  *
  * Made once, when the trace was read to its end.  Borrows nothing.
  */
@@ -30,12 +30,14 @@ enum function_kind {
         FUNCTION_NO_MODULE = 3,    /* the address lies outside of every known mapping */
         FUNCTION_NO_CALLSTACK = 4, /* not even an address was recorded */
         FUNCTION_MARK = 5,         /* no function: `name` is said in its place, as "[truncated]" */
+        FUNCTION_UNNAMED = 6,      /* no symbol; `name` is made of the module and its first address */
+        FUNCTION_KIND_COUNT
 };
 
 /* Compared as bytes. */
 struct function {
         uint32_t module; /* string: its path; 0 = none */
-        uint32_t name;   /* string; 0 unless FUNCTION_NAMED or FUNCTION_MARK */
+        uint32_t name;   /* string; 0 unless FUNCTION_NAMED, FUNCTION_UNNAMED or FUNCTION_MARK */
         uint32_t kind;   /* enum function_kind */
 };
 

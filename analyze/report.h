@@ -64,7 +64,7 @@ struct report_event {
 
 struct report_function {
         uint32_t label;              /* in the table of functions */
-        struct report_string name;   /* empty unless FUNCTION_NAMED or FUNCTION_MARK */
+        struct report_string name;   /* empty unless FUNCTION_NAMED, FUNCTION_UNNAMED or FUNCTION_MARK */
         struct report_string module; /* path */
         enum function_kind kind;
         struct sample_sum self, total;

@@ -4,6 +4,7 @@
 #include "analyze/missing_images.h"
 #include "analyze/report.h"
 #include "analyze/trace_totals.h"
+#include "analyze/unnamed_modules.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 
@@ -150,48 +151,62 @@ static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
         return 0;
 }
 
+/* One line a module, however many functions of it have no symbol. */
 static int add_unnamed_modules(struct report *report)
 {
-        for (uint32_t i = 0; i < report->functions.n_rows; i++) {
-                const struct report_function *function = &report->functions.rows[i];
-                struct report_gap gap = {
+        const struct trace_dictionary *d = report->samples.dictionary;
+        struct unnamed_module *rows = NULL;
+        size_t n_rows = 0;
+        int r = unnamed_modules_find(report, &rows, &n_rows);
+
+        for (size_t i = 0; r == 0 && i < n_rows; i++) {
+                const struct report_gap gap = {
                         .source = REPORT_GAP_ANALYSIS,
+                        .code = "NO_SYMBOLS",
+                        .words =
+                                rows[i].has_addresses
+                                        ? "has no symbols for them; functions are named after their addresses"
+                                        : "has no symbols for them",
+                        .advice = rows[i].advice,
+                        .detail = report_string_of(d, rows[i].path),
+                        .count = rows[i].self.n_samples,
+                        .share = report_share(rows[i].self.weight, report->event->sum.weight),
+                };
+
+                if (gap.share >= SHARE_WORTH_SAYING)
+                        r = add_gap(&report->gaps, &gap);
+        }
+        free(rows);
+        return r;
+}
+
+/* Samples that no module can name, or whose module is another file now. */
+static int add_nameless(struct report *report)
+{
+        static const struct gap_text texts[FUNCTION_KIND_COUNT] = {
+                [FUNCTION_STALE_FILE] = { "STALE_FILE",
+                                          "is another file now, of another build-id or content: its "
+                                          "symbols were not used" },
+                [FUNCTION_NO_MODULE] = { "NO_MODULE", "samples at addresses outside of every known module" },
+                [FUNCTION_NO_CALLSTACK] = { "NO_CALLSTACK", "samples without a callstack" },
+        };
+        int r = add_unnamed_modules(report);
+
+        for (uint32_t i = 0; r == 0 && i < report->functions.n_rows; i++) {
+                const struct report_function *function = &report->functions.rows[i];
+                const struct report_gap gap = {
+                        .source = REPORT_GAP_ANALYSIS,
+                        .code = texts[function->kind].code,
+                        .words = texts[function->kind].words,
                         .detail = function->module,
                         .count = function->self.n_samples,
                         .share = report_share(function->self.weight, report->event->sum.weight),
                 };
-                int r;
 
-                if (function->kind == FUNCTION_NAMED || function->kind == FUNCTION_MARK)
-                        continue;
-                if (gap.share < SHARE_WORTH_SAYING)
-                        continue;
-                switch (function->kind) {
-                case FUNCTION_NAMED:
-                case FUNCTION_MARK:
-                case FUNCTION_NO_SYMBOL:
-                        gap.code = "NO_SYMBOLS";
-                        gap.words = "has no symbols for them";
-                        break;
-                case FUNCTION_STALE_FILE:
-                        gap.code = "STALE_FILE";
-                        gap.words =
-                                "is another file now, of another build-id or content: its symbols were not used";
-                        break;
-                case FUNCTION_NO_MODULE:
-                        gap.code = "NO_MODULE";
-                        gap.words = "samples at addresses outside of every known module";
-                        break;
-                case FUNCTION_NO_CALLSTACK:
-                        gap.code = "NO_CALLSTACK";
-                        gap.words = "samples without a callstack";
-                        break;
-                }
-                r = add_gap(&report->gaps, &gap);
-                if (r < 0)
-                        return r;
+                if (gap.code && gap.share >= SHARE_WORTH_SAYING)
+                        r = add_gap(&report->gaps, &gap);
         }
-        return 0;
+        return r;
 }
 
 static const char *const image_words[TRACE_IMAGE_STATE_COUNT] = {
@@ -248,7 +263,7 @@ static int add_samples(struct report *report, const struct trace_dictionary *d)
                         return 0; /* was said already */
         }
         if (trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
-                return add_unnamed_modules(report);
+                return add_nameless(report);
         gap.code = "NO_SYMBOLS_AT_ALL";
         gap.words = "the trace holds no symbols: functions have no names";
         return add_gap(&report->gaps, &gap);

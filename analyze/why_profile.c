@@ -202,7 +202,9 @@ static bool consider(const struct why_profile *p, const struct why_tally *t, uin
 /* Marks and other things that are no functions name nothing. */
 static bool is_nameable(const struct why_profile *p, uint32_t label)
 {
-        return function_table_get(p->functions, label)->kind == FUNCTION_NAMED;
+        uint32_t kind = function_table_get(p->functions, label)->kind;
+
+        return kind == FUNCTION_NAMED || kind == FUNCTION_UNNAMED;
 }
 
 static struct candidate choose(struct why_profile *p, const struct why_tally *t)

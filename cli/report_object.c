@@ -72,6 +72,10 @@ json_t *report_object_kind(enum function_kind kind)
                 return json_string("no_callstack");
         case FUNCTION_MARK:
                 return json_string("mark");
+        case FUNCTION_UNNAMED:
+                return json_string("unnamed");
+        case FUNCTION_KIND_COUNT:
+                break;
         }
         return json_string("named");
 }

@@ -367,6 +367,8 @@ static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
                 } else {
                         text_line_add(line, "%s: %s", gap->words, text_number_share(gap->share).text);
                 }
+                if (gap->advice)
+                        text_line_add(line, "; %s", gap->advice);
                 return;
         }
         text_line_add(line, "%s", gap->words);

@@ -109,6 +109,8 @@ struct trace_symbol {
 
 #define TRACE_SYMBOL_INLINED    UINT32_C(1) /* inlined into the function of the next row */
 #define TRACE_SYMBOL_STALE_FILE UINT32_C(2) /* the file there is another one now; not believed, no name */
+#define TRACE_SYMBOL_UNNAMED \
+        UINT32_C(4) /* no symbol: `function` is made of the module and its first address */
 
 struct trace_loss {
         uint32_t reason; /* enum trace_loss_reason */

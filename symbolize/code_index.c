@@ -195,16 +195,32 @@ static int read_unit(struct code_index *index, struct indexed_unit *indexed)
         return r < 0 ? r : code_unit_builder_finish(b, &indexed->unit);
 }
 
-uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_place *ret_places,
-                         uint32_t n_max)
+/* The unit that covers @svma, read; NULL if none does. */
+static const struct code_unit *find_unit(struct code_index *index, uint64_t svma)
 {
         uint32_t number = address_map_find(&index->directory, svma);
 
         if (number == ADDRESS_MAP_NONE)
-                return 0;
+                return NULL;
         if (!index->units[number].is_read)
                 (void)read_unit(index, &index->units[number]);
-        return code_unit_find(&index->units[number].unit, svma, ret_places, n_max);
+        return &index->units[number].unit;
+}
+
+uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_place *ret_places,
+                         uint32_t n_max)
+{
+        const struct code_unit *unit = find_unit(index, svma);
+
+        return unit ? code_unit_find(unit, svma, ret_places, n_max) : 0;
+}
+
+bool code_index_find_extent(struct code_index *index, uint64_t svma, uint64_t *ret_start_svma,
+                            uint64_t *ret_end_svma)
+{
+        const struct code_unit *unit = find_unit(index, svma);
+
+        return unit && code_unit_find_extent(unit, svma, ret_start_svma, ret_end_svma);
 }
 
 int code_index_complete(struct code_index *index, struct error *err)

@@ -49,6 +49,10 @@ void code_index_free(struct code_index *index);
 uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_place *ret_places,
                          uint32_t n_max);
 
+/* The extent of the function at an address, as code_unit_find_extent(). */
+bool code_index_find_extent(struct code_index *index, uint64_t svma, uint64_t *ret_start_svma,
+                            uint64_t *ret_end_svma);
+
 /* Reads all units.  Returns 0 or -ENOMEM. */
 int code_index_complete(struct code_index *index, struct error *err);
 

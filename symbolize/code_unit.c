@@ -155,3 +155,76 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
         }
         return n;
 }
+
+/* ---- extents -------------------------------------------------------------------------------------------- */
+
+/* Addresses of one bucket in which one node holds: [start, end). */
+struct piece {
+        uint32_t node;
+        uint64_t start, end; /* relative */
+};
+
+static bool find_piece(const struct code_unit *unit, const struct layout *l, uint32_t relative,
+                       struct piece *ret_piece)
+{
+        uint32_t number = relative >> (unit->bucket_shift & 31), n_buckets = code_unit_buckets(unit);
+        bool is_last = number + 1 >= n_buckets;
+        struct bucket bucket = find_bucket(unit, l, relative);
+        struct piece piece = { .node = bucket.node };
+        uint32_t at;
+
+        if (!bucket.bytes)
+                return false;
+        piece.start = (uint64_t)(is_last ? n_buckets - 1 : number) << (unit->bucket_shift & 31);
+        piece.end = is_last ? UINT32_MAX : piece.start + (UINT64_C(1) << (unit->bucket_shift & 31));
+        at = count_not_above(bucket.segments, bucket.n_segments, relative);
+        if (at > 0) {
+                piece.start = load_u32(bucket.segments, at - 1);
+                piece.node = load_u32(bucket.segments, (size_t)bucket.n_segments + at - 1);
+        }
+        if (at < bucket.n_segments)
+                piece.end = load_u32(bucket.segments, at);
+        *ret_piece = piece;
+        return piece.start <= relative && relative < piece.end;
+}
+
+/* The function that a node was inlined into; CODE_UNIT_NONE if there is none. */
+static uint32_t find_root(const struct code_unit *unit, const struct layout *l, uint32_t node)
+{
+        while (node < unit->n_nodes) {
+                struct code_node found = load_node(l, node);
+
+                if (found.parent >= node)
+                        return node;
+                node = found.parent;
+        }
+        return CODE_UNIT_NONE;
+}
+
+bool code_unit_find_extent(const struct code_unit *unit, uint64_t svma, uint64_t *ret_start_svma,
+                           uint64_t *ret_end_svma)
+{
+        uint64_t relative = svma - unit->base_svma;
+        struct piece whole, next;
+        struct layout l;
+        uint32_t root;
+
+        if (!unit->bytes || svma < unit->base_svma || relative >= UINT32_MAX)
+                return false;
+        l = lay_out(unit);
+        if (!find_piece(unit, &l, (uint32_t)relative, &whole))
+                return false;
+        root = find_root(unit, &l, whole.node);
+        if (root == CODE_UNIT_NONE)
+                return false;
+        /* Pieces are never empty, so that each step leads on, also in a damaged block. */
+        while (whole.start > 0 && find_piece(unit, &l, (uint32_t)whole.start - 1, &next) &&
+               find_root(unit, &l, next.node) == root)
+                whole.start = next.start;
+        while (whole.end < UINT32_MAX && find_piece(unit, &l, (uint32_t)whole.end, &next) &&
+               find_root(unit, &l, next.node) == root)
+                whole.end = next.end;
+        *ret_start_svma = unit->base_svma + whole.start;
+        *ret_end_svma = unit->base_svma + whole.end;
+        return true;
+}

@@ -71,6 +71,14 @@ size_t code_unit_bytes(const struct code_unit *unit);
 uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code_place *ret_places,
                         uint32_t n_max);
 
+/*
+ * code_unit_find_extent() - where the function at an address begins and ends, with all that is inlined into it
+ * @ret_end_svma:  the first address after it
+ * Of a function in several parts, those of the part.  Returns false if no function holds the address.
+ */
+bool code_unit_find_extent(const struct code_unit *unit, uint64_t svma, uint64_t *ret_start_svma,
+                           uint64_t *ret_end_svma);
+
 static inline uint64_t code_pack(uint64_t file, uint64_t line, uint64_t column)
 {
         file = file >> CODE_FILE_BITS ? 0 : file;

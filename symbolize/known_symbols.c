@@ -13,6 +13,7 @@
 /* How much a group says; more is better. */
 struct value {
         bool is_named, has_line;
+        bool is_unnamed; /* only where the function begins is known */
 };
 
 static const struct trace_symbol *symbol_row(const struct trace_dictionary *d, uint32_t id)
@@ -60,12 +61,20 @@ static uint32_t next_row(const struct trace_dictionary *d, uint32_t id)
         return id + 1;
 }
 
+static void add_name(struct value *value, bool has_text, uint32_t flags)
+{
+        bool is_unnamed = (flags & TRACE_SYMBOL_UNNAMED) != 0;
+
+        value->is_named |= has_text && !is_unnamed;
+        value->is_unnamed |= has_text && is_unnamed;
+}
+
 static struct value value_of_rows(const struct trace_dictionary *d, uint32_t first)
 {
         struct value value = { .is_named = false };
 
         for (uint32_t id = first; id != 0; id = next_row(d, id)) {
-                value.is_named |= symbol_row(d, id)->function != 0;
+                add_name(&value, symbol_row(d, id)->function != 0, symbol_row(d, id)->flags);
                 value.has_line |= symbol_row(d, id)->line != 0;
         }
         return value;
@@ -76,7 +85,7 @@ static struct value value_of_record(const struct symbol_stream_record *record)
         struct value value = { .is_named = false };
 
         for (uint32_t i = 0; i < record->n_rows; i++) {
-                value.is_named |= record->rows[i].function.n_bytes > 0;
+                add_name(&value, record->rows[i].function.n_bytes > 0, record->rows[i].flags);
                 value.has_line |= record->rows[i].line != 0;
         }
         return value;
@@ -118,7 +127,8 @@ bool known_symbols_is_news(const struct known_symbols *k, const struct symbol_st
                 return true;
         old = value_of_rows(k->dictionary, first);
         new = value_of_record(record);
-        if ((old.is_named && !new.is_named) || (old.has_line && !new.has_line))
+        if ((old.is_named && !new.is_named) || (old.has_line && !new.has_line) ||
+            (old.is_unnamed && !new.is_unnamed && !new.is_named))
                 return false;
         return !is_equal(k->dictionary, first, record);
 }
@@ -146,6 +156,7 @@ int known_symbols_count(const struct trace_dictionary *dictionary, struct known_
                         value = value_of_rows(dictionary, all.first_rows[i]);
                 totals.n_frames++;
                 totals.n_named += value.is_named;
+                totals.n_unnamed += !value.is_named && value.is_unnamed;
                 totals.n_lines += value.has_line;
         }
         known_symbols_deinit(&all);

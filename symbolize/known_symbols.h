@@ -6,7 +6,7 @@
  *
  * A later group of rows replaces an earlier one, so a group that says less than
  * the one before must not be written: a line is not given away for a name alone,
- * nor a name for the word that a file differs.  Made before rows are added.
+ * nor a name for the word that a file differs, nor a symbol for a function's address.  Made before rows are added.
  */
 #ifndef SYMBOLIZE_KNOWN_SYMBOLS_H
 #define SYMBOLIZE_KNOWN_SYMBOLS_H
@@ -35,6 +35,7 @@ bool known_symbols_is_news(const struct known_symbols *k, const struct symbol_st
 struct known_symbols_totals {
         uint64_t n_frames; /* that could have a name: all but marks, and addresses outside of everything */
         uint64_t n_named, n_lines;
+        uint64_t n_unnamed; /* that have no symbol, but are told apart by where their function begins */
 };
 
 /* Of the whole trace, with all rows that it has now. */

@@ -31,6 +31,7 @@ struct listing_reader {
         struct elf_image *image; /* NULL: the code has no file */
         int fd;                  /* that the image is read from; -1 */
         char *path;              /* heap: of that file; NULL */
+        char *name;              /* heap: of the module; NULL */
         struct module_symbols *module;
         struct disassembler *disassembler;
         uint16_t machine;
@@ -105,8 +106,10 @@ static int open_image(struct listing_reader *l, struct error *err)
                 return error_set(err, -EBADMSG, "the image cannot be read");
         l->file = (const uint8_t *)bytes;
         l->machine = header.e_machine;
+        l->name = request->path ? module_symbols_copy_name(request->path, strlen(request->path)) : NULL;
         r = module_symbols_open(l->image,
                                 &(struct module_symbols_options){ .path = l->path ? l->path : request->path,
+                                                                  .name = l->name,
                                                                   .search = request->search },
                                 &l->module, err);
         if (r < 0)
@@ -354,5 +357,6 @@ int listing_reader_run(const struct listing_request *request, struct code_listin
         elf_image_close(l.image);
         io_close(&l.fd);
         free(l.path);
+        free(l.name);
         return r;
 }

@@ -6,13 +6,20 @@
 #include "symbolize/code_index.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/function_bounds.h"
 #include "symbolize/saved_index.h"
 #include "symbolize/symbol_table.h"
 #include "symbolize/symbolizer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define UNNAMED_BYTES     512 /* of a name; a module's longer one is cut */
+#define UNNAMED_END_BYTES 20  /* "+0x", 16 digits, NUL */
 
 struct module_symbols {
         const struct elf_image *image;
@@ -26,6 +33,11 @@ struct module_symbols {
                 function_names; /* heap; ids in symbol_names for entries of `functions`, 0 = not asked for yet */
         struct code_names symbol_names; /* readable names of `functions` */
         struct code_index *code;        /* NULL without debug information */
+
+        const char *name; /* borrowed; of the module, NULL = functions without a symbol have none */
+        struct function_bounds bounds; /* loaded when the first address without a symbol comes */
+        bool has_bounds;
+        char unnamed[UNNAMED_BYTES]; /* the latest name of a function without a symbol */
 
         struct code_place places[SYMBOLIZER_CHAIN_MAX];
         struct symbol found[SYMBOLIZER_CHAIN_MAX];
@@ -69,6 +81,7 @@ int module_symbols_open(const struct elf_image *image, const struct module_symbo
         if (!module)
                 return error_set(err, -ENOMEM, "no memory for the symbols of a module");
         module->image = image;
+        module->name = options->name;
         code_names_init(&module->symbol_names);
         if (options->index && saved_index_open(&module->saved, image, options->index, options->index_bytes)) {
                 module->is_saved = true;
@@ -102,6 +115,7 @@ void module_symbols_close(struct module_symbols *module)
         code_names_deinit(&module->symbol_names);
         symbol_table_deinit(&module->functions);
         debug_files_close(module->files);
+        function_bounds_deinit(&module->bounds);
         free(module);
 }
 
@@ -146,11 +160,58 @@ static const char *find_path(const struct module_symbols *module, uint32_t id)
                                 : code_names_path(code_index_names(module->code), id);
 }
 
+char *module_symbols_copy_name(const char *path, size_t n_bytes)
+{
+        static const char deleted[] = " (deleted)", ending[] = ".so";
+        const size_t deleted_bytes = sizeof(deleted) - 1, ending_bytes = sizeof(ending) - 1;
+        const char *slash, *at;
+
+        if (n_bytes > deleted_bytes && memcmp(path + n_bytes - deleted_bytes, deleted, deleted_bytes) == 0)
+                n_bytes -= deleted_bytes;
+        slash = n_bytes > 0 ? memrchr(path, '/', n_bytes - 1) : NULL;
+        if (slash) {
+                n_bytes -= (size_t)(slash + 1 - path);
+                path = slash + 1;
+        }
+        /* Versions are in no name: "libz.so.1.2.13" is "libz". */
+        for (at = path; n_bytes > 0 && (at = memmem(at, n_bytes - (size_t)(at - path), ending, ending_bytes));
+             at += ending_bytes)
+                if (at > path && ((size_t)(at - path) + ending_bytes == n_bytes || at[ending_bytes] == '.')) {
+                        n_bytes = (size_t)(at - path);
+                        break;
+                }
+        return n_bytes > 0 ? strndup(path, n_bytes) : NULL;
+}
+
+/* NULL if no unwind information tells. */
+static const struct function_bound *find_bound(struct module_symbols *module, uint64_t svma)
+{
+        if (!module->has_bounds) {
+                module->has_bounds = true;
+                if (function_bounds_load(&module->bounds, module->image) < 0)
+                        function_bounds_deinit(&module->bounds); /* without memory they have no names */
+        }
+        return function_bounds_find(&module->bounds, svma);
+}
+
+/* "libruby-3.1+0x1a20", valid until the next call; NULL if nothing tells where the function begins. */
+static const char *make_name(struct module_symbols *module, uint64_t svma)
+{
+        const struct function_bound *bound = module->name ? find_bound(module, svma) : NULL;
+
+        if (!bound)
+                return NULL;
+        (void)snprintf(module->unnamed, sizeof(module->unnamed), "%.*s+0x%" PRIx64,
+                       (int)sizeof(module->unnamed) - UNNAMED_END_BYTES, module->name, bound->start_svma);
+        return module->unnamed;
+}
+
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols)
 {
         struct saved_function function = { .name = NULL };
         bool is_function = find_function(module, svma, &function);
         uint32_t n = find_places(module, svma);
+        bool is_known = is_function || n > 0;
 
         for (uint32_t i = 0; i < n; i++) {
                 const struct code_place *place = &module->places[i];
@@ -167,10 +228,15 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
                 };
         }
         if (n == 0) {
-                if (!is_function)
-                        return 0;
                 module->found[0] = (struct symbol){ .function = function.name };
                 n = 1;
+        }
+        if (!module->found[n - 1].function) {
+                module->found[n - 1].function = make_name(module, svma);
+                if (module->found[n - 1].function)
+                        module->found[n - 1].flags |= TRACE_SYMBOL_UNNAMED;
+                else if (!is_known)
+                        return 0;
         }
         *ret_symbols = module->found;
         return n;
@@ -179,10 +245,24 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
 int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range)
 {
         struct saved_function function;
+        const struct function_bound *bound;
+        struct function_range range;
 
-        if (!find_function(module, svma, &function))
+        if (find_function(module, svma, &function)) {
+                *ret_range = (struct function_range){ function.start_svma, function.end_svma };
+                return 1;
+        }
+        if (module->is_saved
+                    ? saved_index_find_extent(&module->saved, svma, &range.start_svma, &range.end_svma)
+                    : module->code && code_index_find_extent(module->code, svma, &range.start_svma,
+                                                             &range.end_svma)) {
+                *ret_range = range;
+                return 1;
+        }
+        bound = find_bound(module, svma);
+        if (!bound)
                 return 0;
-        *ret_range = (struct function_range){ function.start_svma, function.end_svma };
+        *ret_range = (struct function_range){ bound->start_svma, bound->end_svma };
         return 1;
 }
 

@@ -5,8 +5,10 @@
  * Way of the data:  elf_image -> [module_symbols] -> symbolizer
  *
  * Puts together the symbol table (names of functions), stubs of the PLT, and the
- * debug information (inlined calls, files and lines).  What is missing or damaged
- * is left out, the rest is used.  An object belongs to one thread at a time.
+ * debug information (inlined calls, files and lines).  A function that none of them
+ * names is called by its module and its first address in the file, which the unwind
+ * information tells: "libruby-3.1+0x1a20", TRACE_SYMBOL_UNNAMED.  What is missing or
+ * damaged is left out, the rest is used.  An object belongs to one thread at a time.
  */
 #ifndef SYMBOLIZE_MODULE_SYMBOLS_H
 #define SYMBOLIZE_MODULE_SYMBOLS_H
@@ -22,7 +24,9 @@ struct symbol;
 struct symbol_search;
 
 struct module_symbols_options {
-        const char *path;                   /* to look for debug files beside it; NULL = it is in no folder */
+        const char *path; /* to look for debug files beside it; NULL = it is in no folder */
+        const char *
+                name; /* of the module, to call functions without a symbol by; NULL = they are not called anything */
         const struct symbol_search *search; /* NULL = the machine's own folders */
         const uint8_t *index; /* that module_symbols_save() made; NULL = none.  Checked as foreign bytes */
         size_t index_bytes;
@@ -41,6 +45,13 @@ struct function_range {
 int module_symbols_open(const struct elf_image *image, const struct module_symbols_options *options,
                         struct module_symbols **ret_module, struct error *err);
 
+/*
+ * module_symbols_copy_name() - what a module is called in the names of its functions without a symbol
+ * @path:  as a trace has it: "/usr/lib/libruby-3.1.so.3.1.2 (deleted)" -> "libruby-3.1", "[vdso]" -> "[vdso]"
+ * Heap, the caller's; NULL without memory or a path.
+ */
+char *module_symbols_copy_name(const char *path, size_t n_bytes);
+
 /* NULL is fine. */
 void module_symbols_close(struct module_symbols *module);
 
@@ -52,7 +63,10 @@ void module_symbols_close(struct module_symbols *module);
  */
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols);
 
-/* The extent of the function that @svma is in (not of one inlined there).  Returns 1, or 0 if it is not known. */
+/*
+ * The extent of the function that @svma is in (not of one inlined there): by its symbol, else by the debug information,
+ * else by the unwind information.  Returns 1, or 0 if it is not known.
+ */
 int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range);
 
 /*

@@ -369,16 +369,16 @@ bool saved_index_find_function(const struct saved_index *index, uint64_t svma,
         return true;
 }
 
-uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct code_place *ret_places,
-                          uint32_t n_max)
+/* The unit that covers @svma.  False if none does, or the index is damaged. */
+static bool find_unit(const struct saved_index *index, uint64_t svma, struct code_unit *ret_unit)
 {
         uint32_t number = find_number(index, &directory_parts, &index->directory, svma);
-        struct code_unit unit;
+        struct code_unit unit = { .bytes = NULL };
         struct byte_reader r;
         uint64_t place, n_bytes;
 
         if (number >= index->n_items[SAVED_PART_UNITS])
-                return 0;
+                return false;
         r = item_at(index, SAVED_PART_UNITS, number);
         unit.base_svma = bytes_u64(&r);
         place = bytes_u64(&r);
@@ -389,9 +389,27 @@ uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct
         unit.bucket_shift = (uint8_t)bytes_u32(&r);
         n_bytes = code_unit_bytes(&unit);
         if (n_bytes == 0 || place > index->blocks_bytes || n_bytes > index->blocks_bytes - place)
-                return 0;
+                return false;
         unit.bytes = index->blocks + place;
-        return code_unit_find(&unit, svma, ret_places, n_max);
+        *ret_unit = unit;
+        return true;
+}
+
+uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct code_place *ret_places,
+                          uint32_t n_max)
+{
+        struct code_unit unit;
+
+        return find_unit(index, svma, &unit) ? code_unit_find(&unit, svma, ret_places, n_max) : 0;
+}
+
+bool saved_index_find_extent(const struct saved_index *index, uint64_t svma, uint64_t *ret_start_svma,
+                             uint64_t *ret_end_svma)
+{
+        struct code_unit unit;
+
+        return find_unit(index, svma, &unit) &&
+               code_unit_find_extent(&unit, svma, ret_start_svma, ret_end_svma);
 }
 
 const char *saved_index_name(const struct saved_index *index, uint32_t id)

@@ -84,6 +84,10 @@ bool saved_index_find_function(const struct saved_index *index, uint64_t svma,
 uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct code_place *ret_places,
                           uint32_t n_max);
 
+/* As code_index_find_extent(). */
+bool saved_index_find_extent(const struct saved_index *index, uint64_t svma, uint64_t *ret_start_svma,
+                             uint64_t *ret_end_svma);
+
 /* NULL for 0 and what is not there. */
 const char *saved_index_name(const struct saved_index *index, uint32_t id);
 const char *saved_index_path(const struct saved_index *index, uint32_t id);

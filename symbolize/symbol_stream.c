@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LENGTH_BYTES 4
-#define KNOWN_FLAGS  (TRACE_SYMBOL_INLINED | TRACE_SYMBOL_STALE_FILE)
+#define KNOWN_FLAGS  (TRACE_SYMBOL_INLINED | TRACE_SYMBOL_STALE_FILE | TRACE_SYMBOL_UNNAMED)
 #define ERRNO_MAX    4095
 
 /* Opens a record: its length is filled in when it is whole. */

@@ -274,7 +274,7 @@ static int add_symbols(const struct symbolizer_sink *sink, struct group *group, 
         bool has_name = false, has_line = false;
 
         for (uint32_t i = 0; i < n_symbols; i++) {
-                has_name |= symbols[i].function != NULL;
+                has_name |= symbols[i].function != NULL && !(symbols[i].flags & TRACE_SYMBOL_UNNAMED);
                 has_line |= symbols[i].line != 0;
         }
         group->finding.n_named += has_name;
@@ -338,6 +338,15 @@ static char *copy_module_path(const struct symbolizer *s, const struct group *gr
                        : NULL;
 }
 
+/* What functions without a symbol are called by.  Heap; NULL without memory: they have no names then. */
+static char *copy_module_name(const struct symbolizer *s, const struct group *group)
+{
+        size_t n_bytes;
+        const char *path = trace_dictionary_string(s->dictionary, group->module->path, &n_bytes);
+
+        return module_symbols_copy_name(path, n_bytes);
+}
+
 static struct index_cache_subject subject_of(const struct symbolizer *s, const struct group *group)
 {
         return (struct index_cache_subject){ .dictionary = s->dictionary,
@@ -351,7 +360,9 @@ static int resolve_image(struct symbolizer *s, struct group *group, const struct
                          const struct symbolizer_sink *sink, struct error *err)
 {
         char *module_path = copy_module_path(s, group);
+        char *called = copy_module_name(s, group);
         struct module_symbols_options options = { .path = found->path ? found->path : module_path,
+                                                  .name = called,
                                                   .search = s->options.search };
         struct index_cache_entry entry = { .bytes = NULL };
         struct module_symbols *module = NULL;
@@ -376,6 +387,7 @@ static int resolve_image(struct symbolizer *s, struct group *group, const struct
         }
         index_cache_unmap(&entry);
         free(module_path);
+        free(called);
         return r; /* a broken file costs its own names only */
 }
 

@@ -25,7 +25,7 @@ struct module_sum {
         uint32_t path;   /* string; 0 = outside of every module, or nothing known */
         uint32_t module; /* one of them; 0 = none */
         struct sample_sum self, named;
-        uint64_t weight_by_kind[FUNCTION_MARK + 1];
+        uint64_t weight_by_kind[FUNCTION_KIND_COUNT];
         uint32_t n_functions;
 };
 
@@ -77,7 +77,7 @@ static uint32_t add_up(const struct report *report, struct module_sum *rows)
                 sample_sum_add(&rows[last].self, &rows[i].self);
                 sample_sum_add(&rows[last].named, &rows[i].named);
                 rows[last].n_functions += rows[i].n_functions;
-                for (uint32_t kind = 0; kind <= FUNCTION_MARK; kind++)
+                for (uint32_t kind = 0; kind < FUNCTION_KIND_COUNT; kind++)
                         rows[last].weight_by_kind[kind] += rows[i].weight_by_kind[kind];
         }
 }
@@ -117,7 +117,7 @@ static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
                 return "no callstack was recorded";
         if (weights[FUNCTION_NO_MODULE] != 0)
                 return "outside of every known mapping";
-        if (weights[FUNCTION_STALE_FILE] > weights[FUNCTION_NO_SYMBOL])
+        if (weights[FUNCTION_STALE_FILE] > weights[FUNCTION_NO_SYMBOL] + weights[FUNCTION_UNNAMED])
                 return "the file is another one now: build-id differs";
         if (sum->named.n_samples != 0)
                 return "some addresses have no symbol";

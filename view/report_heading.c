@@ -18,8 +18,9 @@ static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
         const char *detail = n != 0 ? gap->detail.bytes : "";
 
         if (gap->share > 0 && n != 0)
-                view_document_warn(d, "%.*s (%s of the samples) %s", n, detail,
-                                   text_number_share(gap->share).text, gap->words);
+                view_document_warn(d, "%.*s (%s of the samples) %s%s%s", n, detail,
+                                   text_number_share(gap->share).text, gap->words, gap->advice ? "; " : "",
+                                   gap->advice ? gap->advice : "");
         else if (gap->share > 0)
                 view_document_warn(d, "%s: %s", gap->words, text_number_share(gap->share).text);
         else if (gap->count != 0 && n != 0)

@@ -13,6 +13,8 @@ struct report_string report_names_function(struct report_string name, enum funct
         switch (kind) {
         case FUNCTION_NAMED:
         case FUNCTION_MARK:
+        case FUNCTION_UNNAMED:
+        case FUNCTION_KIND_COUNT:
                 break;
         case FUNCTION_NO_SYMBOL:
                 return report_names_words("[no symbol]");

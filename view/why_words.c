@@ -78,6 +78,8 @@ struct report_string why_words_function(const struct why *w, uint32_t label)
                 return words_of("[no callstack]");
         case FUNCTION_NAMED:
         case FUNCTION_MARK:
+        case FUNCTION_UNNAMED:
+        case FUNCTION_KIND_COUNT:
                 break;
         }
         return report_string_of(w->dictionary, f->name);

@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         if (fd < 0 || io_write_all(fd, data, n_bytes, NULL) < 0)
                 abort();
         if (elf_image_open(fd, &image, NULL) == 0) {
-                if (module_symbols_open(image, &(struct module_symbols_options){ .path = NULL }, &module,
+                if (module_symbols_open(image, &(struct module_symbols_options){ .name = "image" }, &module,
                                         NULL) == 0) {
                         look_up(image, module);
                         module_symbols_close(module);

@@ -190,6 +190,47 @@ START_TEST(test_modules_without_symbols_are_named)
 }
 END_TEST
 
+START_TEST(test_functions_without_symbols_are_one_gap)
+{
+        struct trace_builder b;
+        struct report *report;
+        struct report_gap gap;
+        uint32_t event, module, thread;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        module = trace_builder_row(
+                &b, TRACE_TABLE_MODULES,
+                &(struct trace_module){ .kind = TRACE_MODULE_FILE,
+                                        .path = trace_builder_string(&b, "/usr/lib/libfoo.so"),
+                                        .build_id = trace_builder_string(&b, "id") });
+        thread = trace_builder_thread(&b, 10, 11);
+        trace_builder_begin_run(&b, thread);
+        for (uint32_t i = 0; i < 3; i++) {
+                uint32_t frame = trace_builder_frame(&b, module, 0x100 * (i + 1));
+
+                for (uint32_t n = 0; n <= i; n++)
+                        trace_builder_sample(&b, 1000 + 10 * i + n, event, 0,
+                                             trace_builder_stack(&b, 0, frame));
+        }
+        trace_builder_end_run(&b);
+        trace_builder_symbol(&b, 1, "libfoo+0x100", TRACE_SYMBOL_UNNAMED);
+        trace_builder_symbol(&b, 2, "libfoo+0x200", TRACE_SYMBOL_UNNAMED);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+
+        ck_assert_uint_eq(report->functions.n_rows, 3);
+        ck_assert_uint_eq(function_of(&report->functions, "libfoo+0x200")->self.n_samples, 2);
+        ck_assert_int_eq((int)function_of(&report->functions, "libfoo+0x200")->kind, FUNCTION_UNNAMED);
+        gap = gap_of(report, "NO_SYMBOLS");
+        ck_assert(equals(gap.detail, "/usr/lib/libfoo.so"));
+        ck_assert_uint_eq(gap.count, 6);
+        ck_assert(strstr(gap.words, "addresses") && strstr(gap.advice, "debuginfod"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_limits_inside_zones)
 {
         struct report_options options = { .n_zones_inside = 1, .n_functions_inside = 2 };
@@ -595,6 +636,7 @@ int main(void)
 
         tcase_add_test(tc, test_known_shares);
         tcase_add_test(tc, test_modules_without_symbols_are_named);
+        tcase_add_test(tc, test_functions_without_symbols_are_one_gap);
         tcase_add_test(tc, test_limits_inside_zones);
         tcase_add_test(tc, test_the_event_can_be_chosen);
         tcase_add_test(tc, test_empty_trace);

@@ -585,6 +585,18 @@ START_TEST(test_only_news_are_added)
 }
 END_TEST
 
+START_TEST(test_an_address_is_no_name)
+{
+        add_known(1, "name", 0, 0);
+        add_known(2, "module+0x10", 0, TRACE_SYMBOL_UNNAMED);
+        ck_assert_uint_eq(add_again("module+0x10", 0, TRACE_SYMBOL_UNNAMED), 1); /* of the third frame */
+        ck_assert_uint_eq(symbol_row(3)->flags, TRACE_SYMBOL_UNNAMED);
+        ck_assert_uint_eq(add_again(NULL, 0, TRACE_SYMBOL_STALE_FILE), 0);
+        ck_assert_uint_eq(add_again("name", 0, 0), 2);
+        ck_assert_uint_eq(add_again("module+0x10", 0, TRACE_SYMBOL_UNNAMED), 0);
+}
+END_TEST
+
 START_TEST(test_looking_adds_nothing)
 {
         struct symbol_process_options options = no_options;
@@ -630,6 +642,7 @@ int main(void)
         tcase_add_test(tc, test_order_of_ends_does_not_matter);
         tcase_add_test(tc, test_module_that_takes_too_long);
         tcase_add_test(tc, test_only_news_are_added);
+        tcase_add_test(tc, test_an_address_is_no_name);
         tcase_add_test(tc, test_looking_adds_nothing);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
