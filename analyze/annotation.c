@@ -3,6 +3,7 @@
 
 #include "analyze/annotated_code.h"
 #include "analyze/annotation_arrows.h"
+#include "analyze/inlined_code.h"
 #include "analyze/sampled_trace.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
@@ -19,6 +20,25 @@ struct place {
         uint32_t frame;
 };
 
+/* Whether the function was inlined into the one that the code at @frame is of. */
+static bool is_inlined_at(const struct annotation *a, uint32_t frame)
+{
+        const struct trace_dictionary *d = a->trace->dictionary;
+        const struct trace_frame *row = trace_dictionary_row(d, TRACE_TABLE_FRAMES, frame);
+        uint32_t first, n = sampled_trace_symbols(a->trace, frame, &first);
+
+        if (row->module != a->function.module || a->function.name == 0 ||
+            sampled_trace_function(a->trace, frame) == a->function.name)
+                return false;
+        for (uint32_t i = 0; i + 1 < n; i++) {
+                const struct trace_symbol *symbol = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + i);
+
+                if (symbol->function == a->function.name)
+                        return true;
+        }
+        return false;
+}
+
 static bool is_of_function(const struct annotation *a, uint32_t frame)
 {
         const struct trace_frame *row = trace_dictionary_row(a->trace->dictionary, TRACE_TABLE_FRAMES, frame);
@@ -26,6 +46,8 @@ static bool is_of_function(const struct annotation *a, uint32_t frame)
 
         if (row->module != a->function.module)
                 return false;
+        if (a->function.is_inlined)
+                return is_inlined_at(a, frame);
         name = sampled_trace_function(a->trace, frame);
         return name == a->function.name || function_choice_is_part(a->trace, a->function.name, name);
 }
@@ -148,6 +170,8 @@ static int list(struct annotation *a, const struct annotation_options *options, 
                         offsets[n++] = places[i].offset;
         r = n > 0 ? annotated_code_list(a, options, offsets, n) : 0;
         free(offsets);
+        if (r == 0 && a->has_code && a->function.is_inlined)
+                r = inlined_code_keep(&a->listing, report_string_of(a->trace->dictionary, a->function.name));
         if (r == 0 && n > 0 && !a->has_code)
                 r = list_bare(a, places, n_places);
         return r;
@@ -179,10 +203,26 @@ static uint32_t find_instruction(const struct annotation *a, uint64_t offset)
         return UINT32_MAX;
 }
 
+/* Whether the innermost function at @frame is the annotated one, as reports count its own time. */
+static bool is_self(const struct annotation *a, uint32_t frame)
+{
+        uint32_t first, n = sampled_trace_symbols(a->trace, frame, &first);
+        const struct trace_symbol *symbol;
+
+        if (n <= 1)
+                return !a->function.is_inlined;
+        symbol = trace_dictionary_row(a->trace->dictionary, TRACE_TABLE_SYMBOLS, first);
+        return symbol->function == a->function.name;
+}
+
 static void add_sample(struct annotation *a, const struct sample_key *key, const struct sample_sum *sum,
                        uint32_t index)
 {
+        uint32_t frame = leaf_of(a, key);
+
         if (key->event == a->event) {
+                if (is_self(a, frame))
+                        sample_sum_add(&a->self, sum);
                 sample_sum_add(index == UINT32_MAX ? &a->elsewhere : &a->instructions[index].sum, sum);
                 if (index != UINT32_MAX)
                         sample_sum_add(&a->sum, sum);
@@ -211,6 +251,9 @@ static int count(struct annotation *a, const struct place *places, size_t n_plac
 
                 if (frame != 0 && indexes[frame] != 0)
                         add_sample(a, key, &samples->sums[i], indexes[frame] - 2);
+                else if (frame != 0 && key->event == a->event && !a->function.is_inlined &&
+                         is_inlined_at(a, frame))
+                        sample_sum_add(&a->inlined, &samples->sums[i]);
         }
         free(indexes);
         return 0;
@@ -339,6 +382,15 @@ void annotation_deinit(struct annotation *a)
         free(a->line_counters);
         free(a->arrows);
         free(a->lines);
+}
+
+struct report_string annotation_function_name(const struct trace_dictionary *d,
+                                              const struct chosen_function *function)
+{
+        static const char no_symbol[] = FUNCTION_CHOICE_NO_SYMBOL;
+
+        return function->name != 0 ? report_string_of(d, function->name)
+                                   : (struct report_string){ no_symbol, sizeof(no_symbol) - 1 };
 }
 
 struct report_string annotation_string(const struct annotation *a, uint32_t id)

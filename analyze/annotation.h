@@ -7,6 +7,8 @@
  * A sample counts for the instruction at its address: that is the one that was about to go on when the interrupt
  * came, often one or a few behind the one that took the time (skid).  Callers' frames do not count.
  *
+ * Of a function that was inlined everywhere, the instructions are those of its places: a part for each piece of code.
+ *
  * Addresses are those of the module's ELF file; of code that the program made itself, those in its memory.
  * Not thread-safe.
  */
@@ -24,6 +26,7 @@
 
 struct sampled_trace;
 struct symbol_search;
+struct trace_dictionary;
 
 #define ANNOTATION_LANES_MAX  8    /* of arrows beside each other; further ones are not drawn */
 #define ANNOTATION_ARROWS_MAX 4096 /* of a part; the longest of more are not drawn */
@@ -61,8 +64,10 @@ struct annotation {
         struct error no_code;                       /* why there is none */
         struct annotated_instruction *instructions; /* heap, as many as the listing has */
         struct sample_sum sum;                      /* of the instructions: of the function */
-        struct sample_sum elsewhere;                /* of it at places that the listing has not */
-        struct annotation_arrow *arrows;            /* heap; by first instruction */
+        struct sample_sum self;          /* of it at its own lines, not at what was inlined into it */
+        struct sample_sum inlined;       /* of the function where it was inlined into others; not in `sum` */
+        struct sample_sum elsewhere;     /* of it at places that the listing has not */
+        struct annotation_arrow *arrows; /* heap; by first instruction */
         size_t n_arrows, arrows_capacity;
         struct annotated_line *lines; /* heap; by file and line */
         size_t n_lines, lines_capacity;
@@ -86,6 +91,10 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
                     const struct chosen_function *function, uint32_t event,
                     const struct annotation_options *options);
 void annotation_deinit(struct annotation *a);
+
+/* What a function is called; code without a name is "[no symbol]". */
+struct report_string annotation_function_name(const struct trace_dictionary *d,
+                                              const struct chosen_function *function);
 
 /* A string of the listing. */
 struct report_string annotation_string(const struct annotation *a, uint32_t id);

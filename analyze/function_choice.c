@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/function_choice.h"
 
+#include "analyze/function_table.h"
 #include "analyze/sampled_trace.h"
 #include "base/array.h"
 #include "base/intern.h"
@@ -18,7 +19,8 @@ enum fit { FIT_EXACT, FIT_EXACT_INLINED, FIT_PART, FIT_PART_INLINED, FIT_NONE };
 
 struct candidate_key {
         uint32_t module;
-        uint32_t name;
+        uint32_t name;       /* 0 = none */
+        uint32_t is_inlined; /* the places where it was inlined */
 };
 
 struct candidate {
@@ -34,12 +36,10 @@ struct search {
         size_t capacity;
 };
 
-static enum fit fit_of(struct report_string name, const char *wanted)
+static enum fit fit_of_name(struct report_string name, const char *wanted)
 {
-        size_t n = wanted ? strlen(wanted) : 0;
+        size_t n = strlen(wanted);
 
-        if (!wanted)
-                return name.n_bytes > 0 ? FIT_PART : FIT_NONE;
         if (n == 0 || name.n_bytes < n)
                 return FIT_NONE;
         if (memcmp(name.bytes, wanted, n) == 0 && (name.n_bytes == n || name.bytes[n] == '('))
@@ -47,23 +47,35 @@ static enum fit fit_of(struct report_string name, const char *wanted)
         return memmem(name.bytes, name.n_bytes, wanted, n) ? FIT_PART : FIT_NONE;
 }
 
-/* The best fit among a frame's functions; the last of them is the one that the code is of. */
-static enum fit fit_of_frame(const struct search *s, uint32_t frame)
+static bool is_exact(const struct search *s, const struct candidate_key *key)
 {
-        const struct trace_dictionary *d = s->trace->dictionary;
-        uint32_t first, n = sampled_trace_symbols(s->trace, frame, &first);
-        enum fit best = FIT_NONE;
+        const struct function *exact = s->request->exact;
+        const struct trace_module *row;
 
-        for (uint32_t i = 0; i < n; i++) {
-                const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + i);
-                enum fit fit = fit_of(report_string_of(d, row->function), s->request->name);
+        if (key->module == 0 || key->name != exact->name)
+                return false;
+        row = trace_dictionary_row(s->trace->dictionary, TRACE_TABLE_MODULES, key->module);
+        return row->path == exact->module;
+}
 
-                if (i + 1 < n && fit != FIT_NONE)
-                        fit = fit == FIT_EXACT ? FIT_EXACT_INLINED : FIT_PART_INLINED;
-                if (fit < best)
-                        best = fit;
-        }
-        return best;
+static enum fit fit_of(const struct search *s, const struct candidate_key *key)
+{
+        struct report_string name = report_string_of(s->trace->dictionary, key->name);
+        enum fit fit;
+
+        if (s->request->only_inlined && !key->is_inlined)
+                return FIT_NONE;
+        if (s->request->exact)
+                fit = is_exact(s, key) ? FIT_EXACT : FIT_NONE;
+        else if (!s->request->name)
+                fit = key->name != 0 && (!key->is_inlined || s->request->only_inlined) ? FIT_PART : FIT_NONE;
+        else if (key->name == 0)
+                fit = strcmp(s->request->name, FUNCTION_CHOICE_NO_SYMBOL) == 0 ? FIT_EXACT : FIT_NONE;
+        else
+                fit = fit_of_name(name, s->request->name);
+        if (key->is_inlined && fit != FIT_NONE)
+                fit = fit == FIT_EXACT ? FIT_EXACT_INLINED : FIT_PART_INLINED;
+        return fit;
 }
 
 static bool is_module(const struct search *s, uint32_t module)
@@ -82,29 +94,56 @@ static bool is_module(const struct search *s, uint32_t module)
         return path.n_bytes > 0 && memmem(path.bytes, path.n_bytes, wanted, strlen(wanted));
 }
 
-static int add_frame(struct search *s, uint32_t frame, const struct sample_sum *sum)
+static int add_key(struct search *s, const struct candidate_key *key, const struct sample_sum *sum)
 {
-        const struct trace_frame *row = trace_dictionary_row(s->trace->dictionary, TRACE_TABLE_FRAMES, frame);
-        struct candidate_key key = { row->module, sampled_trace_function(s->trace, frame) };
-        enum fit fit;
         uint32_t id;
-        int r;
+        int r = array_reserve(&s->candidates, &s->capacity, (size_t)s->keys.n_items + 1,
+                              sizeof(*s->candidates));
 
-        if (key.name == 0)
-                return 0;
-        r = array_reserve(&s->candidates, &s->capacity, (size_t)s->keys.n_items + 1, sizeof(*s->candidates));
         if (r < 0)
                 return r;
-        r = intern_add(&s->keys, &key, sizeof(key), &id);
+        r = intern_add(&s->keys, key, sizeof(*key), &id);
         if (r < 0)
                 return r;
         if (r == 1)
-                s->candidates[id - 1] = (struct candidate){ .fit = FIT_NONE };
+                s->candidates[id - 1] = (struct candidate){ .fit = fit_of(s, key) };
         sample_sum_add(&s->candidates[id - 1].sum, sum);
-        fit = fit_of_frame(s, frame);
-        if (fit < s->candidates[id - 1].fit)
-                s->candidates[id - 1].fit = fit;
         return 0;
+}
+
+/* Whether a function stands further inwards in the chain as well: recursion that was inlined counts once. */
+static bool is_repeated(const struct trace_dictionary *d, uint32_t first, uint32_t i)
+{
+        const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + i);
+
+        for (uint32_t k = 0; k < i; k++) {
+                const struct trace_symbol *other = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + k);
+
+                if (other->function == row->function)
+                        return true;
+        }
+        return false;
+}
+
+/* The function that the code is of, and those that were inlined there. */
+static int add_frame(struct search *s, uint32_t frame, const struct sample_sum *sum)
+{
+        const struct trace_dictionary *d = s->trace->dictionary;
+        const struct trace_frame *row = trace_dictionary_row(d, TRACE_TABLE_FRAMES, frame);
+        struct candidate_key key = { .module = row->module, .name = sampled_trace_function(s->trace, frame) };
+        uint32_t first, n = sampled_trace_symbols(s->trace, frame, &first);
+        uint32_t own = key.name;
+        int r = key.module != 0 || key.name != 0 ? add_key(s, &key, sum) : 0;
+
+        key.is_inlined = true;
+        for (uint32_t i = 0; i + 1 < n && r == 0; i++) {
+                const struct trace_symbol *symbol = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + i);
+
+                key.name = symbol->function;
+                if (key.name != 0 && key.name != own && !is_repeated(d, first, i))
+                        r = add_key(s, &key, sum);
+        }
+        return r;
 }
 
 static int add_samples(struct search *s)
@@ -192,6 +231,7 @@ static int choose(struct function_choice *c, const struct search *s)
 
                 if (s->candidates[i].fit == best && is_module(s, key->module) && !is_part(s, key, best))
                         c->rows[c->n_rows++] = (struct chosen_function){ key->module, key->name,
+                                                                         key->is_inlined != 0,
                                                                          s->candidates[i].sum };
         }
         qsort(c->rows, c->n_rows, sizeof(*c->rows), compare_names);

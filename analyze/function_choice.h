@@ -4,8 +4,8 @@
  *
  * Way of the data:  sampled_trace -> [function_choice] -> annotation
  *
- * Functions are those that code is of, not those that were inlined into it.  An exact name counts before a part of
- * one, and the function itself before those that it was inlined into.  "name" is exact for "name(int)" as well.
+ * A function's own code counts before the places where it was inlined into others.  An exact name counts before a part
+ * of one, and "name" is exact for "name(int)" as well.  "[no symbol]" is the code of a module that nothing names.
  */
 #ifndef ANALYZE_FUNCTION_CHOICE_H
 #define ANALYZE_FUNCTION_CHOICE_H
@@ -17,11 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FUNCTION_CHOICE_NO_SYMBOL "[no symbol]" /* as reports call code without a name */
+
+struct function;
 struct sampled_trace;
 
 struct chosen_function {
         uint32_t module; /* id in MODULES; 0 = none */
-        uint32_t name;   /* string */
+        uint32_t name;   /* string; 0 = the code of the module that has no name */
+        bool is_inlined; /* its places in the functions that it was inlined into, not code of its own */
         struct sample_sum sum;
 };
 
@@ -29,15 +33,17 @@ struct function_choice {
         struct chosen_function *rows; /* heap; those that fit, the hottest first */
         size_t n_rows;
         uint32_t n_names;      /* different names among them: the choice is clear if this is 1 */
-        bool is_inlined;       /* what fits was inlined into these */
+        bool is_inlined;       /* what fits was inlined everywhere */
         bool has_other_module; /* functions of that name are in other modules, too, than the one that was named */
         struct name_guess near; /* if there are none: what may have been meant */
 };
 
 struct function_request {
-        const char *name;   /* NULL = any: the hottest comes first */
-        const char *module; /* path, file name, or a part of the path; NULL = any */
-        uint32_t event;     /* sample event whose samples count */
+        const char *name;             /* NULL = any: the hottest comes first; ignored with @exact */
+        const struct function *exact; /* of the trace's function_table: this one; NULL = by name */
+        bool only_inlined;            /* where it was inlined, also if it has code of its own */
+        const char *module;           /* path, file name, or a part of the path; NULL = any */
+        uint32_t event;               /* sample event whose samples count */
 };
 
 /*

@@ -215,11 +215,15 @@ static json_t *pack_all(const struct annotation *a, struct source_texts *sources
         struct report_object object = report_object_begin();
 
         report_object_put(&object, "schema", json_string(ANNOTATE_JSON_SCHEMA));
-        report_object_put(&object, "function", report_object_string(report_string_of(d, a->function.name)));
+        report_object_put(&object, "function",
+                          report_object_string(annotation_function_name(d, &a->function)));
         report_object_put(&object, "module", pack_module(a));
         report_object_put(&object, "event", pack_event(a));
         report_object_put(&object, "filter", report_object_string_or_null(filter_words));
         put_sum(&object, a, &a->sum);
+        report_object_put(&object, "is_inlined", json_boolean(a->function.is_inlined));
+        report_object_put(&object, "samples_self", report_object_number(a->self.n_samples));
+        report_object_put(&object, "samples_inlined", report_object_number(a->inlined.n_samples));
         report_object_put(&object, "samples_elsewhere", report_object_number(a->elsewhere.n_samples));
         if (a->counters.n_counters > 0)
                 report_object_put(&object, "counters", counters_of(a, a->counters_sum));

@@ -500,8 +500,8 @@ static int put_header(struct annotate_text *t)
         struct report_string unit = report_string_of(d, event->unit);
         const struct sample_sum *all = &a->trace->events[a->event - 1];
 
-        text_line_add_string(&t->line, report_string_of(d, a->function.name));
-        text_line_add(&t->line, " in ");
+        text_line_add_string(&t->line, annotation_function_name(d, &a->function));
+        text_line_add(&t->line, a->function.is_inlined ? ", where it was inlined, in " : " in ");
         if (a->function.module != 0) {
                 const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES,
                                                                          a->function.module);
@@ -517,7 +517,18 @@ static int put_header(struct annotate_text *t)
         if (a->elsewhere.n_samples != 0)
                 text_line_add(&t->line, "; %s more at places that are not shown",
                               text_number_count(a->elsewhere.n_samples).text);
+        if (a->self.n_samples != a->sum.n_samples && !a->function.is_inlined)
+                text_line_add(
+                        &t->line,
+                        "; %s of them in itself, as reports count them, the others in what was inlined into it",
+                        text_number_count(a->self.n_samples).text);
         put_label(t, "event");
+        if (a->inlined.n_samples != 0) {
+                text_line_add(&t->line,
+                              "%s samples where it was inlined into other functions: --inlined shows those",
+                              text_number_count(a->inlined.n_samples).text);
+                put_label(t, "besides");
+        }
         if (t->options->filter_words.n_bytes != 0) {
                 text_line_add_string(&t->line, t->options->filter_words);
                 put_label(t, "only");

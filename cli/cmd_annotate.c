@@ -2,6 +2,7 @@
 #include "cli/cmd_annotate.h"
 
 #include "analyze/annotation.h"
+#include "analyze/function_table.h"
 #include "analyze/report.h"
 #include "analyze/sampled_trace.h"
 #include "base/byte_buffer.h"
@@ -43,6 +44,7 @@ enum {
         LETTER_ASM,
         LETTER_CONTEXT,
         LETTER_PERCENT_LIMIT,
+        LETTER_INLINED,
 };
 
 struct arguments {
@@ -56,7 +58,7 @@ struct arguments {
         uint32_t context; /* CONTEXT_UNSET, ANNOTATE_TEXT_ROWS_ALL - 1 = all */
         double limit;
         struct output_options output; /* color is that above */
-        bool source, assembly, intel;
+        bool source, assembly, intel, inlined;
 };
 
 #define CONTEXT_ALL (UINT32_MAX - 1)
@@ -65,6 +67,8 @@ static const struct option_row option_rows[] = {
         COMMON_ROW_INPUT,
         { LETTER_MODULE, "module", "MODULE", "the function of this module: its path, or a part of that" },
         { 'e', "event", "EVENT", "show the samples of this event; default: the one with the most" },
+        { LETTER_INLINED, "inlined", NULL,
+          "the places where FUNCTION was inlined into others, also if it has code of its own" },
         { LETTER_SOURCE, "source", NULL, "lines of source alone; with --asm: both" },
         { LETTER_ASM, "asm", NULL, "instructions alone; default: both" },
         { 'M', "disassembler-style", "att|intel", "of x86 instructions; default: att" },
@@ -92,8 +96,9 @@ static const struct option_table table = {
         .n_operands_max = 2,
         .about =
                 "Shows the instructions of a function with the samples at each, its jumps, and the lines of its\n"
-                "source.  FUNCTION is its name or a part of it; default: the hottest.  TRACE is a trace, \"-\"\n"
-                "standard input; default: " OPTION_DEFAULT_TRACE "\n",
+                "source.  FUNCTION is its name, a part of it, or its handle f12 of a report; default: the hottest.\n"
+                "TRACE is a trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE
+                ".  They may stand in any order.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
@@ -145,6 +150,9 @@ static int take_option(void *context, int letter, const char *value)
         case 'e':
                 args->event = value;
                 return 0;
+        case LETTER_INLINED:
+                args->inlined = true;
+                return 0;
         case LETTER_SOURCE:
                 args->source = true;
                 return 0;
@@ -175,11 +183,26 @@ static bool is_name_of_trace(const char *word)
         return strcmp(word, "-") == 0 || (n > n_end && strcmp(word + n - n_end, TRACE_ENDING_WORD) == 0);
 }
 
-/* Two operands are TRACE and FUNCTION; one is FUNCTION, as for perf, unless it is named like a trace. */
+static bool may_be_trace(const char *word)
+{
+        return is_name_of_trace(word) || access(word, F_OK) == 0;
+}
+
+/*
+ * Two operands are TRACE and FUNCTION, or the other way round if only the second one may be a trace; one is FUNCTION,
+ * as for perf, unless it is named like a trace.
+ */
 static int take_operands(struct arguments *args, struct common_options *common)
 {
         int n = common->n_operands;
 
+        if (n == 2 && !common->trace && !may_be_trace(common->operands[0]) &&
+            may_be_trace(common->operands[1])) {
+                args->path = common->operands[1];
+                args->function = common->operands[0];
+                args->color = common->color;
+                return 0;
+        }
         if ((n == 2 || (n == 1 && !common->trace && is_name_of_trace(common->operands[0]))) &&
             common_options_take_trace(common, &table) < 0)
                 return -EINVAL;
@@ -225,7 +248,7 @@ static uint32_t find_event(const struct sampled_trace *trace, const struct argum
 static void list_candidate(const struct sampled_trace *trace, const struct chosen_function *row)
 {
         const struct trace_dictionary *d = trace->dictionary;
-        struct report_string name = report_string_of(d, row->name), path = { .bytes = "-", .n_bytes = 1 };
+        struct report_string name = annotation_function_name(d, row), path = { .bytes = "-", .n_bytes = 1 };
         const struct trace_module *module =
                 row->module ? trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module) : NULL;
 
@@ -263,7 +286,7 @@ static bool is_without_names(const struct sampled_trace *trace)
 }
 
 static void explain_no_function(const struct sampled_trace *trace, const struct arguments *args,
-                                const struct function_choice *choice)
+                                const struct function_choice *choice, bool is_handle)
 {
         if (is_without_names(trace)) {
                 complain("error: %s: the trace has no names of functions yet", args->path);
@@ -272,6 +295,10 @@ static void explain_no_function(const struct sampled_trace *trace, const struct 
                 complain("error: no sampled function '%s' in a module '%s', but in others",
                          args->function ? args->function : "", args->module);
                 complain_try("hyprof annotate without --module");
+        } else if (is_handle) {
+                complain("error: the function %s of this trace has no samples of its own", args->function);
+                complain_try("hyprof report --function %s %s, for what it calls", args->function,
+                             shell_word_of(args->path).text);
         } else {
                 complain("error: no function with samples has '%s' in its name%s%s%s",
                          args->function ? args->function : "",
@@ -287,9 +314,10 @@ static void explain_choice(const struct sampled_trace *trace, const struct argum
 {
         if (!args->function)
                 complain("note: no function was named; this is the hottest");
-        else if (choice->is_inlined)
-                complain("note: '%s' is no function of its own: it was inlined into this one",
-                         args->function);
+        else if (choice->is_inlined && !args->inlined)
+                complain(
+                        "note: '%s' has no samples in code of its own: these are the places where it was inlined",
+                        args->function);
         if (choice->n_names == 1 && choice->n_rows > 1) {
                 complain(
                         "note: several modules have this function; this is the hottest, --module shows others:");
@@ -297,19 +325,46 @@ static void explain_choice(const struct sampled_trace *trace, const struct argum
         }
 }
 
+/* Returns 1 if @word is the handle of a function, "f12" as in reports, 0 if it is none, -ENOMEM. */
+static int find_handle(const struct sampled_trace *trace, const char *word, struct function *ret_function)
+{
+        struct function_table functions;
+        uint64_t label;
+        int r;
+
+        if (!word || word[0] != 'f' || word[1] < '1' || word[1] > '9' ||
+            option_parse_number(word + 1, 1, UINT32_MAX, &label) < 0)
+                return 0;
+        r = function_table_init(&functions, trace->dictionary);
+        if (r < 0)
+                return r;
+        r = label <= functions.functions.n_items;
+        if (r == 1)
+                *ret_function = *function_table_get(&functions, (uint32_t)label);
+        function_table_deinit(&functions);
+        return r;
+}
+
 /* Returns 1 with the function, 0 after a complaint, -ENOMEM. */
 static int choose_function(const struct sampled_trace *trace, const struct arguments *args, uint32_t event,
                            struct chosen_function *ret_function)
 {
-        struct function_request request = { args->function, args->module, event };
+        struct function_request request = {
+                .name = args->function, .module = args->module, .event = event, .only_inlined = args->inlined
+        };
         struct function_choice choice;
-        int r = function_choice_init(&choice, trace, &request);
+        struct function exact;
+        int r = find_handle(trace, args->function, &exact);
 
+        if (r == 1)
+                request.exact = &exact;
+        if (r >= 0)
+                r = function_choice_init(&choice, trace, &request);
         if (r < 0)
                 return r;
         if (choice.n_rows == 0) {
-                explain_no_function(trace, args, &choice);
-        } else if (args->function && choice.n_names > 1 && !choice.is_inlined) {
+                explain_no_function(trace, args, &choice, request.exact != NULL);
+        } else if (args->function && choice.n_names > 1) {
                 complain("error: several functions have '%s' in their names:", args->function);
                 list_candidates(trace, &choice);
         } else {

@@ -31,7 +31,8 @@ struct error;
         { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by the time in themselves" },               \
                 { VIEW_OPTION_TOP_DOWN, "top-down", NULL, "calls as a tree, from the first function on" }, \
                 { VIEW_OPTION_BOTTOM_UP, "bottom-up", NULL, "functions, and who calls them, as a tree" },  \
-                { VIEW_OPTION_FUNCTION, "function", "NAME", "only these: name (glob) or handle f12" },     \
+                { VIEW_OPTION_FUNCTION, "function", "NAME",                                                \
+                  "only these: name (glob), a part of it, or handle f12" },                                \
                 { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT", "of trees: leave out what is less" },     \
                 { VIEW_OPTION_DEPTH, "depth", "N", "of trees: at most N levels; 0 = all" },                \
                 { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },            \

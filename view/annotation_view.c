@@ -195,11 +195,15 @@ static void add_facts(struct view_document *d, const struct annotation *a, struc
 
                 path = report_string_of(dictionary, module->path);
         }
-        view_document_add_string(d, "function", "function", report_string_of(dictionary, a->function.name));
+        view_document_add_string(d, "function", "function",
+                                 annotation_function_name(dictionary, &a->function));
         view_document_add_string(d, "module", "module", path);
         view_document_add_string(d, "event", "event", report_string_of(dictionary, event->name));
         view_document_add_string(d, "filter", "only", filter);
         view_document_add_number(d, "samples", "samples", VIEW_COUNT, a->sum.n_samples);
+        view_document_add_number(d, "samples_self", "in itself", VIEW_COUNT, a->self.n_samples);
+        view_document_add_number(d, "samples_inlined", "where it was inlined", VIEW_COUNT,
+                                 a->inlined.n_samples);
         view_document_add_real(d, "share", "of all", VIEW_SHARE,
                                report_share(a->sum.weight, a->trace->events[a->event - 1].weight));
         if (a->elsewhere.n_samples != 0)

@@ -81,25 +81,47 @@ static bool name_fits(const char *glob, struct report_string name)
         return text_fits(glob, text);
 }
 
-/* By label; to be freed.  NULL without memory. */
-static bool *choose(const struct report *report, const char *wanted, uint32_t *ret_n)
+static bool part_fits(const char *part, struct report_string name)
+{
+        return part[0] != '\0' && name.n_bytes != 0 && memmem(name.bytes, name.n_bytes, part, strlen(part));
+}
+
+/* Marks the functions that fit.  Returns how many. */
+static uint32_t mark(const struct report *report, const char *wanted,
+                     bool (*fits)(const char *wanted, struct report_string name), bool *chosen)
 {
         const struct function_table *functions = &report->samples.functions;
-        uint32_t n_labels = functions->functions.n_items;
+        uint32_t n = 0;
+
+        for (uint32_t label = 1; label <= functions->functions.n_items; label++) {
+                const struct function *function = function_table_get(functions, label);
+
+                chosen[label] = fits(
+                        wanted,
+                        report_names_function(report_string_of(report->samples.dictionary, function->name),
+                                              (enum function_kind)function->kind));
+                n += chosen[label];
+        }
+        return n;
+}
+
+/* A handle, else a name or a glob, else a part of names, as `hyprof annotate` has it.  By label; to be freed.  NULL without memory. */
+static bool *choose(const struct report *report, const char *wanted, uint32_t *ret_n)
+{
+        uint32_t n_labels = report->samples.functions.functions.n_items;
         uint32_t handle = label_of(report, wanted);
         bool *chosen = calloc((size_t)n_labels + 1, sizeof(*chosen));
 
         *ret_n = 0;
         if (!chosen)
                 return NULL;
-        for (uint32_t label = 1; label <= n_labels; label++) {
-                const struct function *function = function_table_get(functions, label);
-                struct report_string name = report_names_function(
-                        report_string_of(report->samples.dictionary, function->name),
-                        (enum function_kind)function->kind);
-
-                chosen[label] = handle != 0 ? label == handle : name_fits(wanted, name);
-                *ret_n += chosen[label];
+        if (handle != 0) {
+                chosen[handle] = true;
+                *ret_n = 1;
+        } else {
+                *ret_n = mark(report, wanted, name_fits, chosen);
+                if (*ret_n == 0)
+                        *ret_n = mark(report, wanted, part_fits, chosen);
         }
         return chosen;
 }

@@ -112,8 +112,23 @@ holds "all of them are of no part" same null "$(value json .filter)"
 holds "a zone that is not there: status 1" ends_with 1 "$HYPROF" annotate --zone nosuch "$trace" hot_loop
 holds "a part of the name will do" annotate part "$trace" warm
 holds "it is the other one" has "$TMPDIR/part.out" '^warm_loop in '
-holds "what was inlined leads to where" annotate inlined "$trace" mix
-holds "which is said" has "$TMPDIR/inlined.err" "'mix' is no function of its own"
+holds "what was inlined leads to its places" annotate inlined "$trace" mix
+holds "in both functions" same "hot_loop warm_loop" \
+        "$(grep -oE '^(hot|warm)_loop: ' "$TMPDIR/inlined.out" | tr -d ':\n' | sed 's/ $//')"
+"$HYPROF" report --functions --json "$trace" >"$TMPDIR/functions.out"
+row() { # function, key
+        jq -r --arg name "$1" ".functions.rows[] | select(.function == \$name) | .$2" "$TMPDIR/functions.out"
+}
+holds "as JSON" annotate inlined_json --json "$trace" mix
+holds "with the samples that reports have" same "$(row mix self_samples)" "$(value inlined_json .samples)"
+holds "what a function has of its own is what reports have" same "$(row hot_loop self_samples)" "$(value json .samples_self)"
+holds "a handle" annotate handle "$trace" "$(row hot_loop handle)"
+holds "is the function" cmp "$TMPDIR/handle.out" "$TMPDIR/text.out"
+holds "the function may come first" annotate swapped hot_loop "$trace"
+holds "and is the same" cmp "$TMPDIR/swapped.out" "$TMPDIR/text.out"
+holds "report --function takes a part of a name as well" ends_with 0 "$HYPROF" report --function _loo --json "$trace"
+holds "of both" same "hot_loop warm_loop" "$(jq -r '[.functions.rows[].function] | sort | join(" ")' "$TMPDIR/out")"
+holds "which is said" has "$TMPDIR/inlined.err" "'mix' has no samples in code of its own"
 holds "no function of that name: status 1" ends_with 1 "$HYPROF" annotate "$trace" nosuch
 holds "with the way to those that there are" has "$TMPDIR/err" 'hyprof report'
 holds "several: status 1" ends_with 1 "$HYPROF" annotate "$trace" _loop

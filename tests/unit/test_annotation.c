@@ -2,6 +2,7 @@
 /* analyze/annotation.c, annotation_arrows.c, function_choice.c: samples count where they fell, jumps are arrows, names find functions */
 #include "analyze/annotation.h"
 #include "analyze/function_choice.h"
+#include "analyze/function_table.h"
 #include "analyze/sampled_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
@@ -217,20 +218,30 @@ END_TEST
 
 /* ---- names ---------------------------------------------------------------------------------------------- */
 
+/* A frame of a host with "tiny" inlined into it. */
+static uint32_t add_inlined(uint32_t module, uint64_t offset, const char *host)
+{
+        uint32_t frame = trace_builder_frame(&builder, module, offset);
+
+        trace_builder_symbol(&builder, frame, "tiny", TRACE_SYMBOL_INLINED);
+        trace_builder_symbol(&builder, frame, host, 0);
+        return frame;
+}
+
 static void build_names(void)
 {
         uint32_t one = trace_builder_module(&builder, "/lib/one.so"),
                  two = trace_builder_module(&builder, "/lib/two.so");
-        uint32_t inlined = trace_builder_frame(&builder, one, 0x900);
 
         trace_builder_begin_run(&builder, trace_builder_thread(&builder, 1, 1));
         add_sample(cycles, add_frame(one, 0x100, "sum"), 10);
         add_sample(cycles, add_frame(one, 0x200, "sum.cold"), 1);
         add_sample(cycles, add_frame(two, 0x100, "sum"), 30);
         add_sample(cycles, add_frame(two, 0x300, "sum_all(int)"), 5);
-        trace_builder_symbol(&builder, inlined, "tiny", TRACE_SYMBOL_INLINED);
-        trace_builder_symbol(&builder, inlined, "host", 0);
-        add_sample(cycles, inlined, 2);
+        add_sample(cycles, add_inlined(one, 0x900, "host"), 2);
+        add_sample(cycles, add_inlined(one, 0xa00, "sum"), 4);
+        add_sample(cycles, add_inlined(one, 0xb00, "host"), 3);
+        add_sample(cycles, trace_builder_frame(&builder, two, 0x700), 7);
         trace_builder_end_run(&builder);
         load();
 }
@@ -242,12 +253,19 @@ static const struct {
         uint64_t hottest;
         bool is_inlined, has_other_module;
 } choices[] = {
-        { "sum", NULL, 2, 1, 30, false, false },         { "sum", "one.so", 1, 1, 10, false, true },
-        { "sum", "three.so", 0, 0, 0, false, true },     { "sum_all", NULL, 1, 1, 5, false, false },
-        { "sum_all(int)", NULL, 1, 1, 5, false, false }, { "_all", NULL, 1, 1, 5, false, false },
-        { "su", NULL, 3, 2, 30, false, false },          { "sum.cold", NULL, 1, 1, 1, false, false },
-        { "tiny", NULL, 1, 1, 2, true, false },          { "host", NULL, 1, 1, 2, false, false },
-        { "nosuch", NULL, 0, 0, 0, false, false },       { "", NULL, 0, 0, 0, false, false },
+        { "sum", NULL, 2, 1, 30, false, false },
+        { "sum", "one.so", 1, 1, 14, false, true },
+        { "sum", "three.so", 0, 0, 0, false, true },
+        { "sum_all", NULL, 1, 1, 5, false, false },
+        { "sum_all(int)", NULL, 1, 1, 5, false, false },
+        { "_all", NULL, 1, 1, 5, false, false },
+        { "su", NULL, 3, 2, 30, false, false },
+        { "sum.cold", NULL, 1, 1, 1, false, false },
+        { "tiny", NULL, 1, 1, 9, true, false },
+        { "host", NULL, 1, 1, 5, false, false },
+        { "[no symbol]", NULL, 1, 1, 7, false, false },
+        { "nosuch", NULL, 0, 0, 0, false, false },
+        { "", NULL, 0, 0, 0, false, false },
         { NULL, NULL, 4, 3, 30, false, false },
 };
 
@@ -277,9 +295,48 @@ START_TEST(test_cold_part)
         build_names();
         c = choose("sum", "one.so");
         ck_assert_int_eq(annotation_init(&a, &trace, &c.rows[0], cycles, &options), 0);
-        ck_assert_uint_eq(a.sum.weight, 11);
-        ck_assert_uint_eq(a.listing.n_instructions, 2);
+        ck_assert_uint_eq(a.sum.weight, 15);
+        ck_assert_uint_eq(a.self.weight, 11); /* without what "tiny" has of it */
+        ck_assert_uint_eq(a.listing.n_instructions, 3);
         function_choice_deinit(&c);
+}
+END_TEST
+
+/* All places of a function that was inlined, whatever it was inlined into. */
+START_TEST(test_inlined_everywhere)
+{
+        build_names();
+        annotate("tiny");
+        ck_assert(a.function.is_inlined);
+        ck_assert_uint_eq(a.sum.weight, 9);
+        ck_assert_uint_eq(a.self.weight, 9);
+        ck_assert_uint_eq(a.listing.n_instructions, 3);
+}
+END_TEST
+
+/* As the table of functions of a report has it. */
+START_TEST(test_exact_function)
+{
+        struct function_table functions;
+        struct function_request request = { .event = cycles };
+        struct function_choice c;
+        uint32_t n_found = 0;
+
+        build_names();
+        ck_assert_int_eq(function_table_init(&functions, trace.dictionary), 0);
+        for (uint32_t label = 1; label <= functions.functions.n_items; label++) {
+                request.exact = function_table_get(&functions, label);
+                ck_assert_int_eq(function_choice_init(&c, &trace, &request), 0);
+                ck_assert_uint_le(c.n_rows, 1);
+                if (c.n_rows == 1) {
+                        ck_assert_uint_eq(c.rows[0].name, request.exact->name);
+                        n_found++;
+                }
+                function_choice_deinit(&c);
+        }
+        /* sum and sum.cold of one, sum and sum_all of two, tiny, host, and the code without a name. */
+        ck_assert_uint_eq(n_found, 7);
+        function_table_deinit(&functions);
 }
 END_TEST
 
@@ -316,6 +373,8 @@ int main(void)
         tcase_add_test(tc, test_without_code);
         tcase_add_loop_test(tc, test_choice, 0, (int)(sizeof(choices) / sizeof(choices[0])));
         tcase_add_test(tc, test_cold_part);
+        tcase_add_test(tc, test_inlined_everywhere);
+        tcase_add_test(tc, test_exact_function);
         tcase_add_test(tc, test_later_symbols_count);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
