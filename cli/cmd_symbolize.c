@@ -266,6 +266,29 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
         return n;
 }
 
+/* What would name @module.  @others: words about further ones. */
+static void advise(const struct work *w, uint32_t module, const char *others)
+{
+        struct module_words words = module_words_of(w->code.dictionary, module);
+        const struct trace_module_image *kept = module_images_find(&w->code.images, w->code.dictionary,
+                                                                   module);
+        const char *trace = shell_word_of(w->path).text;
+
+        if (words.build_id[0])
+                complain_try("hyprof symbolize --debug-dir DIR %s, with %s of build-id %s in DIR%s", trace,
+                             words.name, words.build_id, others);
+        else if (kept && kept->attachment != 0)
+                complain_try(
+                        "hyprof symbolize --debug-dir DIR %s, with the unstripped file of %s in DIR: it is known by "
+                        "its code, whatever its name%s",
+                        trace, words.name, others);
+        else
+                complain_try(
+                        "hyprof record --embed=all: %s has no build-id, and without its code in the trace no file "
+                        "can be recognised%s",
+                        words.name, others);
+}
+
 static void print_summary(const struct work *w)
 {
         const struct known_symbols_totals *t = &w->totals;
@@ -276,14 +299,8 @@ static void print_summary(const struct work *w)
                  text_number_count(t->n_named).text, text_number_count(t->n_frames).text,
                  text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_nameless,
                  w->findings.n_modules);
-        if (n_nameless > 0) {
-                struct module_words words = module_words_of(w->code.dictionary, largest);
-
-                complain_try("hyprof symbolize --debug-dir DIR %s, with %s%s%s in DIR%s",
-                             shell_word_of(w->path).text, words.name,
-                             words.build_id[0] ? " of build-id " : "", words.build_id,
-                             n_nameless > 1 ? "; hyprof modules shows the others" : "");
-        }
+        if (n_nameless > 0)
+                advise(w, largest, n_nameless > 1 ? "; hyprof modules shows the others" : "");
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */

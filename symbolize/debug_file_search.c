@@ -4,9 +4,11 @@
 #include "symbolize/byte_order.h"
 #include "symbolize/debug_file.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/image_code.h"
 #include "symbolize/supplement_link.h"
 #include "symbolize/symbol_search.h"
 
+#include <dirent.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,8 @@
 #define ID_BYTES_MAX    ELF_IMAGE_BUILD_ID_MAX
 #define PATH_BYTES_MAX  4096
 
+#define FOLDER_FILES_MAX 4096 /* that are looked at by their code; further ones are not */
+
 static const struct symbol_search own_folders = { .sysroot = NULL };
 
 /* One search for the debug file of an image. */
@@ -26,6 +30,7 @@ struct hunt {
         const struct symbol_search *search;
         const char *link; /* of .gnu_debuglink: a name without a slash, or NULL */
         uint32_t link_crc;
+        bool is_in_named_folder;        /* what is looked at now */
         char hex[2 * ID_BYTES_MAX + 1]; /* the build-id; "" = there is none */
         struct debug_file best;         /* one with symbols only; all zero = none yet */
 };
@@ -69,12 +74,17 @@ static void read_link(struct hunt *hunt)
                                                    header.e_ident[EI_DATA] == ELFDATA2MSB);
 }
 
-/* A debug file belongs to the image by its build-id; an image without one goes by the link's checksum. */
+/*
+ * A debug file belongs to the image by its build-id; an image without one goes by the link's checksum.  In a folder
+ * that the user named, the same code will do as well.
+ */
 static bool belongs(const struct hunt *hunt, const struct debug_file *file)
 {
         if (hunt->image->build_id_bytes > 0)
                 return debug_file_has_build_id(file, hunt->image->build_id, hunt->image->build_id_bytes);
-        return hunt->link && debug_file_has_checksum(file, hunt->link_crc);
+        if (hunt->link && debug_file_has_checksum(file, hunt->link_crc))
+                return true;
+        return hunt->is_in_named_folder && image_code_is_equal(hunt->image, file->image);
 }
 
 /* @path: heap, taken over.  Returns 1 if it is the wanted file; one that only has symbols is kept aside. */
@@ -131,6 +141,23 @@ static int try_folder(struct hunt *hunt, const char *folder, struct debug_file *
         return found;
 }
 
+/* Any file there, whatever its name: of an image without a build-id, which may have been in a file of a passing name. */
+static int try_all_of_folder(struct hunt *hunt, const char *folder, struct debug_file *ret_file)
+{
+        DIR *dir = hunt->image->build_id_bytes == 0 ? opendir(folder) : NULL;
+        const struct dirent *entry;
+        int found = 0;
+
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
+        for (unsigned n = 0; dir && n < FOLDER_FILES_MAX && !found && (entry = readdir(dir)); n++)
+                if (entry->d_type == DT_REG || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
+                        found = try_path(hunt, debug_file_format_path("%s/%s", folder, entry->d_name),
+                                         ret_file);
+        if (dir)
+                (void)closedir(dir);
+        return found;
+}
+
 /* Beside the image, in .debug/ there, and in the debug folder under the image's path. */
 static int try_link(struct hunt *hunt, const char *root, struct debug_file *ret_file)
 {
@@ -164,8 +191,12 @@ int debug_file_search_find(const struct elf_image *image, const char *path,
 
         format_hex(hunt.hex, image->build_id, image->build_id_bytes);
         read_link(&hunt);
+        hunt.is_in_named_folder = true;
         for (size_t i = 0; i < hunt.search->n_debug_dirs && !found; i++)
                 found = try_folder(&hunt, hunt.search->debug_dirs[i], ret_file);
+        for (size_t i = 0; i < hunt.search->n_debug_dirs && !found; i++)
+                found = try_all_of_folder(&hunt, hunt.search->debug_dirs[i], ret_file);
+        hunt.is_in_named_folder = false;
         if (!found)
                 found = try_build_id(&hunt, sysroot, DEBUG_DIRECTORY, ret_file);
         if (!found)

@@ -26,16 +26,28 @@ static const uint8_t *bytes_of(const struct elf_image *image, const struct elf_i
         return (const uint8_t *)bytes + segment->file_off;
 }
 
+/* Stripping changes the ELF header, which older linkers put into the segment of the code. */
+static size_t count_header_bytes(const struct elf_image_segment *segment)
+{
+        if (segment->file_off >= sizeof(Elf64_Ehdr))
+                return 0;
+        return segment->file_bytes < sizeof(Elf64_Ehdr) - segment->file_off
+                       ? (size_t)segment->file_bytes
+                       : (size_t)(sizeof(Elf64_Ehdr) - segment->file_off);
+}
+
 static bool has_segment(const struct elf_image *image, const struct elf_image_segment *wanted,
                         const uint8_t *bytes)
 {
+        size_t skip = count_header_bytes(wanted);
+
         for (size_t i = 0; i < image->n_segments; i++) {
                 const struct elf_image_segment *s = &image->segments[i];
                 const uint8_t *own = bytes_of(image, s);
 
                 if (s->executable && s->file_off == wanted->file_off && s->svma == wanted->svma &&
                     s->file_bytes == wanted->file_bytes)
-                        return own && memcmp(own, bytes, s->file_bytes) == 0;
+                        return own && memcmp(own + skip, bytes + skip, s->file_bytes - skip) == 0;
         }
         return false;
 }

@@ -16,7 +16,7 @@ struct trace_dictionary;
 /* Whether a segment with code has bytes in the file: a file with debug information only has none. */
 bool image_code_is_there(const struct elf_image *image);
 
-/* Whether all code of @a is in @b, at the same place, byte for byte. */
+/* Whether all code of @a is in @b, at the same place, byte for byte; the ELF header does not count. */
 bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b);
 
 /*
