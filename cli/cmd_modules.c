@@ -15,6 +15,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "symbolize/image_finder.h"
+#include "symbolize/known_symbols.h"
 #include "symbolize/symbol_findings.h"
 #include "symbolize/symbol_process.h"
 #include "symbolize/symbol_search.h"
@@ -26,6 +27,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ID_DIGITS 12 /* of a build-id, in the table */
@@ -119,13 +121,14 @@ static void add_row(struct text_table *out, const struct trace_code *t, const st
         text_table_add_text(out, words.name[0] ? words.name : "-");
 }
 
-/* Nobody has the code, or it is stripped of all that is needed. */
+/* The code is missing and not all of its names are in the trace, or it is stripped of what is needed. */
 static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
 {
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
 
         return finding->n_frames > 0 && row->kind != TRACE_MODULE_ANONYMOUS &&
-               (finding->source < IMAGE_SOURCE_DEBUG || finding->n_named == 0);
+               (finding->n_named < finding->n_frames - finding->n_named ||
+                (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
 }
 
 /* With what is needed to find them: the whole path and build-id. */
@@ -173,6 +176,28 @@ static int print_table(const struct trace_code *t, const struct symbol_findings 
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
+static uint32_t at_least(uint32_t n, uint64_t n_known, uint32_t n_max)
+{
+        return n_known <= n ? n : n_known < n_max ? (uint32_t)n_known : n_max;
+}
+
+/* Names that are in the trace count, whether its files are on this machine or not. */
+static int add_known(const struct trace_dictionary *d, struct symbol_findings *findings, struct error *err)
+{
+        struct known_symbols_totals all, *modules = calloc((size_t)findings->n_modules + 1, sizeof(*modules));
+        int r = modules ? known_symbols_count(d, modules, &all, err)
+                        : error_set(err, -ENOMEM, "no memory for the modules");
+
+        for (uint32_t i = 1; r == 0 && i <= findings->n_modules; i++) {
+                struct module_finding *f = &findings->items[i];
+
+                f->n_named = at_least(f->n_named, modules[i].n_named, f->n_frames);
+                f->n_lines = at_least(f->n_lines, modules[i].n_lines, f->n_frames);
+        }
+        free(modules);
+        return r;
+}
+
 /* The children need no cache: nothing is written. */
 static int look(struct trace_code *t, const struct symbol_search *wanted, struct symbol_findings *findings,
                 struct error *err)
@@ -193,7 +218,7 @@ static int look(struct trace_code *t, const struct symbol_search *wanted, struct
                 return error_set(err, r, "%s", why.text);
         if (r < 0)
                 complain("warning: %s", why.text);
-        return 0;
+        return add_known(d, findings, err);
 }
 
 /* ---- Markdown and CSV ----------------------------------------------------------------------------------- */

@@ -227,7 +227,7 @@ static int symbolize(struct work *w, struct error *err)
         if (r == 0)
                 r = find_all_names(w, d, err);
         if (r == 0)
-                r = known_symbols_count(d, &w->totals, err);
+                r = known_symbols_count(d, NULL, &w->totals, err);
         if (r == 0 && w->n_news > 0)
                 r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
         if (r == 0 && w->args->embed_source)
@@ -239,10 +239,10 @@ static int symbolize(struct work *w, struct error *err)
 
 /* ---- what is said of it -------------------------------------------------------------------------------- */
 
-/* Missing, or stripped of all that is needed. */
+/* Missing, or stripped of all that is needed but for a few exported functions. */
 static bool lacks_names(const struct module_finding *finding)
 {
-        return finding->n_frames > 0 && finding->n_named == 0;
+        return finding->n_named < finding->n_frames - finding->n_named;
 }
 
 static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
@@ -295,7 +295,7 @@ static void print_summary(const struct work *w)
         uint32_t largest;
         uint32_t n_nameless = count_nameless(w, &largest);
 
-        complain("%s of %s frames are named, %s with a line; %s are new; %u of %u modules have no names",
+        complain("%s of %s frames are named, %s with a line; %s are new; %u of %u modules lack names",
                  text_number_count(t->n_named).text, text_number_count(t->n_frames).text,
                  text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_nameless,
                  w->findings.n_modules);

@@ -133,8 +133,16 @@ bool known_symbols_is_news(const struct known_symbols *k, const struct symbol_st
         return !is_equal(k->dictionary, first, record);
 }
 
-int known_symbols_count(const struct trace_dictionary *dictionary, struct known_symbols_totals *ret_totals,
-                        struct error *err)
+static void add_value(struct known_symbols_totals *totals, struct value value)
+{
+        totals->n_frames++;
+        totals->n_named += value.is_named;
+        totals->n_unnamed += !value.is_named && value.is_unnamed;
+        totals->n_lines += value.has_line;
+}
+
+int known_symbols_count(const struct trace_dictionary *dictionary, struct known_symbols_totals *by_module,
+                        struct known_symbols_totals *ret_totals, struct error *err)
 {
         struct known_symbols_totals totals = { .n_frames = 0 };
         struct known_symbols all;
@@ -154,10 +162,9 @@ int known_symbols_count(const struct trace_dictionary *dictionary, struct known_
                         continue;
                 if (all.first_rows && all.first_rows[i] != 0)
                         value = value_of_rows(dictionary, all.first_rows[i]);
-                totals.n_frames++;
-                totals.n_named += value.is_named;
-                totals.n_unnamed += !value.is_named && value.is_unnamed;
-                totals.n_lines += value.has_line;
+                add_value(&totals, value);
+                if (by_module)
+                        add_value(&by_module[frame->module], value);
         }
         known_symbols_deinit(&all);
         *ret_totals = totals;

@@ -38,8 +38,11 @@ struct known_symbols_totals {
         uint64_t n_unnamed; /* that have no symbol, but are told apart by where their function begins */
 };
 
-/* Of the whole trace, with all rows that it has now. */
-int known_symbols_count(const struct trace_dictionary *dictionary, struct known_symbols_totals *ret_totals,
-                        struct error *err);
+/*
+ * known_symbols_count() - of the whole trace, with all rows that it has now
+ * @by_module:  room for one more than there are modules, all zero: the same of each; NULL = not wanted
+ */
+int known_symbols_count(const struct trace_dictionary *dictionary, struct known_symbols_totals *by_module,
+                        struct known_symbols_totals *ret_totals, struct error *err);
 
 #endif /* SYMBOLIZE_KNOWN_SYMBOLS_H */
