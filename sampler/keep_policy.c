@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NAMESPACE_PATH_BYTES 32 /* "/proc/PID/ns/mnt" */
+#define VIEW_PATH_BYTES 32 /* "/proc/PID/ns/mnt" */
 
 static const char deleted[] = " (deleted)";
 static const char memfd[] = "/memfd:";
@@ -31,6 +31,10 @@ int keep_policy_init(struct keep_policy *p, const char *temporary_folder)
         if (stat("/proc/self/ns/mnt", &status) == 0) {
                 p->namespace_device = status.st_dev;
                 p->namespace_inode = status.st_ino;
+        }
+        if (stat("/", &status) == 0) {
+                p->root_device = status.st_dev;
+                p->root_inode = status.st_ino;
         }
         /* The root as a folder for temporary files would be a strange wish. */
         if (!temporary_folder || temporary_folder[0] != '/' || temporary_folder[1] == '\0')
@@ -70,14 +74,21 @@ bool keep_policy_wants_path(const struct keep_policy *p, const char *path, size_
         return p->temporary_folder && is_below(path, path_bytes, p->temporary_folder);
 }
 
-static bool is_elsewhere(const struct keep_policy *p, uint32_t pid)
+/* Does this entry of the process's folder in /proc lead to another inode than ours?  False if that is not known. */
+static bool leads_elsewhere(uint32_t pid, const char *entry, uint64_t device, uint64_t inode)
 {
-        char path[NAMESPACE_PATH_BYTES];
+        char path[VIEW_PATH_BYTES];
         struct stat status;
 
-        (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/mnt", pid);
-        return p->namespace_inode != 0 && stat(path, &status) == 0 &&
-               (status.st_ino != p->namespace_inode || status.st_dev != p->namespace_device);
+        (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, entry);
+        return inode != 0 && stat(path, &status) == 0 && (status.st_ino != inode || status.st_dev != device);
+}
+
+/* In a container, or after chroot(2), paths mean other files. */
+static bool is_elsewhere(const struct keep_policy *p, uint32_t pid)
+{
+        return leads_elsewhere(pid, "ns/mnt", p->namespace_device, p->namespace_inode) ||
+               leads_elsewhere(pid, "root", p->root_device, p->root_inode);
 }
 
 /* The same file under the same name.  In a container most are not. */

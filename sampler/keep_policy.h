@@ -2,7 +2,7 @@
 /*
  * sampler/keep_policy.h - which files of code may be gone when somebody asks for their names
  *
- * Way of the data:  perf_record (MMAP2), fstat(2), /proc/PID/ns/mnt -> [keep_policy] -> code_keeper
+ * Way of the data:  perf_record (MMAP2), fstat(2), /proc/PID/{ns/mnt,root} -> [keep_policy] -> code_keeper
  *
  * docs/keeping-code.md has the reasons.
  */
@@ -17,6 +17,7 @@
 struct keep_policy {
         char *temporary_folder; /* heap; another one than those that everybody knows; NULL = none */
         uint64_t namespace_device, namespace_inode; /* of our mount namespace; 0 = not known */
+        uint64_t root_device, root_inode;           /* of our root directory; 0 = not known */
         int64_t began_ns;                           /* CLOCK_REALTIME */
 };
 
@@ -33,7 +34,7 @@ bool keep_policy_wants_path(const struct keep_policy *p, const char *path, size_
 
 /*
  * keep_policy_wants_file() - a file that was opened: any of the above, without a name, made while recording, or one that
- * is not there for us, since process @pid sees other file systems
+ * is not there for us, since process @pid has another mount namespace or another root
  * Looks at /proc and the path; cheap, but not for each mapping.
  */
 bool keep_policy_wants_file(const struct keep_policy *p, uint32_t pid, const char *path, size_t path_bytes,

@@ -198,3 +198,27 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/k
 else
         skips "an ordinary user" "not root, or no events for others"
 fi
+
+# ---- another root: the paths of what runs there are not ours
+
+if [ "$(id -u)" -eq 0 ] && command -v chroot >/dev/null; then
+        jail=$TMPDIR/jail
+        mkdir -p "$jail/bin"
+        cat >"$TMPDIR/jailed.c" <<'END'
+#include <time.h>
+int main(void)
+{
+        while (clock() < CLOCKS_PER_SEC / 5)
+                ;
+        return 0;
+}
+END
+        cc -O1 -static -o "$jail/bin/jailed" "$TMPDIR/jailed.c"
+        holds "chroot: is recorded" record jailed -- chroot "$jail" /bin/jailed
+        holds "chroot: the program is kept, which only that root has at its path" kept jailed '"/bin/jailed"' "$jail/bin/jailed"
+        read_trace jailed
+        holds "chroot: its samples have names" compare "$(n_events jailed 'kind == "sample" && module == "/bin/jailed" && self == "?"')" \
+                "<" "$(n_events jailed 'kind == "sample" && module == "/bin/jailed"') / 5"
+else
+        skips "chroot" "not root, or no chroot"
+fi

@@ -109,6 +109,27 @@ START_TEST(test_other_namespace)
 }
 END_TEST
 
+/* `chroot DIR prog`: the mount namespace is ours, the root is not. */
+START_TEST(test_other_root)
+{
+        struct stat status;
+        struct keep_policy p;
+
+        ck_assert_int_eq(keep_policy_init(&p, NULL), 0);
+        ck_assert_uint_ne(p.root_inode, 0);
+        ck_assert_int_eq(stat("/etc/passwd", &status), 0);
+        status.st_ctim.tv_sec = 1000;
+        ck_assert(!wants_file(&p, "/etc/group", &status)); /* a name alone is no reason */
+        p.root_inode++;                                    /* now all processes have another root than we */
+        ck_assert(!wants_file(&p, "/etc/passwd", &status));
+        ck_assert(wants_file(&p, "/etc/group", &status));
+        ck_assert(wants_file(&p, "/bin/prog", &status));
+        p.root_inode = 0; /* not known */
+        ck_assert(!wants_file(&p, "/etc/group", &status));
+        keep_policy_deinit(&p);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/keep_policy");
@@ -120,6 +141,7 @@ int main(void)
         tcase_add_test(tcase, test_temporary_folder);
         tcase_add_test(tcase, test_files);
         tcase_add_test(tcase, test_other_namespace);
+        tcase_add_test(tcase, test_other_root);
         suite_add_tcase(suite, tcase);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
