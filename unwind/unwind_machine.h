@@ -38,6 +38,9 @@ struct unwind_machine {
         uint16_t signal_registers[UNWIND_REGISTERS_MAX];
         const uint8_t *sigreturn_code; /* the instructions that a handler returns to */
         uint8_t n_sigreturn_code_bytes;
+        /* How the function begins that a function of makecontext(3) returns to; n_context_start_bytes: all of it. */
+        const uint8_t *context_start_code;
+        uint8_t n_context_start_code_bytes, n_context_start_bytes; /* 0 = not known */
 };
 
 extern const struct unwind_machine unwind_machine_x86_64;

@@ -14,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIGRETURNS_MAX 8 /* trampolines in one file; a C library has one */
+#define SIGRETURNS_MAX          8 /* trampolines in one file; a C library has one */
+#define CONTEXT_STARTS_MAX      4
+#define DYNAMIC_NAMES_BYTES_MAX (UINT32_C(1) << 22) /* of a file that is searched for one name */
 
 struct source {
         struct unwind_table_source table;
         struct unwind_code_range *code; /* heap */
         uint64_t sigreturns[SIGRETURNS_MAX];
+        uint64_t context_starts[CONTEXT_STARTS_MAX];
 };
 
 static Elf_Data *read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
@@ -55,37 +58,89 @@ static bool needs_no_other(const struct elf_image *image)
         return true;
 }
 
-/* Where no entry tells of a signal trampoline (the C library musl, say), its instructions do. */
-static void find_sigreturns(struct source *s, const struct elf_image *image,
-                            const struct unwind_module *module)
+/* Is the name of a dynamic symbol, of its own or of another file? */
+static bool has_dynamic_name(const struct elf_image *image, const char *name)
 {
-        const struct unwind_machine *machine = s->table.machine;
+        Elf_Scn *section = NULL;
+
+        while ((section = elf_nextscn(image->elf, section))) {
+                GElf_Shdr header;
+                Elf_Data *data;
+
+                if (!gelf_getshdr(section, &header) || header.sh_type != SHT_STRTAB ||
+                    !(header.sh_flags & SHF_ALLOC) || header.sh_size > DYNAMIC_NAMES_BYTES_MAX)
+                        continue;
+                data = elf_getdata(section, NULL);
+                if (data && data->d_buf && memmem(data->d_buf, data->d_size, name, strlen(name) + 1))
+                        return true;
+        }
+        return false;
+}
+
+static bool is_small(const struct unwind_module *module)
+{
         uint64_t n_bytes = 0;
 
         for (size_t i = 0; i < module->n_segments; i++)
                 n_bytes += module->segments[i].file_bytes < UNWIND_MODULE_SCAN_BYTES_MAX
                                    ? module->segments[i].file_bytes
                                    : UNWIND_MODULE_SCAN_BYTES_MAX;
-        if (n_bytes >= UNWIND_MODULE_SCAN_BYTES_MAX || !needs_no_other(image))
-                return;
+        return n_bytes < UNWIND_MODULE_SCAN_BYTES_MAX;
+}
+
+/* Instructions that code begins with. */
+struct known_code {
+        const uint8_t *bytes;
+        size_t n_bytes;
+};
+
+/* Where such instructions are, up to @n_max places.  Returns how many. */
+static size_t find_code(const struct elf_image *image, const struct unwind_module *module,
+                        const struct known_code *code, uint64_t *ret_svmas, size_t n_max)
+{
+        size_t n_found = 0;
+
         for (size_t i = 0; i < module->n_segments; i++) {
                 const struct unwind_module_segment *segment = &module->segments[i];
                 Elf_Data *data = read_chunk(image, segment->file_off, segment->file_bytes);
                 const uint8_t *at = data ? data->d_buf : NULL;
                 size_t left = data ? data->d_size : 0;
 
-                while (left > 0 && s->table.n_sigreturns < SIGRETURNS_MAX) {
-                        const uint8_t *found = memmem(at, left, machine->sigreturn_code,
-                                                      machine->n_sigreturn_code_bytes);
+                while (left > 0 && n_found < n_max) {
+                        const uint8_t *found = memmem(at, left, code->bytes, code->n_bytes);
 
                         if (!found)
                                 break;
-                        s->sigreturns[s->table.n_sigreturns++] =
-                                segment->svma + (uint64_t)(found - (const uint8_t *)data->d_buf);
+                        ret_svmas[n_found++] = segment->svma +
+                                               (uint64_t)(found - (const uint8_t *)data->d_buf);
                         left -= (size_t)(found - at) + 1;
                         at = found + 1;
                 }
         }
+        return n_found;
+}
+
+/*
+ * What the C library says nothing of, or nothing that helps: signal trampolines (musl), and what a context of makecontext(3)
+ * returns to, whose entry does not cover the byte before it.
+ */
+static void find_known_code(struct source *s, const struct elf_image *image,
+                            const struct unwind_module *module)
+{
+        const struct unwind_machine *m = s->table.machine;
+        const struct known_code sigreturn = { m->sigreturn_code, m->n_sigreturn_code_bytes };
+        const struct known_code start = { m->context_start_code, m->n_context_start_code_bytes };
+        bool is_alone = needs_no_other(image);
+
+        if (!is_small(module))
+                return;
+        if (is_alone)
+                s->table.n_sigreturns = find_code(image, module, &sigreturn, s->sigreturns, SIGRETURNS_MAX);
+        if (start.n_bytes > 0 && (is_alone || has_dynamic_name(image, "makecontext")))
+                s->table.n_context_starts = find_code(image, module, &start, s->context_starts,
+                                                      CONTEXT_STARTS_MAX);
+        s->table.sigreturns = s->sigreturns;
+        s->table.context_starts = s->context_starts;
 }
 
 static int take_segments(struct source *s, const struct elf_image *image, struct unwind_module *module)
@@ -128,8 +183,7 @@ static int build(struct source *s, const struct elf_image *image, struct unwind_
         if (take_segments(s, image, module) < 0)
                 return error_set(err, -ENOMEM, "no memory for %zu segments", image->n_segments);
         s->table.n_sections = frame_sections_find(image, s->table.sections);
-        find_sigreturns(s, image, module);
-        s->table.sigreturns = s->sigreturns;
+        find_known_code(s, image, module);
         r = unwind_table_build(&s->table, &module->table, err);
         return r == -ENODATA ? 0 : r;
 }

@@ -63,6 +63,9 @@ struct unwind_table_source {
         size_t n_code;
         const uint64_t *sigreturns; /* addresses of signal trampolines that no section tells of; borrowed */
         size_t n_sigreturns;
+        const uint64_t
+                *context_starts; /* addresses of functions that end a context of makecontext(3); borrowed */
+        size_t n_context_starts;
         uint64_t entry_svma; /* 0 = none */
 };
 

@@ -426,20 +426,23 @@ static int add_section(struct builder *b, const struct cfi_section *section)
         return 0;
 }
 
-/* Signal trampolines that have no entry: one rule, from the byte before, as return addresses are looked up there. */
-static int add_sigreturns(struct builder *b)
+/*
+ * Functions that are known by their code, with one rule each, from the byte before, as return addresses are looked
+ * up there: they are returned to, and never called.  They begin before what a section says of the same code, and so
+ * have it.
+ */
+static int add_known(struct builder *b, const struct unwind_rule *rule, const uint64_t *svmas, size_t n_svmas,
+                     uint64_t n_bytes)
 {
-        struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
         int id;
 
-        if (b->source->n_sigreturns == 0)
+        if (n_svmas == 0)
                 return 0;
-        id = add_rule(b, &rule);
+        id = add_rule(b, rule);
         if (id <= NO_RULE)
                 return id;
-        for (size_t i = 0; i < b->source->n_sigreturns; i++) {
-                uint64_t svma = b->source->sigreturns[i];
-                uint64_t end_svma = svma + b->table->machine->n_sigreturn_code_bytes;
+        for (size_t i = 0; i < n_svmas; i++) {
+                uint64_t svma = svmas[i], end_svma = svma + n_bytes;
 
                 if (svma == 0 || !lies_in_code(b, svma - 1, end_svma))
                         continue;
@@ -454,6 +457,19 @@ static int add_sigreturns(struct builder *b)
                                            .n_rows = 1 };
         }
         return 0;
+}
+
+/* Signal trampolines that have no entry, and what is returned to at the end of a context: nothing has called that. */
+static int add_all_known(struct builder *b)
+{
+        const struct unwind_table_source *s = b->source;
+        const struct unwind_rule of_signal = { .cfa = UNWIND_CFA_SIGNAL };
+        const struct unwind_rule root = { .cfa = UNWIND_CFA_SP, .ra = UNWIND_SAVED_UNDEFINED };
+        int r = add_known(b, &of_signal, s->sigreturns, s->n_sigreturns, s->machine->n_sigreturn_code_bytes);
+
+        return r < 0 ? r
+                     : add_known(b, &root, s->context_starts, s->n_context_starts,
+                                 s->machine->n_context_start_bytes);
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -594,7 +610,7 @@ static int run(struct builder *b)
         for (size_t i = 0; i < b->source->n_sections; i++)
                 if (add_section(b, &b->source->sections[i]) < 0)
                         return -ENOMEM;
-        if (add_sigreturns(b) < 0)
+        if (add_all_known(b) < 0)
                 return -ENOMEM;
         if (b->n_functions == 0)
                 return -ENODATA;

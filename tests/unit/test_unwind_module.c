@@ -270,6 +270,45 @@ START_TEST(test_trampoline_by_its_code)
 }
 END_TEST
 
+/* Who returns from a function of makecontext(3) comes to code that nobody has called: a root, whatever its entry says. */
+START_TEST(test_context_start_by_its_code)
+{
+        struct {
+                Elf64_Ehdr header;
+                Elf64_Phdr segment;
+                uint8_t code[64];
+        } file = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+                               .e_type = ET_EXEC,
+                               .e_machine = EM_X86_64,
+                               .e_version = EV_CURRENT,
+                               .e_phoff = sizeof(Elf64_Ehdr),
+                               .e_ehsize = sizeof(Elf64_Ehdr),
+                               .e_phentsize = sizeof(Elf64_Phdr),
+                               .e_phnum = 1 },
+                   .segment = { .p_type = PT_LOAD,
+                                .p_flags = PF_R | PF_X,
+                                .p_vaddr = 0x400000,
+                                .p_filesz = sizeof(file),
+                                .p_memsz = sizeof(file) } };
+        const struct unwind_machine *m = &unwind_machine_x86_64;
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+        uint64_t svma = 0x400000 + sizeof(file.header) + sizeof(file.segment) + 20;
+
+        memcpy(file.code + 20, m->context_start_code, m->n_context_start_code_bytes);
+        ck_assert_int_eq(elf_image_open_memory(&file, sizeof(file), &image, NULL), 0);
+        ck_assert_int_eq(unwind_module_build(image, &module, NULL), 0);
+        ck_assert_ptr_nonnull(module->table);
+        ck_assert_uint_eq(unwind_table_find(module->table, svma - 1)->ra, UNWIND_SAVED_UNDEFINED);
+        ck_assert_uint_eq(unwind_table_find(module->table, svma + m->n_context_start_bytes - 1)->ra,
+                          UNWIND_SAVED_UNDEFINED);
+        ck_assert_ptr_null(unwind_table_find(module->table, svma + m->n_context_start_bytes));
+        ck_assert_ptr_null(unwind_table_find(module->table, svma - 2));
+        unwind_module_free(module);
+        elf_image_close(image);
+}
+END_TEST
+
 START_TEST(test_cache)
 {
         struct unwind_cache_key a = unwind_cache_key_of_build_id("abc", 3),
@@ -332,6 +371,7 @@ int main(void)
         tcase_add_loop_test(tc, test_debug_frame, 0, 3);
         tcase_add_test(tc, test_vdso);
         tcase_add_test(tc, test_trampoline_by_its_code);
+        tcase_add_test(tc, test_context_start_by_its_code);
         tcase_add_test(tc, test_cache);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
