@@ -11,6 +11,8 @@
 #include "sampler/code_regions.h"
 #include "sampler/code_tables.h"
 #include "sampler/image_changes.h"
+#include "sampler/image_identity.h"
+#include "sampler/image_modules.h"
 #include "sampler/image_search.h"
 #include "sampler/image_source.h"
 #include "sampler/jit_lists.h"
@@ -21,6 +23,7 @@
 #include "sampler/process_maps.h"
 #include "sampler/process_table.h"
 #include "sampler/recent_mappings.h"
+#include "sampler/searched_processes.h"
 #include "unwind/unwind_module.h"
 
 #include <errno.h>
@@ -38,9 +41,7 @@
 #define EXPECTING_NS       (200 * NS_PER_MS) /* ... then as often as this: */
 #define PAUSE_MS           4
 #define PLACES_MAX         65536                /* of samples: stretches that are remembered */
-#define SEARCHED_MAX       65536                /* processes whose searches are counted */
 #define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
-#define FILES_MAX          65536                /* modules that are looked through for the file of an image */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
 #define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of what is mapped of an image: that much is read at once */
 #define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
@@ -63,15 +64,6 @@ struct place_count {
         uint32_t n_samples, n_looks;
 };
 
-/* What is known of searching a process's memory. */
-struct searched_process {
-        uint32_t n_images;   /* that were found in it */
-        uint32_t n_searches; /* of all of it, for code */
-        uint32_t n_misses;   /* in a row: images whose whole was looked for, and not found */
-        uint64_t near_avma;  /* where the last one was: loaders do the same again and again; 0 = not known */
-        bool writes_code;    /* it has executable memory that can be written, there or elsewhere */
-};
-
 /* A mapping of a file of which it is not known yet if it is a JIT's. */
 struct noted_file {
         uint32_t pid;
@@ -84,9 +76,7 @@ struct code_images {
         struct intern places; /* struct place */
         struct place_count *counts;
         size_t counts_capacity;
-        struct intern searched;             /* pid */
-        struct searched_process *processes; /* heap; by the id in `searched` - 1 */
-        size_t processes_capacity;
+        struct searched_processes searched;
         struct noted_file *noted; /* heap */
         size_t n_noted, noted_capacity;
         struct jit_lists lists;
@@ -95,6 +85,7 @@ struct code_images {
         uint64_t left_ns, refilled_ns; /* what may be spent now, and when that was reckoned */
         uint64_t mapped_ns;            /* when a JIT was seen to have made memory executable; 0 = never */
         struct recent_mappings recent;
+        struct image_identities identities;
         struct memory_image image; /* scratch */
 };
 
@@ -110,7 +101,8 @@ int code_images_new(const struct code_images_parts *parts, struct code_images **
                 return -ENOMEM;
         }
         intern_init(&c->places, sizeof(struct place), PLACES_MAX);
-        intern_init(&c->searched, sizeof(uint32_t), SEARCHED_MAX);
+        searched_processes_init(&c->searched);
+        image_identities_init(&c->identities);
         c->left_ns = LEFT_NS_MAX;
         c->refilled_ns = clock_raw_ns();
         *ret_images = c;
@@ -124,12 +116,12 @@ void code_images_free(struct code_images *c)
         jit_lists_deinit(&c->lists);
         free(c->noted);
         free(c->counts);
-        free(c->processes);
         free(c->n_wanted);
         recent_mappings_deinit(&c->recent);
         image_changes_deinit(&c->changes);
+        image_identities_deinit(&c->identities);
         intern_deinit(&c->places);
-        intern_deinit(&c->searched);
+        searched_processes_deinit(&c->searched);
         free(c);
 }
 
@@ -192,61 +184,7 @@ int code_images_put(struct code_images *c, struct process_track *process, const 
         return r < 0 ? r : address_space_add(&process->space, &range);
 }
 
-/* ---- modules ------------------------------------------------------------------------------------------- */
-
-/* "[image 3f0c91d2]": the first four bytes of its build-id, or of the number that stands for its content. */
-static int add_module(struct code_images *c, const uint8_t *build_id, size_t build_id_bytes, uint64_t content,
-                      uint32_t generation, uint32_t *ret_module)
-{
-        struct trace_module row = { .kind = TRACE_MODULE_IMAGE, .generation = generation };
-        uint32_t head = (uint32_t)(content >> 32);
-        char name[24];
-        int r = 0;
-
-        if (build_id_bytes > 0) {
-                head = 0;
-                for (size_t i = 0; i < sizeof(head); i++)
-                        head = head << 8 | (i < build_id_bytes ? build_id[i] : 0);
-                r = trace_dictionary_add_string(c->parts.dictionary, build_id, build_id_bytes, &row.build_id);
-        } else {
-                row.content = content;
-        }
-        (void)snprintf(name, sizeof(name), "[image %08" PRIx32 "]", head);
-        if (r == 0)
-                r = trace_dictionary_add_string(c->parts.dictionary, name, strlen(name), &row.path);
-        return r == 0 ? trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &row, ret_module) : r;
-}
-
-/*
- * The file that an image is of, by its build-id; 0 = it is not known.  A program may copy its own code into huge pages,
- * where its mapping of the file was.
- */
-static uint32_t find_file(const struct code_images *c, const struct memory_image *image)
-{
-        const struct trace_dictionary *d = c->parts.dictionary;
-        uint32_t n = image->build_id_bytes > 0 ? trace_dictionary_count(d, TRACE_TABLE_MODULES) : 0;
-
-        for (uint32_t id = 1; id <= n && id <= FILES_MAX; id++) {
-                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, id);
-                size_t n_bytes;
-                const char *build_id = trace_dictionary_string(d, row->build_id, &n_bytes);
-
-                if (row->kind == TRACE_MODULE_FILE && n_bytes == image->build_id_bytes &&
-                    memcmp(build_id, image->build_id, n_bytes) == 0)
-                        return id;
-        }
-        return 0;
-}
-
-/* Bytes in memory without a name, for the builder of unwind tables; -1 if that cannot be. */
-static int hold_bytes(const struct byte_buffer *bytes)
-{
-        int fd = memfd_create("image", MFD_CLOEXEC);
-
-        if (fd >= 0 && io_write_all(fd, bytes->data, bytes->used_bytes, NULL) < 0)
-                io_close(&fd);
-        return fd;
-}
+/* ---- what is kept of an image -------------------------------------------------------------------------- */
 
 static bool has_table(const struct code_images *c, uint32_t module)
 {
@@ -254,8 +192,6 @@ static bool has_table(const struct code_images *c, uint32_t module)
 
         return code_tables_find(c->parts.tables, module, &known) != CODE_TABLES_NONE;
 }
-
-/* ---- what is kept of an image -------------------------------------------------------------------------- */
 
 /* The keeper has it after the first time, if it was not gone by then. */
 static bool may_want(struct code_images *c, uint32_t module)
@@ -272,22 +208,6 @@ static bool may_want(struct code_images *c, uint32_t module)
         return true;
 }
 
-/* NULL if there are too many processes, or no memory. */
-static struct searched_process *searched_process(struct code_images *c, uint32_t pid)
-{
-        uint32_t id = 0;
-        int r = array_reserve(&c->processes, &c->processes_capacity, (size_t)c->searched.n_items + 1,
-                              sizeof(*c->processes));
-
-        if (r == 0)
-                r = intern_add(&c->searched, &pid, sizeof(pid), &id);
-        if (r < 0 || id == 0)
-                return NULL;
-        if (r == 1)
-                c->processes[id - 1] = (struct searched_process){ .n_searches = 0 };
-        return &c->processes[id - 1];
-}
-
 /* Recognising images comes first: half of the time is left to that. */
 static bool has_time_to_search(struct code_images *c, uint64_t began_ns)
 {
@@ -300,7 +220,7 @@ static bool has_time_to_search(struct code_images *c, uint64_t began_ns)
 static int add_whole(struct code_images *c, uint32_t module, const struct code_source *source,
                      uint64_t began_ns)
 {
-        struct searched_process *process = searched_process(c, c->image.memory.pid);
+        struct searched_process *process = searched_processes_get(&c->searched, c->image.memory.pid);
         struct image_search_limits limits = { .bytes_max = WHOLE_SEARCH_BYTES };
         struct byte_buffer bytes = { .data = NULL };
         int r;
@@ -368,9 +288,9 @@ static int want_table(struct code_images *c, uint32_t module, const struct image
         if (!c->parts.tables || has_table(c, module))
                 return 0;
         if (held && held->used_bytes > 0)
-                return code_tables_want_image(c->parts.tables, module, hold_bytes(held));
+                return code_tables_want_image(c->parts.tables, module, image_modules_hold(held));
         if (memory_image_append_parts(&c->image, TABLE_BYTES_MAX, &bytes) == 0 && is_true(c, look))
-                r = code_tables_want_image(c->parts.tables, module, hold_bytes(&bytes));
+                r = code_tables_want_image(c->parts.tables, module, image_modules_hold(&bytes));
         byte_buffer_deinit(&bytes);
         return r;
 }
@@ -387,8 +307,12 @@ static int hold(struct code_images *c, const struct image_look *look, void *sour
         return r;
 }
 
-/* Its code is kept, and its table is built.  It may be gone at any moment, so what is little is read first of all. */
-static int keep_image(struct code_images *c, uint32_t module, const struct image_look *look)
+/*
+ * Its code is kept, and its table is built.  It may be gone at any moment, so what is little is read first of all.
+ * @whole:  all of it, if that was looked for and found
+ */
+static int keep_image(struct code_images *c, uint32_t module, const struct image_look *look,
+                      struct byte_buffer *whole, bool has_several)
 {
         struct code_source source = { .source = NULL };
         int r;
@@ -401,13 +325,63 @@ static int keep_image(struct code_images *c, uint32_t module, const struct image
         r = hold(c, look, source.source);
         if (r == 0 || r == -EFBIG) {
                 r = want_table(c, module, look, image_source_held(source.source));
-                if (r == 0)
+                if (r == 0 && whole->used_bytes > 0)
+                        r = code_keeper_add(c->parts.keeper, module, TRACE_ATTACHMENT_MODULE_FILE, whole) < 0
+                                    ? -ENOMEM
+                                    : 1;
+                else if (r == 0 && c->image.build_id_bytes > 0)
                         r = add_whole(c, module, &source, look->began_ns);
         }
+        if (has_several)
+                image_source_note_several(source.source);
         if (r == 0 || r == -EFAULT) /* of one that is gone the keeper says so */
                 return code_keeper_want(c->parts.keeper, module, &source);
         source.free(source.source);
         return r < 0 ? r : 0;
+}
+
+/* Which of the images it is that are alike in memory.  @whole: all of it, if that was found. */
+static int identify(struct code_images *c, const struct image_look *look, struct byte_buffer *whole,
+                    struct image_identity *ret)
+{
+        struct searched_process *process = searched_processes_get(&c->searched, c->image.memory.pid);
+        struct image_identity_look identity = { .image = &c->image };
+        int r;
+
+        *ret = (struct image_identity){ .content = c->image.content };
+        if (!process || !c->parts.keeper)
+                return 0;
+        identity.program = process->n_programs;
+        identity.near_avma = &process->near_avma;
+        identity.may_search = has_time_to_search(c, look->began_ns) &&
+                              (process->n_misses < WHOLE_MISSES_MAX ||
+                               process->n_misses++ % WHOLE_MISSES_SKIP == 0);
+        r = image_identities_find(&c->identities, &identity, whole, ret);
+        if (identity.may_search)
+                process->n_misses = whole->used_bytes > 0 ? 0 : process->n_misses + 1;
+        return r;
+}
+
+/* The module of an image that no file is known of.  Returns 0, -EOVERFLOW, -ENOMEM. */
+static int add_image(struct code_images *c, const struct image_look *look, uint32_t *ret_module)
+{
+        struct byte_buffer whole = { .data = NULL };
+        struct image_identity identity = { .content = 0 };
+        struct trace_module row = { .content = 0 };
+        int r;
+
+        if (c->image.build_id_bytes > 0) {
+                r = image_modules_add_build_id(c->parts.dictionary, &c->image, ret_module);
+        } else {
+                r = identify(c, look, &whole, &identity);
+                row.content = identity.content;
+                if (r == 0)
+                        r = image_modules_add(c->parts.dictionary, &row, c->image.content, ret_module);
+        }
+        if (r >= 0)
+                r = keep_image(c, *ret_module, look, &whole, identity.is_ambiguous);
+        byte_buffer_deinit(&whole);
+        return r;
 }
 
 /*
@@ -421,14 +395,11 @@ static int take_image(struct code_images *c, const struct image_look *look)
         uint64_t until_ns = clock_raw_ns();
         int r = 0;
 
-        change.range.module = find_file(c, image);
-        if (change.range.module == 0) {
-                r = add_module(c, image->build_id, image->build_id_bytes, image->content, 0,
-                               &change.range.module);
-                if (r < 0)
-                        return r == -EOVERFLOW ? 0 : r;
-                r = keep_image(c, change.range.module, look);
-        }
+        change.range.module = image_modules_find_file(c->parts.dictionary, image);
+        if (change.range.module == 0)
+                r = add_image(c, look, &change.range.module);
+        if (r == -EOVERFLOW)
+                return 0;
         for (size_t i = 0; i < image->n_parts && r == 0; i++) {
                 change.range.start_avma = image->parts[i].start_avma;
                 change.range.end_avma = image->parts[i].end_avma;
@@ -442,7 +413,7 @@ static int take_image(struct code_images *c, const struct image_look *look)
 /* May all memory of the process be searched once more? */
 static bool may_search(struct code_images *c, uint32_t pid)
 {
-        struct searched_process *process = searched_process(c, pid);
+        struct searched_process *process = searched_processes_get(&c->searched, pid);
 
         return process && process->n_searches++ < CODE_IMAGES_SEARCHES_MAX;
 }
@@ -469,7 +440,7 @@ static int find_image(struct code_images *c, struct memory_image_place *place)
 static int look_at(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
 {
         struct image_look look = { .place = *place, .time_ns = time_ns, .began_ns = clock_raw_ns() };
-        struct searched_process *process = searched_process(c, place->pid);
+        struct searched_process *process = searched_processes_get(&c->searched, place->pid);
         int r;
 
         if (!begin_work(c, look.began_ns))
@@ -492,7 +463,7 @@ static int look_at(struct code_images *c, const struct memory_image_place *place
 static int look_at_mapping(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
 {
         int r = look_at(c, place, time_ns);
-        const struct searched_process *process = searched_process(c, place->pid);
+        const struct searched_process *process = searched_processes_get(&c->searched, place->pid);
 
         if (r == -ESTALE && process && process->n_images > 0)
                 loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
@@ -595,7 +566,7 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
 /* Does the process put code where no record tells of it? */
 static bool writes_code(struct code_images *c, uint32_t pid)
 {
-        const struct searched_process *process = searched_process(c, pid);
+        const struct searched_process *process = searched_processes_get(&c->searched, pid);
 
         return !process || process->writes_code;
 }
@@ -618,7 +589,8 @@ static int add_parts(struct code_images *c, const struct jit_object *object,
 static int add_object(void *context, uint32_t pid, struct jit_object *object, struct byte_buffer *bytes)
 {
         struct code_images *c = context;
-        int r = add_module(c, NULL, 0, object->content, TRACE_MODULE_TOLD_BY_JIT, &object->module);
+        struct trace_module row = { .generation = TRACE_MODULE_TOLD_BY_JIT, .content = object->content };
+        int r = image_modules_add(c->parts.dictionary, &row, object->content, &object->module);
 
         (void)pid;
         if (r == -EOVERFLOW) {
@@ -626,7 +598,7 @@ static int add_object(void *context, uint32_t pid, struct jit_object *object, st
                 return 0;
         }
         if (r == 0 && c->parts.tables && !has_table(c, object->module))
-                r = code_tables_want_image(c->parts.tables, object->module, hold_bytes(bytes));
+                r = code_tables_want_image(c->parts.tables, object->module, image_modules_hold(bytes));
         if (r == 0 && c->parts.keeper)
                 r = code_keeper_add(c->parts.keeper, object->module, TRACE_ATTACHMENT_MODULE_FILE, bytes);
         return r;
@@ -747,7 +719,9 @@ static int look_at_lists(struct code_images *c, const struct memory_image_place 
 /* Another view of the memory may be writable where this one is not. */
 static void note_writable(struct code_images *c, const struct perf_mmap *m, uint32_t pid)
 {
-        struct searched_process *process = m->writable || m->is_shared ? searched_process(c, pid) : NULL;
+        struct searched_process *process = m->writable || m->is_shared
+                                                   ? searched_processes_get(&c->searched, pid)
+                                                   : NULL;
 
         if (process)
                 process->writes_code = true;
@@ -790,6 +764,7 @@ void code_images_forget(struct code_images *c, uint32_t pid)
 {
         size_t n_kept = 0;
 
+        searched_processes_leave(&c->searched, pid);
         jit_lists_forget(&c->lists, pid);
         for (size_t i = 0; i < c->n_noted; i++)
                 if (c->noted[i].pid != pid)

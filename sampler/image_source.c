@@ -17,6 +17,7 @@
 struct image_source {
         struct memory_image image;
         struct byte_buffer held; /* what was mapped of it; empty = it is read when its turn comes */
+        bool has_several;        /* wholes: nobody could say which of them it is */
 };
 
 /*
@@ -72,7 +73,7 @@ static bool has_code(const struct image_source *s, const uint8_t *bytes, size_t 
                     memcmp(bytes + p->file_off, s->held.data + p->file_off, n) != 0)
                         return false;
         }
-        return s->image.n_parts > 0;
+        return s->image.n_parts > 0 && memory_image_has_content(&s->image, bytes, n_bytes);
 }
 
 /* The image that begins at @avma, if it is this one and whole.  Returns 1, 0, -EFBIG, -ENOMEM. */
@@ -103,6 +104,12 @@ static int read_copy(const struct image_source *s, uint64_t avma, uint64_t bytes
         return r == -ENOMEM ? r : 0;
 }
 
+static bool may_be_copy(const struct memory_image *image, const struct image_search_hit *hit)
+{
+        return hit->avma != image->header_avma && hit->header.n_bytes == image->header.n_bytes &&
+               memcmp(hit->begin, image->begin, image->header.n_bytes) == 0;
+}
+
 /* Returns 1 with all of the image, 0, -EFBIG, -ENOMEM. */
 static int find_copy(struct image_source *s, const struct image_search_limits *limits, uint64_t bytes_max,
                      struct byte_buffer *out, uint64_t *ret_avma)
@@ -116,14 +123,65 @@ static int find_copy(struct image_source *s, const struct image_search_limits *l
         if (r == 0)
                 r = image_search_new(&image->memory, limits, &search);
         while (r == 0 && image_search_next(search, &hit) == 1) {
-                if (hit.avma == image->header_avma || hit.header.n_bytes != image->header.n_bytes ||
-                    memcmp(hit.begin, image->begin, image->header.n_bytes) != 0)
+                if (!may_be_copy(image, &hit))
                         continue;
                 r = read_copy(s, hit.avma, bytes_max, out);
                 *ret_avma = hit.avma;
         }
         image_search_free(search);
         return r == -ENOENT ? 0 : r;
+}
+
+/* Is the image at @avma another one than @whole, though what is mapped may be of both?  Returns 1, 0, -ENOMEM. */
+static int is_other_whole(const struct image_source *s, uint64_t avma, uint64_t bytes_max,
+                          const struct byte_buffer *whole)
+{
+        struct byte_buffer other = { .data = NULL };
+        int r = read_copy(s, avma, bytes_max, &other);
+
+        if (r == 1)
+                r = other.used_bytes != whole->used_bytes ||
+                    memcmp(other.data, whole->data, whole->used_bytes) != 0;
+        byte_buffer_deinit(&other);
+        return r == -EFBIG ? 0 : r;
+}
+
+int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
+                           struct byte_buffer *out, uint64_t *ret_avma)
+{
+        struct image_source s = { .image = *image };
+        struct image_search *search = NULL;
+        struct image_search_hit hit;
+        int found = 0, r;
+
+        process_memory_open(&s.image.memory, image->memory.pid);
+        r = image_search_new(&s.image.memory, limits, &search);
+        while (r == 0 && image_search_next(search, &hit) == 1) {
+                if (!may_be_copy(image, &hit))
+                        continue;
+                if (found) {
+                        r = is_other_whole(&s, hit.avma, limits->bytes_max, out);
+                        r = r == 1 ? -EEXIST : r;
+                        continue;
+                }
+                found = read_copy(&s, hit.avma, limits->bytes_max, out);
+                r = found == -ENOMEM ? found : 0;
+                found = found == 1;
+                *ret_avma = hit.avma;
+        }
+        image_search_free(search);
+        process_memory_close(&s.image.memory);
+        if (r < 0)
+                byte_buffer_deinit(out);
+        return r < 0 && r != -ENOENT ? r : found;
+}
+
+int image_source_read_at(const struct memory_image *image, uint64_t avma, struct byte_buffer *out)
+{
+        const struct image_source s = { .image = *image };
+        int r = avma != image->header_avma ? read_copy(&s, avma, IMAGE_SOURCE_BYTES_MAX, out) : 0;
+
+        return r == -EFBIG ? 0 : r;
 }
 
 int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
@@ -148,6 +206,13 @@ int image_source_hold(void *source, uint64_t bytes_max)
         if (r < 0)
                 byte_buffer_deinit(&s->held);
         return r;
+}
+
+void image_source_note_several(void *source)
+{
+        struct image_source *s = source;
+
+        s->has_several = true;
 }
 
 void image_source_drop(void *source)
@@ -187,7 +252,7 @@ int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out,
 
         if (bytes_max > IMAGE_SOURCE_BYTES_MAX)
                 bytes_max = IMAGE_SOURCE_BYTES_MAX;
-        r = find_copy(s, &limits, bytes_max, out, &avma);
+        r = s->has_several ? 0 : find_copy(s, &limits, bytes_max, out, &avma);
         if (r == -ENOMEM)
                 return error_set(err, r, "no memory for an image");
         if (r == 1) {

@@ -53,6 +53,22 @@ const struct byte_buffer *image_source_held(const void *source);
 int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
                         struct byte_buffer *out, uint64_t *ret_avma);
 
+/*
+ * image_source_find_only() - the whole image, if the program has no other one that could be it
+ * Two images may be alike in all that is mapped, and differ in names and lines: then nobody can say which it is.
+ * @limits:  bytes_max is that of the image as well
+ * @out:     empty; the image
+ * Returns 1, 0 if there is none within the limits, -EEXIST if there are several, -ENOMEM.
+ */
+int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
+                           struct byte_buffer *out, uint64_t *ret_avma);
+
+/* The whole image at @avma, where it was the last time.  Returns 1, 0 if it is not there, -ENOMEM. */
+int image_source_read_at(const struct memory_image *image, uint64_t avma, struct byte_buffer *out);
+
+/* There are several images that this one may be: none is looked for, and what is mapped is read. */
+void image_source_note_several(void *source);
+
 /* What struct code_source calls: see sampler/code_keeper.h. */
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
                       struct error *err);

@@ -82,23 +82,101 @@ static bool is_there_still(const struct memory_image *image, uint64_t avma)
                memcmp(begin, image->begin, image->header.n_bytes) == 0;
 }
 
-/* The first mebibyte of its code as it is mapped now.  Returns 1, 0 if that cannot be read, -ENOMEM. */
-static int hash_code(const struct memory_image *image, uint64_t *ret_content)
+/*
+ * What names functions lies beside the code: two images may have the same code, and other names or constants.  What can be
+ * written is left out: it is another at each address, and changes.
+ */
+static bool is_constant(const struct elf_header_segment *s)
 {
-        struct byte_buffer code = { .data = NULL };
+        return s->type == PT_LOAD && !(s->flags & (PF_W | PF_X)) && s->file_bytes > 0;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t n_bytes)
+{
+        return n_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n_bytes - 1) == 0);
+}
+
+/* The next segment of constants, and how much of it is hashed; NULL at the end.  @at: 0 at first. */
+static const struct elf_header_segment *next_constant(const struct elf_header *header, size_t *at,
+                                                      uint64_t *room_bytes, uint64_t *ret_bytes)
+{
+        while (*at < header->n_segments) {
+                const struct elf_header_segment *s = &header->segments[(*at)++];
+
+                if (!is_constant(s) || *room_bytes == 0)
+                        continue;
+                *ret_bytes = s->file_bytes < *room_bytes ? s->file_bytes : *room_bytes;
+                *room_bytes -= *ret_bytes;
+                return s;
+        }
+        return NULL;
+}
+
+/* Appends the constants that are mapped; @constants are which those are, or, if it is 0 at first, become it. */
+static int append_constants(const struct memory_image *image, uint32_t *constants, struct byte_buffer *out)
+{
+        const bool finds = *constants == 0;
+        uint64_t room_bytes = MEMORY_IMAGE_CONTENT_BYTES, n_bytes;
+        const struct elf_header_segment *s;
+        size_t at = 0;
+
+        while ((s = next_constant(&image->header, &at, &room_bytes, &n_bytes))) {
+                uint32_t bit = UINT32_C(1) << (at - 1);
+                size_t before = out->used_bytes;
+                int r;
+
+                if (!finds && !(*constants & bit))
+                        continue;
+                r = process_memory_append(&image->memory, image->base_avma + s->svma, n_bytes, out);
+                if (r == -ENOMEM || (r < 0 && !finds))
+                        return r;
+                if (r == 0 && !finds)
+                        continue;
+                if (r == 0 && !is_zero(out->data + before, n_bytes))
+                        *constants |= bit;
+                else
+                        out->used_bytes = before;
+        }
+        return 0;
+}
+
+/* Headers, code and constants as they are mapped now.  Returns 1, 0 if they cannot be read, -ENOMEM. */
+static int hash_mapped(const struct memory_image *image, uint32_t *constants, uint64_t *ret_content)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        uint64_t room = MEMORY_IMAGE_CONTENT_BYTES;
         int r = 0;
 
-        for (size_t i = 0; i < image->n_parts && r == 0 && code.used_bytes < MEMORY_IMAGE_CONTENT_BYTES;
-             i++) {
+        byte_buffer_add(&bytes, image->begin, image->header.n_bytes);
+        for (size_t i = 0; i < image->n_parts && r == 0 && room > 0; i++) {
                 const struct memory_image_part *p = &image->parts[i];
-                uint64_t n = p->end_avma - p->start_avma, room = MEMORY_IMAGE_CONTENT_BYTES - code.used_bytes;
+                uint64_t n = p->end_avma - p->start_avma;
 
-                r = process_memory_append(&image->memory, p->start_avma, n < room ? n : room, &code);
+                n = n < room ? n : room;
+                room -= n;
+                r = process_memory_append(&image->memory, p->start_avma, n, &bytes);
         }
+        /* Where its header is not, nobody knows if the memory around its code is its own. */
+        if (r == 0 && image->header_avma != 0)
+                r = append_constants(image, constants, &bytes);
+        if (r == 0 && bytes.failed)
+                r = -ENOMEM;
         if (r == 0)
-                *ret_content = content_hash(code.data, code.used_bytes);
-        byte_buffer_deinit(&code);
+                *ret_content = content_hash(bytes.data, bytes.used_bytes);
+        byte_buffer_deinit(&bytes);
         return r == 0 ? 1 : r == -ENOMEM ? r : 0;
+}
+
+int memory_image_is_unchanged(const struct memory_image *image)
+{
+        uint32_t constants = image->constants;
+        uint64_t content;
+        int r;
+
+        if (image->header_avma != 0 && !is_there_still(image, image->header_avma))
+                return 0;
+        r = hash_mapped(image, &constants, &content);
+        return r == 1 ? content == image->content && constants == image->constants : r;
 }
 
 /* Takes the header that begins at @avma, if it is one and the memory in question is its code. */
@@ -292,7 +370,7 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
         if (r != 1)
                 return r;
         read_build_id(image);
-        r = hash_code(image, &image->content);
+        r = hash_mapped(image, &image->constants, &image->content);
         return r == 1 && !is_there_still(image, image->header_avma ? image->header_avma : image->copy_avma)
                        ? 0
                        : r;
@@ -300,23 +378,36 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
 
 /* ---- its bytes ----------------------------------------------------------------------------------------- */
 
-/* Is the code in @bytes, put together as the file, that which was hashed? */
-static bool is_content(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
+static bool add_of_file(const uint8_t *bytes, size_t n_bytes, uint64_t file_off, uint64_t n,
+                        struct byte_buffer *out)
 {
-        struct byte_buffer code = { .data = NULL };
+        if (file_off > n_bytes || n > n_bytes - file_off)
+                return false;
+        byte_buffer_add(out, bytes + file_off, n);
+        return true;
+}
+
+bool memory_image_has_content(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
+{
+        struct byte_buffer hashed = { .data = NULL };
+        uint64_t room = MEMORY_IMAGE_CONTENT_BYTES, n;
+        const struct elf_header_segment *s;
         bool is_same = true;
+        size_t at = 0;
 
-        for (size_t i = 0; i < image->n_parts && is_same && code.used_bytes < MEMORY_IMAGE_CONTENT_BYTES;
-             i++) {
-                const struct memory_image_part *p = &image->parts[i];
-                uint64_t n = p->end_avma - p->start_avma, room = MEMORY_IMAGE_CONTENT_BYTES - code.used_bytes;
-
-                is_same = p->file_off <= n_bytes && n <= n_bytes - p->file_off;
-                if (is_same)
-                        byte_buffer_add(&code, bytes + p->file_off, n < room ? n : room);
+        byte_buffer_add(&hashed, image->begin, image->header.n_bytes);
+        for (size_t i = 0; i < image->n_parts && is_same && room > 0; i++) {
+                n = image->parts[i].end_avma - image->parts[i].start_avma;
+                n = n < room ? n : room;
+                room -= n;
+                is_same = add_of_file(bytes, n_bytes, image->parts[i].file_off, n, &hashed);
         }
-        is_same = is_same && !code.failed && content_hash(code.data, code.used_bytes) == image->content;
-        byte_buffer_deinit(&code);
+        room = MEMORY_IMAGE_CONTENT_BYTES;
+        while (is_same && (s = next_constant(&image->header, &at, &room, &n)))
+                if (image->constants & UINT32_C(1) << (at - 1))
+                        is_same = add_of_file(bytes, n_bytes, s->file_off, n, &hashed);
+        is_same = is_same && !hashed.failed && content_hash(hashed.data, hashed.used_bytes) == image->content;
+        byte_buffer_deinit(&hashed);
         return is_same;
 }
 
@@ -348,24 +439,24 @@ static int read_segments(const struct memory_image *image, uint8_t *bytes)
         return 0;
 }
 
-/* Names lie beside the code, and no hash is of them: it is the image's code before and after they are read. */
+/* More is read than is hashed: it is the same image before and after that. */
 int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out)
 {
-        uint64_t n_bytes = count_loaded(&image->header), content;
+        uint64_t n_bytes = count_loaded(&image->header);
         uint8_t *bytes;
         int r;
 
         if (n_bytes > bytes_max)
                 return -EFBIG;
-        r = hash_code(image, &content);
-        if (r < 0 || r == 0 || content != image->content)
+        r = memory_image_is_unchanged(image);
+        if (r <= 0)
                 return r < 0 ? r : -EFAULT;
         bytes = byte_buffer_reserve(out, n_bytes);
         if (!bytes)
                 return -ENOMEM;
         memset(bytes, 0, n_bytes);
         r = read_segments(image, bytes);
-        if (r == 0 && (!is_content(image, bytes, n_bytes) ||
+        if (r == 0 && (!memory_image_has_content(image, bytes, n_bytes) ||
                        (image->header_avma != 0 && !is_there_still(image, image->header_avma))))
                 r = -EFAULT;
         if (r < 0)
@@ -415,8 +506,8 @@ static bool has_parts(const struct memory_image *image, size_t n_bytes)
 bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
 {
         uint8_t *scratch = malloc(COMPARE_BYTES);
-        bool is_same = scratch && has_parts(image, n_bytes) && is_content(image, bytes, n_bytes) &&
-                       has_rest(image, bytes, scratch);
+        bool is_same = scratch && has_parts(image, n_bytes) &&
+                       memory_image_has_content(image, bytes, n_bytes) && has_rest(image, bytes, scratch);
 
         free(scratch);
         return is_same;

@@ -22,7 +22,7 @@
 #define MEMORY_IMAGE_PARTS_MAX     8
 #define MEMORY_IMAGE_PART_BYTES    (UINT64_C(1) << 28) /* of one executable segment */
 #define MEMORY_IMAGE_BEGIN_BYTES   2048                /* the headers must lie in as many */
-#define MEMORY_IMAGE_CONTENT_BYTES (UINT32_C(1) << 20) /* of code that are hashed */
+#define MEMORY_IMAGE_CONTENT_BYTES (UINT32_C(1) << 20) /* of code that are hashed, and of constants */
 #define MEMORY_IMAGE_BELOW_BYTES   (UINT64_C(1) << 30) /* a header lies so far below its code at most */
 #define MEMORY_IMAGE_PROBES_MAX    1024                /* pages that are looked at for a header */
 #define MEMORY_IMAGE_SEARCH_BYTES \
@@ -46,7 +46,8 @@ struct memory_image {
         uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES]; /* the first header.n_bytes of the image */
         uint8_t build_id[ELF_HEADER_BUILD_ID_MAX];
         size_t build_id_bytes; /* 0 = it has none */
-        uint64_t content;      /* XXH3 of its executable code, the first mebibyte of it */
+        uint64_t content;      /* XXH3 of its headers, code and constants, the first mebibyte of both */
+        uint32_t constants;    /* bit i: what cannot be written of segment i is mapped, and hashed */
         struct memory_image_part parts[MEMORY_IMAGE_PARTS_MAX];
         size_t n_parts;
 };
@@ -78,9 +79,15 @@ const struct memory_image_part *memory_image_find_part(const struct memory_image
 int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out);
 
 /*
- * Is the code in @bytes, a whole image with this one's header, that which was found?  What is mapped there may be another
- * image by now; of longer code than is hashed the rest is compared with it.
+ * memory_image_is_unchanged() - is what is mapped there now what was found?
+ * Returns 1, 0 (also if it cannot be read), -ENOMEM.
  */
+int memory_image_is_unchanged(const struct memory_image *image);
+
+/* Are headers, code and constants in @bytes, a whole image with this one's header, those that were found, as far as hashed? */
+bool memory_image_has_content(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
+
+/* The same, and of longer code than is hashed the rest is compared with what is mapped, which may be another image by now. */
 bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
 /* Has the file in @bytes the same build-id?  Images of the same code may be different ones.  True for one that has none. */

@@ -86,6 +86,40 @@ done
 holds "turns: an image with a build-id has its name from it" grep -q "$(readelf -n "$TMPDIR/second.so" |
         sed -n 's/.*Build ID: \(........\).*/[image \1]/p')" "$TMPDIR/turns.events"
 
+# Two models compiled from the same kernel: the same code byte for byte, other names and constants, no build-id.
+for name in alike other; do
+        cat >"$TMPDIR/$name.c" <<EOS
+#include <stdint.h>
+__attribute__((visibility("default"))) const char model_name[] = "$name";
+static __attribute__((noinline)) void ${name}_busy(uint64_t n_rounds)
+{
+        while (n_rounds > 0) {
+                n_rounds--;
+                __asm__ volatile("" : "+r"(n_rounds));
+        }
+}
+__attribute__((visibility("default"))) void run_it(uint64_t n_rounds);
+void run_it(uint64_t n_rounds)
+{
+        ${name}_busy(n_rounds);
+        __asm__ volatile("");
+}
+EOS
+        cc -g -O2 -shared -fPIC -nostdlib -Wl,--build-id=none,-e,run_it -o "$TMPDIR/$name.so" "$TMPDIR/$name.c"
+        objcopy -O binary -j .text "$TMPDIR/$name.so" "$TMPDIR/$name.text"
+done
+holds "alike: the code is the same" cmp "$TMPDIR/alike.text" "$TMPDIR/other.text"
+case " ${searched[*]} " in
+*" header "*)
+        holds "alike: is recorded" record alike "$WORKLOADS/w_memory_image" turns "$TMPDIR/alike.so" "$TMPDIR/other.so"
+        read_trace alike
+        for name in alike other; do
+                holds "alike: $name has its half of the samples" compare \
+                        "$(n_events alike "kind == \"sample\" && self == \"${name}_busy\"")" ">" "0.4 * $(n_events alike 'kind == "sample"')"
+        done
+        ;;
+esac
+
 # ---- a program that puts its own code into memory of no file, as those do that want huge pages
 cat >"$TMPDIR/own.c" <<'EOS'
 #include <stdint.h>

@@ -3,6 +3,7 @@
 #include "base/byte_buffer.h"
 #include "format/trace_spec.h"
 #include "sampler/code_keeper.h"
+#include "sampler/image_identity.h"
 #include "sampler/image_search.h"
 #include "sampler/image_source.h"
 #include "sampler/memory_image.h"
@@ -19,7 +20,9 @@
 
 #define ROOM_BYTES  ((size_t)0x8000)
 #define PAYLOAD_MAX (UINT64_C(1) << 24)
-#define COPY_SHIFT  24 /* a copy in the heap begins at no page */
+#define CONSTANT_AT 0x700  /* in the segment that can only be read */
+#define UNMAPPED_AT 0x1603 /* in the names of sections */
+#define COPY_SHIFT  24     /* a copy in the heap begins at no page */
 
 static struct made_image image;
 static struct memory_image found;
@@ -191,6 +194,109 @@ START_TEST(without_a_header_its_copy_tells)
         ck_assert_uint_eq(found.base_avma, address_of(base));
         ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_FILE);
         ck_assert_int_eq(memcmp(bytes.data, copy + COPY_SHIFT, bytes.used_bytes), 0);
+}
+END_TEST
+#endif
+
+/* The same code, and another name or constant beside it. */
+START_TEST(constants_tell_images_apart)
+{
+        uint64_t content;
+
+        made_image_load(&image, base, false);
+        ck_assert_int_eq(find(false), 1);
+        content = found.content;
+        ck_assert_int_eq(memory_image_is_unchanged(&found), 1);
+        base[CONSTANT_AT] ^= 1;
+        ck_assert_int_eq(memory_image_is_unchanged(&found), 0);
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_ne(found.content, content);
+        base[CONSTANT_AT] ^= 1;
+        base[MADE_IMAGE_DATA_SVMA] ^= 1; /* what can be written is another everywhere */
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(found.content, content);
+}
+END_TEST
+
+#ifndef __SANITIZE_ADDRESS__ /* whose memory takes minutes to search */
+START_TEST(other_constants_are_no_copy)
+{
+        made_image_load(&image, base, false);
+        keep_copy();
+        copy[COPY_SHIFT + CONSTANT_AT] ^= 1;
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(read_all(), TRACE_ATTACHMENT_MODULE_PARTS);
+}
+END_TEST
+
+/* One search takes some milliseconds at most, which a busy machine may give to others. */
+static struct image_identity identify(struct image_identities *ids,
+                                      bool is_wanted(const struct image_identity *))
+{
+        static uint64_t near_avma;
+        const struct image_identity_look look = { .image = &found,
+                                                  .may_search = true,
+                                                  .near_avma = &near_avma };
+        struct image_identity identity;
+
+        for (int i = 0; i < 200; i++) {
+                byte_buffer_clear(&bytes);
+                ck_assert_int_eq(image_identities_find(ids, &look, &bytes, &identity), 0);
+                if (is_wanted(&identity))
+                        return identity;
+        }
+        ck_abort_msg("not found in 200 searches");
+        return identity;
+}
+
+static bool is_whole(const struct image_identity *identity)
+{
+        (void)identity;
+        return bytes.used_bytes > 0;
+}
+
+static bool is_ambiguous(const struct image_identity *identity)
+{
+        return identity->is_ambiguous;
+}
+
+/* What is not mapped - lines, names of local functions - tells images apart as well. */
+START_TEST(all_bytes_tell_images_apart)
+{
+        struct image_identities ids;
+        uint64_t first;
+
+        image_identities_init(&ids);
+        made_image_load(&image, base, false);
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        first = identify(&ids, is_whole).content;
+        ck_assert_uint_eq(identify(&ids, is_whole).content, first);
+        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1; /* the program has unloaded it, and loaded another one */
+        ck_assert_uint_ne(identify(&ids, is_whole).content, first);
+        image_identities_deinit(&ids);
+}
+END_TEST
+
+START_TEST(of_two_wholes_it_is_none)
+{
+        struct image_identities ids;
+        uint8_t *other;
+
+        image_identities_init(&ids);
+        made_image_load(&image, base, false);
+        keep_copy();
+        other = copy;
+        other[COPY_SHIFT + UNMAPPED_AT] ^= 1;
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        (void)identify(&ids, is_ambiguous);
+        ck_assert_uint_eq(bytes.used_bytes, 0);
+        free(other);
+        image_identities_deinit(&ids);
 }
 END_TEST
 #endif
@@ -422,8 +528,12 @@ int main(void)
 #endif
 #ifndef __SANITIZE_ADDRESS__
         tcase_add_test(tests, without_a_header_its_copy_tells);
+        tcase_add_test(tests, other_constants_are_no_copy);
+        tcase_add_test(tests, all_bytes_tell_images_apart);
+        tcase_add_test(tests, of_two_wholes_it_is_none);
 #endif
         tcase_add_test(tests, other_code_is_no_copy);
+        tcase_add_test(tests, constants_tell_images_apart);
         tcase_add_test(tests, what_is_mapped_is_put_together);
         tcase_add_test(tests, limits_and_ends_are_said);
         tcase_add_test(tests, what_is_held_outlives_its_memory);
