@@ -314,9 +314,12 @@ enum trace_clock_kind {
         X(39, CODE_OVER_LIMIT, "files of code not kept: the trace has its share of them (--embed-max)")      \
         X(40, CODE_UNREADABLE, "files of code not kept: they could not be read")                             \
         X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")              \
-        X(42, SWITCHES_UNSEEN, "context switches that the kernel did not tell of: their times are estimates")
+        X(42, SWITCHES_UNSEEN,                                                                               \
+          "context switches that the kernel did not tell of: their times are estimates")                     \
+        X(43, CODE_REPLACED,                                                                                 \
+          "replacements of code at a time that no record tells: samples around them have no name")
 
-#define TRACE_LOSS_COUNT 43 /* ids below this are known */
+#define TRACE_LOSS_COUNT 44 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -332,20 +332,35 @@ static bool is_same(const struct code_regions *c, const struct code_piece *there
                old->source == row->source && old->attachment == row->attachment;
 }
 
+/* Code of a perf map of which only its next line tells what it is. */
+static bool is_unknown(const struct code_regions *c, const struct process_code *code,
+                       const struct code_piece *key)
+{
+        const struct code_piece *there = find_piece(code, key);
+        const struct trace_code_region *row =
+                there ? trace_dictionary_row(c->parts.dictionary, TRACE_TABLE_CODE_REGIONS, there->region)
+                      : NULL;
+
+        return row && row->gone && row->source == TRACE_CODE_SOURCE_PERF_MAP;
+}
+
 /* Makes room for a region; begins a generation if it has to.  Other processes may move in memory. */
 static int make_room(struct code_regions *c, struct process_track *track, const struct trace_code_region *row)
 {
         const struct code_piece piece = { row->start_avma, row->start_avma + row->length_bytes, 0 };
         struct process_code *code;
-        bool was_seen = false;
+        bool was_seen = false, was_unknown;
         int r;
 
         if (!find_piece(&c->processes[row->process - 1], &piece))
                 return 0;
         r = note_frames(c);
         code = &c->processes[row->process - 1];
+        was_unknown = is_unknown(c, code, &piece);
         if (r == 0)
                 r = cut_away(code, &piece, &was_seen);
+        if (was_seen && was_unknown)
+                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, 1);
         /* What is gone stays the code that it was to all frames so far; what comes next will be over it. */
         return r == 0 && was_seen && !row->gone ? begin_generation(c, code, track, row->time_ns) : r;
 }
@@ -386,6 +401,48 @@ int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint
                 return r;
         *ret_region = piece.region;
         return 1;
+}
+
+bool code_regions_has_other(const struct code_regions *c, const struct trace_code_region *row)
+{
+        struct code_piece piece = { .start_avma = row->start_avma };
+        const struct code_piece *there;
+
+        if (row->process == 0 || row->process > c->n_processes || row->length_bytes == 0 ||
+            __builtin_add_overflow(row->start_avma, row->length_bytes, &piece.end_avma))
+                return false;
+        there = find_piece(&c->processes[row->process - 1], &piece);
+        return there && !is_same(c, there, row);
+}
+
+/* A row that says "gone" counts for frames of later generations only: so there is one in any case. */
+int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
+{
+        struct code_piece piece = { .start_avma = row->start_avma,
+                                    .end_avma = row->start_avma + row->length_bytes };
+        struct process_track *track = track_of(c, row->process);
+        struct process_code *code;
+        bool was_seen;
+        int r;
+
+        if (!code_regions_has_other(c, row))
+                return 0;
+        r = note_frames(c);
+        code = &c->processes[row->process - 1];
+        if (r == 0)
+                r = cut_away(code, &piece, &was_seen);
+        row->gone = 1;
+        row->name = 0;
+        row->attachment = 0;
+        if (r == 0)
+                r = find_module(c, track, row, &row->module);
+        if (r == 0)
+                r = trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_CODE_REGIONS, row, &piece.region);
+        if (r == 0)
+                r = add_piece(code, &piece);
+        if (r == 0)
+                r = begin_generation(c, code, track, row->time_ns);
+        return r == -EOVERFLOW ? 0 : r;
 }
 
 uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint64_t avma)

@@ -14,6 +14,7 @@
 #ifndef SAMPLER_CODE_REGIONS_H
 #define SAMPLER_CODE_REGIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CODE_REGIONS_GENERATIONS_MAX 4096 /* of a process */
@@ -52,6 +53,17 @@ uint32_t code_regions_generation(const struct code_regions *c, uint32_t process)
  * Returns 1 if it is new, 0 if not, or -ENOMEM, -errno of before_change().  What is too much is counted.
  */
 int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint32_t *ret_region);
+
+/* Is there other code where this would lie? */
+bool code_regions_has_other(const struct code_regions *c, const struct trace_code_region *row);
+
+/*
+ * code_regions_doubt() - what lies there from now on is not known, until the next region comes
+ * @row:  its memory and time
+ * Frames that are seen there meanwhile have no name; that there are any is counted when the next region comes.
+ * Returns as code_regions_add().
+ */
+int code_regions_doubt(struct code_regions *c, struct trace_code_region *row);
 
 /* The region that is at an address now, by its id; 0 if there is none. */
 uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint64_t avma);

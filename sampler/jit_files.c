@@ -19,6 +19,7 @@
 #include "sampler/perf_map_file.h"
 #include "sampler/perf_record.h"
 #include "sampler/process_table.h"
+#include "sampler/renamed_code.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #include <time.h>
 
 #define MAPS_PERIOD_NS  (NS_PER_S / 10)
+#define MAPS_EACH_CYCLE 64                  /* processes whose maps are read as often as samples are taken */
 #define DUMP_BYTES_ONCE (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
 #define MAP_FILLS_ONCE  16
 #define TRIES_ONCE      16 /* to open a map, in a cycle: some programs change protections all the time */
@@ -37,6 +39,7 @@ struct jit_process {
         unsigned n_tries;
         struct jit_target target;
         struct perf_map_file map;
+        struct renamed_code renamed; /* by the map */
         struct jitdump_file dump;
         struct jit_lines lines; /* of the code that the dump loads next */
         uint64_t dump_ns;       /* of the last record that took effect */
@@ -78,6 +81,7 @@ static void deinit_process(struct jit_process *p)
 {
         jit_target_close(&p->target);
         perf_map_file_deinit(&p->map);
+        renamed_code_deinit(&p->renamed);
         jitdump_file_deinit(&p->dump);
         jit_lines_deinit(&p->lines);
 }
@@ -158,7 +162,8 @@ static int add_name(struct jit_files *f, const char *name, size_t name_bytes, ui
         return 0;
 }
 
-static int take_line(struct jit_files *f, const struct jit_process *p, const struct perf_map_line *line)
+/* Code of memory that had another name until a moment ago waits for its time. */
+static int take_line(struct jit_files *f, struct jit_process *p, const struct perf_map_line *line)
 {
         struct trace_code_region row = { .start_avma = line->start_avma,
                                          .length_bytes = line->length_bytes,
@@ -168,13 +173,42 @@ static int take_line(struct jit_files *f, const struct jit_process *p, const str
         uint32_t region;
         int r = add_name(f, line->name, line->name_bytes, &row.name);
 
-        if (r == 0)
-                r = code_regions_add(f->parts.regions, &row, &region);
+        if (r < 0)
+                return r;
+        if (renamed_code_waits(&p->renamed, &row) || code_regions_has_other(f->parts.regions, &row))
+                return renamed_code_add(&p->renamed, &row);
+        r = code_regions_add(f->parts.regions, &row, &region);
+        return r < 0 ? r : 0;
+}
+
+/* What of all that was read is put over other code becomes changes. */
+static int end_reading(struct jit_process *p, struct renamed_reading *reading)
+{
+        reading->now_ns = clock_raw_ns();
+        reading->lag_ns = JIT_FILES_LAG_NS;
+        if (p->renamed.n_lines > 0)
+                perf_map_file_changed(&p->map, &reading->changed_ns, &reading->changed_until_ns);
+        return renamed_code_end_reading(&p->renamed, reading);
+}
+
+static int run_changes(struct jit_files *f, struct jit_process *p, uint64_t until_ns)
+{
+        int r = 0;
+
+        struct trace_code_region row;
+
+        while (r >= 0 && renamed_code_next(&p->renamed, until_ns, &row)) {
+                uint32_t region;
+
+                r = row.gone ? code_regions_doubt(f->parts.regions, &row)
+                             : code_regions_add(f->parts.regions, &row, &region);
+        }
         return r < 0 ? r : 0;
 }
 
 static int read_map(struct jit_files *f, struct jit_process *p, bool all)
 {
+        struct renamed_reading reading = { .empty_ns = p->renamed.read_ns };
         bool is_over_limit = false;
         int r = 1;
 
@@ -183,12 +217,17 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
                 return 0;
         for (unsigned n = 0; r == 1 && (all || n < MAP_FILLS_ONCE); n++) {
                 struct perf_map_line line;
+                uint64_t before_ns = clock_raw_ns();
 
                 r = perf_map_file_fill(&p->map, &p->target, &is_over_limit);
-                while (r == 1 && perf_map_next(&p->map.map, &line) == 1)
+                if (r == 0)
+                        reading.empty_ns = before_ns;
+                for (; r == 1 && perf_map_next(&p->map.map, &line) == 1; reading.n_lines++)
                         if (take_line(f, p, &line) < 0)
                                 r = -ENOMEM;
         }
+        if (r >= 0)
+                r = end_reading(p, &reading);
         if (is_over_limit)
                 loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
         return r < 0 ? r : 0;
@@ -346,7 +385,12 @@ int jit_files_run(struct jit_files *f, uint64_t until_ns)
         for (size_t i = 0; r == 0 && i < f->n_processes; i++) {
                 uint64_t next_ns;
 
+                r = run_changes(f, &f->processes[i], until_ns);
+                if (r < 0)
+                        return r;
                 r = run_dump(f, &f->processes[i], until_ns, &next_ns);
+                if (renamed_code_next_ns(&f->processes[i].renamed) < next_ns)
+                        next_ns = renamed_code_next_ns(&f->processes[i].renamed);
                 if (next_ns < f->next_ns)
                         f->next_ns = next_ns;
         }
@@ -378,7 +422,8 @@ static void start_clock(struct jit_files *f)
                 monotonic_clock_pair(&f->monotonic);
 }
 
-int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap)
+int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
+                           uint64_t time_ns)
 {
         bool is_dump = jit_files_is_dump_name(mmap->path, mmap->path_bytes);
         struct jit_process *p;
@@ -390,6 +435,8 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
         if (r < 0 || !p)
                 return r;
         p->wants_map = p->wants_map || !is_dump;
+        if (!is_dump)
+                renamed_code_note(&p->renamed, mmap, time_ns);
         if (p->wants_map && p->n_tries++ < TRIES_ONCE)
                 perf_map_file_try(&p->map, &p->target);
         if (!is_dump || p->dump.fd >= 0)
@@ -414,6 +461,8 @@ static int finish(struct jit_files *f, struct jit_process *p)
         r = run_dump(f, p, UINT64_MAX, &next_ns);
         if (r == 0)
                 r = read_map(f, p, true);
+        if (r == 0)
+                r = run_changes(f, p, UINT64_MAX);
         count_garbage(f, p);
         f->final = was_final;
         return r;
@@ -468,7 +517,8 @@ static void read_clocks(struct jit_files *f)
 
 int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
 {
-        bool reads_maps = final || now_ns - f->maps_read_ns >= MAPS_PERIOD_NS;
+        bool reads_maps = final || f->n_processes <= MAPS_EACH_CYCLE ||
+                          now_ns - f->maps_read_ns >= MAPS_PERIOD_NS;
         int r = 0;
 
         f->now_ns = now_ns;

@@ -8,7 +8,7 @@
  * A process that maps anonymous memory with code in it may have a perf map; one
  * that maps a file called jit-PID.dump tells in this way that it writes a jitdump.
  * Records of a jitdump have times, and take effect among the samples; a line of a
- * perf map does when it is read.
+ * perf map does when it is read, or, if it names memory anew, when that was (renamed_code.h).
  *
  * Used by the collector's thread.
  */
@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JIT_FILES_PROCESSES_MAX 1024 /* at a time */
+#define JIT_FILES_PROCESSES_MAX 1024              /* at a time */
+#define JIT_FILES_LAG_NS        UINT64_C(2000000) /* samples that are younger than a reading by this wait still */
 
 struct attachment_store;
 struct code_regions;
@@ -52,13 +53,15 @@ bool jit_files_is_dump_name(const char *path, size_t path_bytes);
  * @process:  id in PROCESSES; 0 = not known yet
  * Opens at once what may be gone a moment later.  Other mappings are passed over.  Returns 0 or -ENOMEM.
  */
-int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap);
+int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
+                           uint64_t time_ns);
 
 /* The process executes another program.  Returns 0 or -ENOMEM. */
 int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns);
 
 /*
- * jit_files_read() - reads what came since; perf maps ten times a second
+ * jit_files_read() - reads what came since; perf maps of many processes ten times a second
+ * To be called before samples are taken, which are older than @now_ns by JIT_FILES_LAG_NS at least.
  * @final:  all there is
  * Returns 0, -ENOMEM, or what code_regions_add() returns.
  */

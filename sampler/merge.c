@@ -17,7 +17,7 @@
 #include <errno.h>
 
 /* An interrupt stamps its record some microseconds before the record can be read; a client its event likewise. */
-#define WATERMARK_LAG_NS (2 * NS_PER_MS)
+#define WATERMARK_LAG_NS JIT_FILES_LAG_NS
 
 /* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
 #define CHUNK_BYTES  (UINT32_C(1) << 20)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/perf_map_file.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "sampler/jit_target.h"
 
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define READ_BYTES (UINT32_C(1) << 18)
@@ -123,4 +125,31 @@ int perf_map_file_fill(struct perf_map_file *f, const struct jit_target *target,
         }
         free(bytes);
         return r < 0 ? r : n_bytes > 0;
+}
+
+/* The clock of file systems goes on with the timer's interrupt, which may be late on a busy or virtual machine. */
+#define TICKS_MAX 3
+
+static uint64_t nanoseconds_of(const struct timespec *t)
+{
+        return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_nsec;
+}
+
+void perf_map_file_changed(const struct perf_map_file *f, uint64_t *ret_ns, uint64_t *ret_until_ns)
+{
+        struct timespec now, tick;
+        struct stat status;
+        uint64_t now_ns, age_ns;
+
+        *ret_ns = *ret_until_ns = 0;
+        if (f->fd < 0 || fstat(f->fd, &status) < 0 || (uint64_t)status.st_size != f->offset_bytes)
+                return;
+        now_ns = clock_raw_ns();
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        (void)clock_getres(CLOCK_REALTIME_COARSE, &tick);
+        age_ns = nanoseconds_of(&now) - nanoseconds_of(&status.st_mtim);
+        if (age_ns > now_ns) /* somebody has set it */
+                return;
+        *ret_ns = now_ns - age_ns;
+        *ret_until_ns = *ret_ns + TICKS_MAX * nanoseconds_of(&tick);
 }

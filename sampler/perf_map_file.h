@@ -46,4 +46,11 @@ void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target)
  */
 int perf_map_file_fill(struct perf_map_file *f, const struct jit_target *target, bool *ret_over_limit);
 
+/*
+ * perf_map_file_changed() - between which moments it was written to last, CLOCK_MONOTONIC_RAW; both 0 if that is not known,
+ * or if it has more than was read
+ * File systems count in ticks of some milliseconds.
+ */
+void perf_map_file_changed(const struct perf_map_file *f, uint64_t *ret_ns, uint64_t *ret_until_ns);
+
 #endif /* SAMPLER_PERF_MAP_FILE_H */

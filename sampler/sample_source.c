@@ -345,7 +345,7 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
         if (r == 0 && s->keeper) /* first: it may be gone in a millisecond */
                 r = code_keeper_want_file(s->keeper, *ret_module, &row, rec->pid, m);
         if (r == 0 && s->jit)
-                r = jit_files_note_mapping(s->jit, rec->pid, process, m);
+                r = jit_files_note_mapping(s->jit, rec->pid, process, m, rec->time_ns);
         if (r == 0 && s->tables && !jit_files_is_dump_name(m->path, m->path_bytes))
                 r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
         return r;
@@ -741,7 +741,7 @@ static int want_file(struct sample_source *s, const struct perf_record *rec)
         int r;
 
         if (rec->mmap.executable && s->jit && module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
-                return jit_files_note_mapping(s->jit, rec->pid, 0, &rec->mmap);
+                return jit_files_note_mapping(s->jit, rec->pid, 0, &rec->mmap, rec->time_ns);
         if ((!s->tables && !s->keeper) || !rec->mmap.executable ||
             module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;

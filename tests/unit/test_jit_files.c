@@ -97,9 +97,9 @@ static void note(struct fixture *f, const char *path)
         if (path[0] == '/' && path[1] != '/')
                 ck_assert_int_eq(stat(path, &st), 0);
         mmap.inode = st.st_ino;
-        ck_assert_int_eq(
-                jit_files_note_mapping(f->files, f->thread->process->pid, f->thread->process->process, &mmap),
-                0);
+        ck_assert_int_eq(jit_files_note_mapping(f->files, f->thread->process->pid,
+                                                f->thread->process->process, &mmap, f->now_ns),
+                         0);
 }
 
 static void read_more(struct fixture *f)

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/renamed_code.c: code that a perf map names anew is replaced at the recorded moment, or has no name in between */
+#include "sampler/renamed_code.h"
+
+#include "sampler/perf_record.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define CODE_AVMA  UINT64_C(0x10000)
+#define CODE_BYTES 16
+#define TICK_NS    4
+
+static struct renamed_code renamed;
+
+static void teardown(void)
+{
+        renamed_code_deinit(&renamed);
+}
+
+/* The kernel tells of memory that is made executable. */
+static void make_executable(uint64_t time_ns, bool writable)
+{
+        const struct perf_mmap mmap = {
+                .start_avma = CODE_AVMA, .length_bytes = 4096, .executable = true, .writable = writable
+        };
+
+        renamed_code_note(&renamed, &mmap, time_ns);
+        renamed_code_note(&renamed, &mmap, time_ns); /* ahead of its turn, and in it */
+}
+
+static void add_line(uint32_t name)
+{
+        const struct trace_code_region row = {
+                .start_avma = CODE_AVMA, .length_bytes = CODE_BYTES, .time_ns = 90, .process = 1, .name = name
+        };
+
+        ck_assert_int_eq(renamed_code_add(&renamed, &row), 0);
+        ck_assert(renamed_code_waits(&renamed, &row));
+}
+
+static void end_reading(uint64_t now_ns, uint64_t changed_ns, size_t n_lines)
+{
+        const struct renamed_reading reading = { .empty_ns = now_ns,
+                                                 .now_ns = now_ns,
+                                                 .changed_ns = changed_ns,
+                                                 .changed_until_ns = changed_ns > 0 ? changed_ns + TICK_NS
+                                                                                    : 0,
+                                                 .lag_ns = 2,
+                                                 .n_lines = n_lines };
+
+        ck_assert_int_eq(renamed_code_end_reading(&renamed, &reading), 0);
+}
+
+/* The next change; with name 0 nobody knows. */
+static void expect(uint64_t time_ns, uint32_t name)
+{
+        struct trace_code_region row;
+
+        ck_assert_uint_eq(renamed_code_next_ns(&renamed), time_ns);
+        ck_assert(!renamed_code_next(&renamed, time_ns - 1, &row));
+        ck_assert(renamed_code_next(&renamed, time_ns, &row));
+        ck_assert_uint_eq(row.gone, name == 0);
+        if (name != 0)
+                ck_assert_uint_eq(row.name, name);
+}
+
+static void expect_nothing(void)
+{
+        struct trace_code_region row;
+
+        ck_assert_uint_eq(renamed_code_next_ns(&renamed), UINT64_MAX);
+        ck_assert(!renamed_code_next(&renamed, UINT64_MAX, &row));
+}
+
+START_TEST(a_record_is_the_moment)
+{
+        make_executable(50, false);
+        end_reading(100, 0, 1);
+        make_executable(150, false);
+        add_line(7);
+        end_reading(200, 190, 1);
+        expect(150, 7);
+        expect_nothing();
+}
+END_TEST
+
+START_TEST(as_many_records_as_lines_are_their_moments)
+{
+        end_reading(100, 0, 1);
+        make_executable(160, false); /* of another ring, out of order */
+        make_executable(150, false);
+        add_line(7);
+        add_line(8);
+        end_reading(200, 190, 2);
+        expect(150, 7);
+        expect(160, 8);
+        expect_nothing();
+}
+END_TEST
+
+START_TEST(without_a_record_nobody_knows_until_it_was_read)
+{
+        end_reading(100, 0, 1);
+        add_line(7);
+        end_reading(200, 0, 1);
+        expect(100, 0);
+        expect(200, 7);
+        expect_nothing();
+}
+END_TEST
+
+START_TEST(the_time_of_the_file_narrows_the_window)
+{
+        end_reading(100, 0, 1);
+        add_line(7);
+        end_reading(200, 150, 1);
+        expect(150, 0);
+        expect(154, 7);
+        add_line(8);
+        end_reading(300, 250, 2); /* the other line may have been later */
+        expect(200, 0);
+        expect(254, 8);
+        expect_nothing();
+}
+END_TEST
+
+/* Another number of records than of lines: which belongs to which is not known.  So it is where code can be written. */
+START_TEST(records_that_do_not_fit_are_no_moments)
+{
+        end_reading(100, 0, 1);
+        make_executable(140, false);
+        make_executable(150, false);
+        add_line(7);
+        end_reading(200, 0, 1);
+        expect(100, 0);
+        expect(200, 7);
+        make_executable(250, true);
+        add_line(8);
+        end_reading(300, 0, 1);
+        expect(200, 0);
+        expect(300, 8);
+        expect_nothing();
+}
+END_TEST
+
+/* The record is there, and its line is written after the map was read: samples since the record wait for both. */
+START_TEST(a_line_may_come_after_its_record)
+{
+        end_reading(100, 0, 1);
+        make_executable(199, false);
+        end_reading(200, 0, 0);
+        add_line(7);
+        end_reading(300, 0, 1);
+        expect(199, 7);
+        expect_nothing();
+}
+END_TEST
+
+/* An old map: nobody has taken samples while it was written. */
+START_TEST(of_an_old_map_the_last_line_counts)
+{
+        add_line(7);
+        add_line(8);
+        end_reading(UINT64_C(5000000000), 100, 2);
+        expect(90, 7);
+        expect(90, 8);
+        expect_nothing();
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/renamed_code");
+        TCase *tests = tcase_create("renamed_code");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_checked_fixture(tests, NULL, teardown);
+        tcase_add_test(tests, a_record_is_the_moment);
+        tcase_add_test(tests, as_many_records_as_lines_are_their_moments);
+        tcase_add_test(tests, without_a_record_nobody_knows_until_it_was_read);
+        tcase_add_test(tests, the_time_of_the_file_narrows_the_window);
+        tcase_add_test(tests, records_that_do_not_fit_are_no_moments);
+        tcase_add_test(tests, a_line_may_come_after_its_record);
+        tcase_add_test(tests, of_an_old_map_the_last_line_counts);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
