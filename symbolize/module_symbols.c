@@ -7,6 +7,7 @@
 #include "symbolize/debug_files.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/function_bounds.h"
+#include "symbolize/go_functions.h"
 #include "symbolize/saved_index.h"
 #include "symbolize/symbol_table.h"
 #include "symbolize/symbolizer.h"
@@ -33,6 +34,8 @@ struct module_symbols {
                 function_names; /* heap; ids in symbol_names for entries of `functions`, 0 = not asked for yet */
         struct code_names symbol_names; /* readable names of `functions` */
         struct code_index *code;        /* NULL without debug information */
+
+        struct go_functions go; /* of a Go program: lines where the debug information has none */
 
         const char *name; /* borrowed; of the module, NULL = functions without a symbol have none */
         struct function_bounds bounds; /* loaded when the first address without a symbol comes */
@@ -88,6 +91,7 @@ int module_symbols_open(const struct elf_image *image, const struct module_symbo
                 *ret_module = module;
                 return 0;
         }
+        (void)go_functions_open(&module->go, image);
         r = debug_files_open(image, options->path, options->search, &module->files, err);
         if (r == 0)
                 r = symbol_table_load(&module->functions, module->files, err);
@@ -228,7 +232,12 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
                 };
         }
         if (n == 0) {
-                module->found[0] = (struct symbol){ .function = function.name };
+                struct go_place place = { .file = NULL };
+
+                if (is_function && module->go.bytes)
+                        (void)go_functions_find_place(&module->go, svma, &place);
+                module->found[0] =
+                        (struct symbol){ .function = function.name, .file = place.file, .line = place.line };
                 n = 1;
         }
         if (!module->found[n - 1].function) {
@@ -274,6 +283,9 @@ int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, 
                                                .symbol_names = &module->symbol_names };
         int r;
 
+        if (module->go.bytes && !module->code)
+                return error_set(err, -EOVERFLOW,
+                                 "the lines of a Go program are read as fast from the program");
         if (module->is_saved)
                 return error_set(err, -EALREADY, "the index of a module is saved already");
         r = module->code ? code_index_complete(module->code, err) : 0;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/go_functions.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -223,6 +224,36 @@ static int add_stubs(struct symbol_table *table)
         return r;
 }
 
+static bool has_whole_table(const struct debug_files_symbols *sources, size_t n_sources)
+{
+        GElf_Shdr header;
+
+        return n_sources > 0 && gelf_getshdr(sources[0].section, &header) && header.sh_type == SHT_SYMTAB;
+}
+
+/* Go's own table names all functions, whatever was stripped; symbols of the same addresses say the same. */
+static int add_go_functions(struct symbol_table *table, const struct elf_image *image)
+{
+        struct go_functions go;
+        int r = 0;
+
+        if (!go_functions_open(&go, image))
+                return 0;
+        for (uint32_t i = 0; i < go.n_functions && r == 0; i++) {
+                struct go_function f;
+
+                if (go_functions_get(&go, i, &f))
+                        r = symbol_table_add(table, &(struct symbol_table_entry){
+                                                            .svma = f.start_svma,
+                                                            .size_bytes = f.end_svma - f.start_svma,
+                                                            .section_end = f.end_svma,
+                                                            .name = f.name,
+                                                            .binding = SYMBOL_BINDING_WEAK,
+                                                    });
+        }
+        return r;
+}
+
 int symbol_table_load(struct symbol_table *table, struct debug_files *files, struct error *err)
 {
         struct debug_files_symbols sources[DEBUG_FILES_SYMBOL_SOURCES];
@@ -235,6 +266,8 @@ int symbol_table_load(struct symbol_table *table, struct debug_files *files, str
                 r = plt_table_load(&table->stubs, debug_files_image(files)->elf);
         if (r == 0)
                 r = add_stubs(table);
+        if (r == 0 && !has_whole_table(sources, n_sources))
+                r = add_go_functions(table, debug_files_image(files));
         if (r == 0)
                 r = symbol_table_build(table);
         return r < 0 ? error_set(err, r, "no memory for %zu symbols", table->n_entries) : 0;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* symbolize/go_functions.c: a stripped Go program has the names and lines of the one with symbols; a damaged table is no crash */
+#include "base/io.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/go_functions.h"
+#include "symbolize/module_symbols.h"
+#include "symbolize/regular_file.h"
+#include "symbolize/symbolizer.h"
+#include "tests/unit/built_files.h"
+#include "tests/unit/fixed_random.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct built_files files;
+
+static void setup(void)
+{
+        built_files_init(&files);
+        built_files_write(&files, "main.go",
+                          "package main\n"
+                          "\n"
+                          "//go:noinline\n"
+                          "func counted(n int) (s int) {\n"
+                          "\tfor i := 0; i < n; i++ {\n"
+                          "\t\ts = s*3 + i\n"
+                          "\t}\n"
+                          "\treturn\n"
+                          "}\n"
+                          "\n"
+                          "func main() { println(counted(10)) }\n");
+}
+
+static void teardown(void)
+{
+        built_files_deinit(&files);
+}
+
+/* A program without symbols and debug information; false if there is no compiler. */
+static bool build(int *ret_fd, struct elf_image **ret_image)
+{
+        if (!built_files_has("go"))
+                return false;
+        ck_assert(built_files_run(&files, "HOME=$PWD GOFLAGS= GO111MODULE=off CGO_ENABLED=0 "
+                                          "go build -ldflags '-s -w' -o program main.go"));
+        ck_assert_int_eq(regular_file_open(built_files_path(&files, "program"), ret_fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open(*ret_fd, ret_image, NULL), 0);
+        return true;
+}
+
+START_TEST(test_names_and_lines)
+{
+        struct module_symbols *module;
+        struct elf_image *image;
+        struct go_functions go;
+        struct go_function f;
+        uint32_t n_found = 0, n_lines = 0;
+        int fd = -1;
+
+        if (!build(&fd, &image))
+                return;
+        ck_assert(go_functions_open(&go, image));
+        ck_assert_int_eq(
+                module_symbols_open(image, &(struct module_symbols_options){ .path = NULL }, &module, NULL),
+                0);
+        for (uint32_t i = 0; i < go.n_functions; i++) {
+                if (!go_functions_get(&go, i, &f) || strcmp(f.name, "main.counted") != 0)
+                        continue;
+                n_found++;
+                for (uint64_t svma = f.start_svma; svma < f.end_svma; svma++) {
+                        const struct symbol *symbols;
+
+                        ck_assert_uint_eq(module_symbols_find(module, svma, &symbols), 1);
+                        ck_assert_str_eq(symbols[0].function, "main.counted");
+                        if (symbols[0].line == 0)
+                                continue; /* padding behind the last instruction */
+                        ck_assert(strstr(symbols[0].file, "/main.go"));
+                        ck_assert_uint_ge(symbols[0].line, 4);
+                        ck_assert_uint_le(symbols[0].line, 9);
+                        n_lines++;
+                }
+        }
+        ck_assert_uint_eq(n_found, 1);
+        ck_assert_uint_gt(n_lines, 10);
+        module_symbols_close(module);
+        elf_image_close(image);
+        io_close(&fd);
+}
+END_TEST
+
+START_TEST(test_damage)
+{
+        struct elf_image *image;
+        struct go_functions whole;
+        uint64_t state = 1;
+        int fd = -1;
+
+        if (!build(&fd, &image))
+                return;
+        ck_assert(go_functions_open(&whole, image));
+        for (int round = 0; round < 200; round++) {
+                struct go_functions go = whole;
+                struct go_function f;
+                struct go_place place;
+                /* Of an exact size, so that a sanitizer sees what is read beyond it. */
+                size_t n_bytes = 64 + fixed_random_next(&state) % (whole.n_bytes - 64);
+                uint8_t *bytes = malloc(n_bytes);
+
+                ck_assert_ptr_nonnull(bytes);
+                memcpy(bytes, whole.bytes, n_bytes);
+                for (int i = 0; i < 200; i++)
+                        bytes[fixed_random_next(&state) % n_bytes] = (uint8_t)fixed_random_next(&state);
+                go.bytes = bytes;
+                go.n_bytes = n_bytes;
+                for (int i = 0; i < 200; i++) {
+                        (void)go_functions_get(&go, (uint32_t)(fixed_random_next(&state) % go.n_functions),
+                                               &f);
+                        (void)go_functions_find_place(&go, go.text_svma + fixed_random_next(&state) % 0x80000,
+                                                      &place);
+                }
+                free(bytes);
+        }
+        elf_image_close(image);
+        io_close(&fd);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("symbolize/go_functions");
+        TCase *tc = tcase_create("go");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_set_timeout(tc, 180);
+        tcase_add_test(tc, test_names_and_lines);
+        tcase_add_test(tc, test_damage);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
