@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_diff [UNITS=1200] [SLOWER_PERCENT=0]
+ * w_diff [UNITS=440] [SLOWER_PERCENT=0]
  *
  * Truth: the same work in every run, UNITS times the zone "unit", in which "input" (read_input, checksum), "work"
- * (transform, order) and "output" (encode, store) follow each other: about a millisecond in each of the six
- * functions.  With SLOWER_PERCENT transform() does that much more in each unit, and nothing else changes.
+ * (transform, order) and "output" (encode, store) follow each other: about a millisecond in each of five functions and
+ * four in transform().  With SLOWER_PERCENT transform() does that much more in each unit, and nothing else changes.
  * No two units are equally long, but the n-th is in every run: equal ones would fall into step with the samples.
  *
  * Each function is another chain in which every step needs the one before, at least four cycles each: what else runs
@@ -100,7 +100,7 @@ static uint64_t do_unit(uint64_t n, double slower, uint64_t x)
         }
         {
                 HYPROF_ZONE("work");
-                x = transform((uint64_t)((double)n * slower), x);
+                x = transform((uint64_t)(4 * (double)n * slower), x);
                 x += order(3 * n / 5, x);
         }
         {
@@ -113,7 +113,7 @@ static uint64_t do_unit(uint64_t n, double slower, uint64_t x)
 
 int main(int argc, char **argv)
 {
-        uint64_t n_units = (uint64_t)burn_argument(argc, argv, 1, 1200);
+        uint64_t n_units = (uint64_t)burn_argument(argc, argv, 1, 440);
         double slower = 1 + burn_argument(argc, argv, 2, 0) / 100;
         uint32_t state = 1;
         uint64_t x = 1;
