@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/diff_comparison.h"
 
-#include "analyze/diff_pair.h"
 #include "analyze/diff_renames.h"
 #include "analyze/diff_run.h"
-#include "analyze/diff_sets.h"
 #include "analyze/student_t.h"
 
 #include <errno.h>
@@ -13,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIDENCE 0.95
-#define POWER      0.8 /* with which a change of the resolution is found */
+#define CONFIDENCE     0.95
+#define TEST_SHARE_MIN 1e-4 /* nothing has the weight 0 */
 
 struct diff_options diff_options_default(void)
 {
         return (struct diff_options){
-                .allowance = { DIFF_ALLOW_ITEM, DIFF_ALLOW_KERNEL, DIFF_ALLOW_WHOLE },
-                .alpha = DIFF_ALPHA,
+                .noise = DIFF_PRIOR_RUN,
                 .share_min = DIFF_SHARE_MIN,
         };
 }
@@ -47,7 +44,7 @@ static void add_totals(struct diff_comparison *c, const struct diff_run *const *
                          : &c->duration_ns_after) += mean((double)runs[i]->duration_ns, n);
                 *(before ? &c->units_before : &c->units_after) += mean((double)runs[i]->n_units, n);
                 *(before ? &c->n_samples_before : &c->n_samples_after) += runs[i]->n_samples;
-                c->n_unsliced += runs[i]->n_unsliced;
+                c->n_unspread += runs[i]->n_unspread;
                 c->n_unnamed += runs[i]->n_unnamed;
                 c->weight_is_ns = runs[0]->weight_is_ns;
                 if (runs[i]->n_zones > 0 && !runs[i]->has_switches)
@@ -106,7 +103,7 @@ static int add_items(struct diff_comparison *c, const struct diff_run *const *ru
 
                 if (!c->has_kind[row->kind])
                         continue;
-                *item = (struct diff_item){ .key_before = key, .key_after = key, .p = 1 };
+                *item = (struct diff_item){ .key_before = key, .key_after = key };
                 item->kind = (enum diff_kind)row->kind;
                 item->is_kernel = diff_names_is_kernel(c->names, row);
                 fill_side(c, item, runs, true);
@@ -176,6 +173,20 @@ static bool is_enough(const struct diff_comparison *c, const struct diff_item *i
         return true;
 }
 
+/* Whether a run had too many zones to look at this one's instances. */
+static bool is_beyond_limit(const struct diff_comparison *c, const struct diff_item *item,
+                            const struct diff_run *const *runs)
+{
+        for (uint32_t i = 0; i < c->n_before + c->n_after; i++) {
+                uint32_t key = i < c->n_before ? item->key_before : item->key_after;
+                struct diff_sum sum = diff_run_sum(runs[i], key);
+
+                if (sum.wall_ns > 0 && sum.typical_wall.mean <= 0)
+                        return true;
+        }
+        return false;
+}
+
 static enum diff_doubt find_doubt(const struct diff_comparison *c, const struct diff_item *item,
                                   const struct diff_run *const *runs)
 {
@@ -188,102 +199,181 @@ static enum diff_doubt find_doubt(const struct diff_comparison *c, const struct 
                                : DIFF_ONE_SIDED;
         if (!is_named && fmax(item->share_before, item->share_after) < c->options.share_min)
                 return DIFF_TOO_SMALL;
+        if (item->kind == DIFF_ZONE && is_beyond_limit(c, item, runs))
+                return DIFF_TOO_MANY;
         if (!is_enough(c, item, runs))
                 return DIFF_TOO_FEW;
-        if (c->n_before == 1 && c->n_after == 1 &&
-            (!diff_run_sum(runs[0], item->key_before).slices ||
-             !diff_run_sum(runs[1], item->key_after).slices))
-                return DIFF_NO_SLICES;
-        return DIFF_JUDGED;
+        return item->is_kernel && diff_comparison_is_pair(c) ? DIFF_OF_KERNEL : DIFF_JUDGED;
 }
 
-static int judge_kind(struct diff_comparison *c, const struct diff_run *const *runs, enum diff_kind kind)
+static double value_of(const struct diff_comparison *c, const struct diff_item *item,
+                       const struct diff_run *run, bool before)
 {
-        struct diff_pair pair = {
-                .before = runs[0],
-                .after = runs[c->n_before],
-                .basis = c->options.basis,
-                .allowance = c->options.allowance,
-                .kind = kind,
-        };
-        struct diff_sets sets = {
-                .runs = runs,
-                .n_before = c->n_before,
-                .n_after = c->n_after,
-                .basis = c->options.basis,
-                .allowance = c->options.allowance,
-                .kind = kind,
-        };
-
-        if (c->n_before == 1 && c->n_after == 1)
-                return diff_pair_judge(&pair, c->items, c->n_items, &c->wholes[kind]);
-        return diff_sets_judge(&sets, c->items, c->n_items, &c->wholes[kind]);
+        return diff_item_value(item, run, &c->options.basis, before);
 }
 
-static int compare_doubles(const void *a, const void *b)
+static double whole_value(const struct diff_comparison *c, const struct diff_run *run)
 {
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return x < y ? -1 : x > y;
+        if (!c->options.basis.per_unit)
+                return run->weight;
+        return run->n_units > 0 ? run->weight / (double)run->n_units : 0;
 }
 
-static bool is_judged(const struct diff_item *item, enum diff_kind kind)
+static double prior_of(const struct diff_comparison *c, double by_counts)
 {
-        return item->kind == kind && item->is_asked && item->doubt == DIFF_JUDGED;
+        return diff_test_prior(c->options.noise, by_counts);
 }
 
-static bool is_whole_asked(const struct diff_comparison *c, enum diff_kind kind)
+/* @logs: room for a number of each run. */
+static void judge_item(const struct diff_comparison *c, struct diff_item *item,
+                       const struct diff_run *const *runs, double *logs)
+{
+        const struct diff_basis *basis = &c->options.basis;
+
+        for (uint32_t i = 0; i < c->n_before + c->n_after; i++)
+                logs[i] = log(value_of(c, item, runs[i], i < c->n_before));
+        if (diff_comparison_is_pair(c))
+                item->verdict = diff_test_pair(
+                        logs[0], logs[1], prior_of(c, diff_item_count_variance(item, runs[0], basis, true)),
+                        prior_of(c, diff_item_count_variance(item, runs[1], basis, false)));
+        else
+                item->verdict = diff_test_sets(logs, c->n_before, c->n_after);
+}
+
+static bool is_whole_enough(const struct diff_comparison *c, const struct diff_run *const *runs)
 {
         enum diff_kind only;
 
-        if (!c->wholes[kind].is_known)
+        if (c->options.only && (!is_kind_only(c->options.only, &only) || only != DIFF_FUNCTION))
                 return false;
-        return !c->options.only || (is_kind_only(c->options.only, &only) && only == kind);
+        for (uint32_t i = 0; i < c->n_before + c->n_after; i++)
+                if (runs[i]->n_samples < DIFF_SAMPLES_MIN || whole_value(c, runs[i]) <= 0)
+                        return false;
+        return true;
 }
 
-/* The largest p that is significant among those of a kind (Benjamini and Hochberg); below 0 if none is. */
-static int find_limit(struct diff_comparison *c, enum diff_kind kind, double *ret_limit)
+static void judge_whole(struct diff_comparison *c, const struct diff_run *const *runs, double *logs)
 {
-        double *all = calloc(c->n_items + 1, sizeof(*all));
-        uint32_t n = 0;
+        struct diff_whole *whole = &c->whole;
 
-        if (!all)
+        if (!is_whole_enough(c, runs))
+                return;
+        whole->is_judged = true;
+        for (uint32_t i = 0; i < c->n_before + c->n_after; i++) {
+                double value = whole_value(c, runs[i]);
+
+                logs[i] = log(value);
+                if (i < c->n_before)
+                        whole->value_before += mean(value, c->n_before);
+                else
+                        whole->value_after += mean(value, c->n_after);
+        }
+        if (diff_comparison_is_pair(c))
+                whole->verdict = diff_test_pair(logs[0], logs[1], prior_of(c, 1 / (double)runs[0]->n_samples),
+                                                prior_of(c, 1 / (double)runs[1]->n_samples));
+        else
+                whole->verdict = diff_test_sets(logs, c->n_before, c->n_after);
+}
+
+static int judge(struct diff_comparison *c, const struct diff_run *const *runs)
+{
+        double *logs = calloc((size_t)c->n_before + c->n_after + 1, sizeof(*logs));
+
+        if (!logs)
                 return -ENOMEM;
-        for (size_t i = 0; i < c->n_items; i++)
-                if (is_judged(&c->items[i], kind))
-                        all[n++] = c->items[i].p;
-        if (is_whole_asked(c, kind))
-                all[n++] = c->wholes[kind].p;
-        if (n > 0)
-                qsort(all, n, sizeof(*all), compare_doubles);
-        *ret_limit = -1;
-        for (uint32_t i = 0; i < n; i++)
-                if (all[i] <= c->options.alpha * (i + 1) / n)
-                        *ret_limit = all[i];
-        c->n_judged[kind] = n;
-        free(all);
+        for (size_t i = 0; i < c->n_items; i++) {
+                if (c->items[i].doubt != DIFF_JUDGED || !c->items[i].is_asked)
+                        continue;
+                judge_item(c, &c->items[i], runs, logs);
+                c->n_judged[c->items[i].kind]++;
+        }
+        judge_whole(c, runs, logs);
+        free(logs);
         return 0;
 }
 
-static int mark_significant(struct diff_comparison *c, enum diff_kind kind)
+static bool is_judged(const struct diff_item *item)
 {
-        struct diff_whole *whole = &c->wholes[kind];
-        double limit;
-        int r = find_limit(c, kind, &limit);
+        return item->is_asked && item->doubt == DIFF_JUDGED;
+}
 
-        if (r < 0)
-                return r;
+static uint32_t count_tests(const struct diff_comparison *c)
+{
+        return c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] + c->whole.is_judged;
+}
+
+/* One of the tests of a comparison. */
+struct test {
+        double p, weight;
+        bool *is_significant;
+};
+
+static int compare_tests(const void *a, const void *b)
+{
+        const struct test *x = a, *y = b;
+        double far = x->p / x->weight - y->p / y->weight;
+
+        return far < 0 ? -1 : far > 0;
+}
+
+/* What takes more of the time gets more of the level: a small function has to change by more to be called significant. */
+static double test_weight(const struct diff_item *item)
+{
+        return sqrt(fmax(fmax(item->share_before, item->share_after), TEST_SHARE_MIN));
+}
+
+static double sum_weights(const struct diff_comparison *c)
+{
+        double sum = c->whole.is_judged;
+
+        for (size_t i = 0; i < c->n_items; i++)
+                if (is_judged(&c->items[i]))
+                        sum += test_weight(&c->items[i]);
+        return sum;
+}
+
+/* Holm's correction, weighted. */
+static int mark_significant(struct diff_comparison *c)
+{
+        struct test *tests = calloc((size_t)count_tests(c) + 1, sizeof(*tests));
+        double left = sum_weights(c);
+        uint32_t n = 0;
+
+        if (!tests)
+                return -ENOMEM;
         for (size_t i = 0; i < c->n_items; i++) {
                 struct diff_item *item = &c->items[i];
 
-                if (!is_judged(item, kind))
-                        continue;
-                item->is_significant = item->p <= limit;
-                c->n_significant += item->is_significant;
+                if (is_judged(item))
+                        tests[n++] = (struct test){ item->verdict.p, test_weight(item),
+                                                    &item->is_significant };
         }
-        whole->is_significant = is_whole_asked(c, kind) && whole->p <= limit;
-        c->n_significant += whole->is_significant;
+        if (c->whole.is_judged)
+                tests[n++] = (struct test){ c->whole.verdict.p, 1, &c->whole.is_significant };
+        if (n > 0)
+                qsort(tests, n, sizeof(*tests), compare_tests);
+        for (uint32_t i = 0; i < n && tests[i].p <= c->alpha * tests[i].weight / left; i++) {
+                *tests[i].is_significant = true;
+                left = fmax(left - tests[i].weight, i + 1 < n ? tests[i + 1].weight : 0);
+                c->n_significant++;
+        }
+        free(tests);
         return 0;
+}
+
+bool diff_comparison_is_pair(const struct diff_comparison *c)
+{
+        return c->n_before == 1 && c->n_after == 1;
+}
+
+static double choose_alpha(const struct diff_comparison *c)
+{
+        if (c->options.alpha > 0)
+                return c->options.alpha;
+        if (diff_comparison_is_pair(c))
+                return DIFF_ALPHA_PAIR;
+        return c->n_before >= DIFF_MANY_RUNS && c->n_after >= DIFF_MANY_RUNS ? DIFF_ALPHA_MANY
+                                                                             : DIFF_ALPHA_SETS;
 }
 
 int diff_comparison_init(struct diff_comparison *c, const struct diff_names *names,
@@ -298,6 +388,7 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
                 .n_before = n_before,
                 .n_after = n_after,
         };
+        c->alpha = choose_alpha(c);
         add_totals(c, runs);
         find_kinds(c, runs);
         r = add_items(c, runs);
@@ -308,41 +399,52 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
         for (size_t i = 0; i < c->n_items; i++) {
                 c->items[i].is_asked = is_asked(c, &c->items[i]);
                 c->items[i].doubt = find_doubt(c, &c->items[i], runs);
+                c->n_asked += c->items[i].is_asked;
         }
-        for (int kind = 0; r == 0 && kind < DIFF_KIND_COUNT; kind++)
-                r = judge_kind(c, runs, (enum diff_kind)kind);
-        for (int kind = 0; r == 0 && kind < DIFF_KIND_COUNT; kind++)
-                r = mark_significant(c, (enum diff_kind)kind);
-        return r;
+        r = judge(c, runs);
+        return r < 0 ? r : mark_significant(c);
 }
 
-void diff_comparison_interval(double change, double se, double df, double *ret_low, double *ret_high)
+void diff_comparison_interval(const struct diff_verdict *v, double *ret_low, double *ret_high)
 {
-        double far = student_t_quantile(1 - CONFIDENCE, df) * se;
+        double far = student_t_quantile(1 - CONFIDENCE, v->df) * v->se;
 
-        *ret_low = expm1(change - far);
-        *ret_high = expm1(change + far);
+        *ret_low = expm1(v->change - far);
+        *ret_high = expm1(v->change + far);
 }
 
-double diff_comparison_resolution(const struct diff_comparison *c, enum diff_kind kind)
+/* The part of the run that the change is. */
+static double weight_of(const struct diff_item *item)
 {
-        double *all = calloc(c->n_items + 1, sizeof(*all)), middle = 0;
-        size_t n = 0;
+        return fabs(item->verdict.change) * fmax(item->share_before, item->share_after);
+}
 
-        for (size_t i = 0; all && i < c->n_items; i++) {
+const struct diff_item *diff_comparison_leading(const struct diff_comparison *c)
+{
+        const struct diff_item *best = NULL;
+
+        for (size_t i = 0; i < c->n_items; i++) {
                 const struct diff_item *item = &c->items[i];
 
-                if (is_judged(item, kind) && !item->is_kernel)
-                        all[n++] = item->se *
-                                   (student_t_quantile(c->options.alpha / c->n_judged[kind], item->df) +
-                                    student_t_quantile(2 * (1 - POWER), item->df));
+                if (!is_judged(item))
+                        continue;
+                if (!best || item->kind < best->kind ||
+                    (item->kind == best->kind && weight_of(item) > weight_of(best)))
+                        best = item;
         }
-        if (n > 0) {
-                qsort(all, n, sizeof(*all), compare_doubles);
-                middle = all[n / 2];
-        }
-        free(all);
-        return expm1(middle);
+        return best;
+}
+
+double diff_comparison_detectable(const struct diff_comparison *c, const struct diff_item *item,
+                                  uint32_t n_before, uint32_t n_after)
+{
+        bool is_many = n_before >= DIFF_MANY_RUNS && n_after >= DIFF_MANY_RUNS;
+        double alpha = is_many ? DIFF_ALPHA_MANY : DIFF_ALPHA_SETS;
+
+        if (c->options.alpha > 0)
+                alpha = c->options.alpha;
+        alpha *= test_weight(item) / sum_weights(c);
+        return expm1(diff_test_detectable(item->verdict.variance, n_before, n_after, alpha));
 }
 
 double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item)
@@ -350,12 +452,11 @@ double diff_comparison_worst(const struct diff_comparison *c, const struct diff_
         double worst = 0;
 
         *ret_item = NULL;
-        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++)
-                if (c->wholes[kind].is_significant && c->wholes[kind].change > worst)
-                        worst = c->wholes[kind].change;
+        if (c->whole.is_significant)
+                worst = fmax(c->whole.verdict.change, 0);
         for (size_t i = 0; i < c->n_items; i++)
-                if (c->items[i].is_significant && c->items[i].change > worst) {
-                        worst = c->items[i].change;
+                if (c->items[i].is_significant && c->items[i].verdict.change > worst) {
+                        worst = c->items[i].verdict.change;
                         *ret_item = &c->items[i];
                 }
         return expm1(worst);

@@ -2,10 +2,10 @@
 /*
  * analyze/diff_comparison.h - two recordings, or two sets of them, beside each other
  *
- * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_pair, diff_sets -> diff_view
+ * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_test -> diff_view
  *
- * The method is in docs/diff.md.  Of the functions that are called significant at most the share `alpha` has not
- * changed, and the same of the zones (Benjamini and Hochberg).
+ * The method is in docs/diff.md.  With the probability `alpha` at most, anything at all is called significant that has
+ * not changed (Holm's correction over all functions and zones that are judged, and the whole).
  */
 #ifndef ANALYZE_DIFF_COMPARISON_H
 #define ANALYZE_DIFF_COMPARISON_H
@@ -16,24 +16,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of fewer is no reason to say anything. */
-#define DIFF_SAMPLES_MIN 30 /* of a function, in each of a pair */
+/* Fewer are not enough to judge by. */
+#define DIFF_SAMPLES_MIN 30 /* of a function, in each run */
 #define DIFF_ZONES_MIN   10 /* of a zone */
 #define DIFF_NEW_MIN     15 /* samples on one side alone: fewer may be missing on the other by chance */
 #define DIFF_RUNS_MAX    256
 
-#define DIFF_ALPHA        0.05
-#define DIFF_SHARE_MIN    0.005
-#define DIFF_ALLOW_ITEM   0.005
-#define DIFF_ALLOW_KERNEL 0.4
-#define DIFF_ALLOW_WHOLE  0.05
+/* With many runs a stricter level costs little; a pair shows nothing of how runs differ. */
+#define DIFF_ALPHA_PAIR 0.01
+#define DIFF_ALPHA_SETS 0.05
+#define DIFF_ALPHA_MANY 0.005
+#define DIFF_MANY_RUNS  8 /* on each side */
+
+#define DIFF_SHARE_MIN 0.005
+
+/* Sets of this size are recommended after a pair. */
+#define DIFF_RUNS_ADVISED 5
 
 struct diff_options {
         struct diff_basis basis;
-        struct diff_allowance allowance;
-        double alpha;
+        double noise;     /* standard deviation of a cost from run to run: for pairs */
+        double alpha;     /* 0 = by the number of runs */
         double share_min; /* smaller items are not judged */
         const char *only; /* "functions", "zones", or a glob of names; NULL = all */
+};
+
+/* All samples of a run together. */
+struct diff_whole {
+        double value_before, value_after; /* weight of a run, or of a unit; a mean of the runs */
+        struct diff_verdict verdict;
+        bool is_judged, is_significant;
 };
 
 struct diff_comparison {
@@ -41,7 +53,7 @@ struct diff_comparison {
         struct diff_options options;
         struct diff_item *items; /* heap */
         size_t n_items;
-        struct diff_whole wholes[DIFF_KIND_COUNT];
+        struct diff_whole whole;
         uint32_t n_before, n_after;         /* runs */
         double weight_before, weight_after; /* of the samples, a mean of the runs */
         double duration_ns_before, duration_ns_after;
@@ -49,9 +61,11 @@ struct diff_comparison {
         uint64_t n_samples_before, n_samples_after; /* of all runs */
         bool weight_is_ns;
         bool lacks_switches;                /* zones are compared by wall-clock time for that reason */
-        uint32_t n_judged[DIFF_KIND_COUNT]; /* that were asked for, with the whole */
-        uint32_t n_significant;             /* of all */
-        uint32_t n_unsliced;
+        double alpha;                       /* that was applied */
+        uint32_t n_asked;                   /* functions and zones that --only leaves */
+        uint32_t n_judged[DIFF_KIND_COUNT]; /* without the whole */
+        uint32_t n_significant;             /* with the whole */
+        uint32_t n_unspread;
         uint64_t n_unnamed;
         bool has_kind[DIFF_KIND_COUNT]; /* every run has some, so that they can be compared */
         bool any_kind[DIFF_KIND_COUNT]; /* a run has some */
@@ -71,10 +85,16 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
 void diff_comparison_deinit(struct diff_comparison *c);
 
 /* The interval in which the change is with 95 % confidence, as changes: 0.05 is +5 %. */
-void diff_comparison_interval(double change, double se, double df, double *ret_low, double *ret_high);
+void diff_comparison_interval(const struct diff_verdict *v, double *ret_low, double *ret_high);
 
-/* The change that would probably have been found in a usual item of a kind, as a change; 0 if none is judged. */
-double diff_comparison_resolution(const struct diff_comparison *c, enum diff_kind kind);
+/* The judged item whose change is the largest part of the run, a function if there is any; NULL if none is judged. */
+const struct diff_item *diff_comparison_leading(const struct diff_comparison *c);
+
+/* The change of an item that sets of so many runs would find with probability 0.9: 0.05 is 5 %. */
+double diff_comparison_detectable(const struct diff_comparison *c, const struct diff_item *item,
+                                  uint32_t n_before, uint32_t n_after);
+
+bool diff_comparison_is_pair(const struct diff_comparison *c);
 
 /*
  * diff_comparison_worst() - the largest significant change for the worse of all that is asked for, as a change

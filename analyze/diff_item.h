@@ -2,7 +2,7 @@
 /*
  * analyze/diff_item.h - one function or zone before and after, and what is known of its change
  *
- * Way of the data:  diff_run -> [diff_item] in diff_comparison -> diff_pair, diff_sets -> diff_view
+ * Way of the data:  diff_run -> [diff_item] in diff_comparison -> diff_test, diff_view
  *
  * Changes are kept as natural logarithms of after / before: those add up, and up and down weigh the same.
  */
@@ -10,6 +10,7 @@
 #define ANALYZE_DIFF_ITEM_H
 
 #include "analyze/diff_names.h"
+#include "analyze/diff_test.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,8 @@ enum diff_doubt {
         DIFF_TOO_FEW,   /* samples or zones, before or after */
         DIFF_TOO_SMALL, /* a share that does not matter */
         DIFF_ONE_SIDED, /* new or gone */
-        DIFF_NO_SLICES, /* DIFF_RUN_SLICED_MAX */
+        DIFF_TOO_MANY,  /* zones of a run: DIFF_RUN_ZONES_MAX */
+        DIFF_OF_KERNEL, /* in a pair: its time depends on what else the machine did */
 };
 
 struct diff_item {
@@ -31,22 +33,12 @@ struct diff_item {
         enum diff_kind kind;
         enum diff_doubt doubt;
         bool is_outer; /* a zone most of whose time is in zones inside: what it says, those say as well */
-        bool is_kernel, is_asked;         /* not asked for: it tells of the whole, and is not shown */
+        bool is_kernel, is_asked;         /* not asked for: not judged, and not shown */
         uint64_t n_before, n_after;       /* samples, zones; of all runs */
         double value_before, value_after; /* what is compared, a mean of the runs */
         double share_before, share_after; /* of the samples' weight; of zones of the recording's time */
-        double raw;                       /* change as it was recorded */
-        double change;                    /* beside the change of the whole run */
-        double se, df;                    /* of `change` */
-        double p;                         /* of no change */
+        struct diff_verdict verdict;      /* if it is judged */
         bool is_significant;              /* after the correction for looking at many */
-};
-
-/* Of everything together, once for each kind: a faster machine, a slower compiler. */
-struct diff_whole {
-        double change, se, df, p;
-        bool is_known, is_significant;
-        uint32_t n_items; /* that it is the median of */
 };
 
 /* What is compared, for each kind. */
@@ -55,33 +47,12 @@ struct diff_basis {
         bool wall;     /* zones by their wall-clock time, not by that on a CPU */
 };
 
-/*
- * The allowance for what differs between any two runs of one program, as standard deviations of logarithms.
- * Measured in docs/diff.md.
- */
-struct diff_allowance {
-        double item;   /* of one item beside the whole run */
-        double kernel; /* the same for functions of the kernel */
-        double whole;  /* of the whole run */
-};
-
-/* Items that the change of the whole is found from: the heaviest. */
-#define DIFF_REFERENCES_MAX 64
-
 /* The value of an item in a run: @before says by which of its keys.  Not above 0 if it is unknown. */
 double diff_item_value(const struct diff_item *item, const struct diff_run *run,
                        const struct diff_basis *basis, bool before);
 
-/* Variance of the logarithm of that value by counts alone, as if samples and zones were independent. */
+/* Variance of the logarithm of that value by counts alone, as if samples and zones were independent; HUGE_VAL if it is unknown. */
 double diff_item_count_variance(const struct diff_item *item, const struct diff_run *run,
                                 const struct diff_basis *basis, bool before);
-
-/*
- * diff_items_references() - the judged items of a kind that the whole is found from:
- * no outer zones, and nothing of the kernel, whose share tells what else the machine did
- * @ret:  indexes, the heaviest first, at most DIFF_REFERENCES_MAX.  Returns how many.
- */
-uint32_t diff_items_references(const struct diff_item *items, size_t n_items, enum diff_kind kind,
-                               uint32_t *ret);
 
 #endif /* ANALYZE_DIFF_ITEM_H */

@@ -24,15 +24,7 @@ struct loading {
         uint32_t *function_keys; /* heap; by label, 0 = not asked for yet */
         uint32_t *zone_keys;     /* heap; by location */
         bool *is_unit;           /* heap; by location */
-        uint64_t from_ns, slice_ns;
 };
-
-static uint32_t slice_of(const struct loading *l, uint64_t time_ns)
-{
-        uint64_t slice = time_ns > l->from_ns ? (time_ns - l->from_ns) / l->slice_ns : 0;
-
-        return slice < DIFF_SLICES ? (uint32_t)slice : DIFF_SLICES - 1;
-}
 
 static uint32_t label_of(const struct loading *l, uint64_t stack)
 {
@@ -83,7 +75,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         }
         if (*key == 0)
                 return 0;
-        r = diff_run_add_sample(l->run, *key, slice_of(l, event->time_ns), weight);
+        r = diff_run_add_sample(l->run, *key, weight);
         return r < 0 ? error_set(err, r, "sums of functions") : 0;
 }
 
@@ -92,7 +84,6 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
 {
         struct loading *l = context;
         uint32_t *key = &l->zone_keys[zone->location];
-        uint32_t slice = slice_of(l, zone->end_ns);
         int r;
 
         (void)thread;
@@ -109,14 +100,11 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
                                              zone_pattern_names(l->unit, l->dictionary, zone->location);
         }
         l->run->n_zones++;
-        if (l->is_unit[zone->location]) {
-                l->run->n_units++;
-                l->run->units[slice] += 1;
-        }
+        l->run->n_units += l->is_unit[zone->location];
         if (*key == 0)
                 return 0;
-        r = diff_run_add_zone(l->run, *key, slice, (double)zone->on_cpu_ns,
-                              (double)(zone->end_ns - zone->begin_ns), (double)zone->self_ns);
+        r = diff_run_add_zone(l->run, *key, (double)zone->on_cpu_ns, (double)(zone->end_ns - zone->begin_ns),
+                              (double)zone->self_ns);
         return r < 0 ? error_set(err, r, "sums of zones") : 0;
 }
 
@@ -220,8 +208,7 @@ static int choose_event(struct diff_run *run, struct loaded_trace *trace,
         return 0;
 }
 
-static void choose_slices(struct loading *l, const struct loaded_trace *trace,
-                          const struct trace_filter *filter)
+static uint64_t find_duration(const struct loaded_trace *trace, const struct trace_filter *filter)
 {
         uint64_t from_ns = trace->start_ns, to_ns = trace->end_ns;
 
@@ -229,9 +216,7 @@ static void choose_slices(struct loading *l, const struct loaded_trace *trace,
                 from_ns = filter->from_ns;
         if (filter && filter->to_ns < to_ns)
                 to_ns = filter->to_ns;
-        l->from_ns = from_ns;
-        l->run->duration_ns = to_ns > from_ns ? to_ns - from_ns : 0;
-        l->slice_ns = l->run->duration_ns / DIFF_SLICES + 1;
+        return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
 static int walk_events(struct loading *l, struct loaded_trace *trace, const struct trace_filter *filter,
@@ -271,8 +256,9 @@ int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_
         r = choose_event(run, trace, request, err);
         if (r < 0)
                 return r;
-        choose_slices(&l, trace, request->filter);
+        run->duration_ns = find_duration(trace, request->filter);
         r = walk_events(&l, trace, request->filter, err);
+        diff_run_finish(run);
         free(l.function_keys);
         free(l.zone_keys);
         free(l.is_unit);

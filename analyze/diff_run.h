@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff_run.h - one recording, reduced to what a comparison needs: sums of functions and zones by slices of time
+ * analyze/diff_run.h - one recording, reduced to what a comparison needs: sums of functions and zones
  *
- * Way of the data:  loaded_trace, trace_walk -> [diff_run] -> diff_pair, diff_sets
+ * Way of the data:  loaded_trace, trace_walk -> [diff_run] -> diff_item, diff_comparison
  *
  * A sample counts for the innermost function of its callstack, inlined ones included, with its weight.  A zone counts
- * where it ends, if it did.  The recording is cut into DIFF_SLICES slices of equal length; what comes together in
- * time stays together.  Memory: 1.3 KiB for each function and zone that occurs, at most DIFF_RUN_SLICED_MAX of them;
- * further ones have sums only and are not judged.  Never the events.  Not thread-safe.
+ * where it ends, if it did.  Memory: 64 bytes for each function and zone that occurs, and while a trace is read 3 KiB for
+ * each zone, of at most DIFF_RUN_ZONES_MAX; further ones are not judged.  Never the events.  Not thread-safe.
  */
 #ifndef ANALYZE_DIFF_RUN_H
 #define ANALYZE_DIFF_RUN_H
 
 #include "analyze/diff_names.h"
+#include "analyze/diff_spread.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,32 +23,30 @@ struct loaded_trace;
 struct trace_filter;
 struct zone_pattern;
 
-#define DIFF_SLICES         64
-#define DIFF_RUN_SLICED_MAX 16384
+#define DIFF_RUN_ZONES_MAX 16384
 
-/* By slice of time. */
-struct diff_slices {
-        double cpu[DIFF_SLICES];     /* functions: weight of the samples; zones: time on a CPU, ns */
-        double wall_ns[DIFF_SLICES]; /* zones: from begin to end */
-        double n[DIFF_SLICES];       /* samples; zones that ended */
+/* What the instances of a zone are like while they are counted. */
+struct diff_zone_spreads {
+        struct diff_spread cpu, wall;
 };
 
 struct diff_sum {
         uint64_t n;
-        double cpu, wall_ns;
-        double self_ns;                   /* zones: of wall_ns, without the zones directly inside */
-        double cpu_squares, wall_squares; /* zones: sums of squares, of each zone */
-        struct diff_slices *slices;       /* heap; NULL = it does not occur, or there are too many */
+        double cpu;     /* functions: weight of the samples; zones: time on a CPU, ns */
+        double wall_ns; /* zones: from begin to end */
+        double self_ns; /* zones: of wall_ns, without the zones directly inside */
+        struct diff_typical typical_cpu,
+                typical_wall;              /* zones, after diff_run_finish(): of one, without the slowest */
+        struct diff_zone_spreads *spreads; /* heap; until diff_run_finish() */
 };
 
 struct diff_run {
         struct diff_sum *sums; /* heap; by key id - 1 */
         size_t capacity;
-        uint32_t n_sums, n_sliced;
-        uint32_t n_unsliced;       /* that have sums only */
-        uint64_t n_unnamed;        /* samples and zones left out because there are too many names */
-        double units[DIFF_SLICES]; /* zones of the unit of work that ended */
-        uint64_t n_units;
+        uint32_t n_sums, n_spread;
+        uint32_t n_unspread; /* zones beyond DIFF_RUN_ZONES_MAX */
+        uint64_t n_unnamed;  /* samples and zones left out because there are too many names */
+        uint64_t n_units;    /* zones of the unit of work that ended */
         uint64_t n_samples, n_zones;
         double weight; /* of the samples */
         uint64_t duration_ns;
@@ -73,15 +71,15 @@ int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_
                   const struct diff_run_request *request, struct error *err);
 void diff_run_deinit(struct diff_run *run);
 
-/* Forgets the slices: for who has several runs and looks at these as wholes. */
-void diff_run_drop_slices(struct diff_run *run);
-
 /* Of a key; all 0 if it does not occur, also for 0. */
 struct diff_sum diff_run_sum(const struct diff_run *run, uint32_t key);
 
-/* What diff_run_load() does with each; exported for tests.  @weight: of a zone its time on a CPU.  Return 0 or -ENOMEM. */
-int diff_run_add_sample(struct diff_run *run, uint32_t key, uint32_t slice, double weight);
-int diff_run_add_zone(struct diff_run *run, uint32_t key, uint32_t slice, double cpu_ns, double wall_ns,
-                      double self_ns);
+/*
+ * What diff_run_load() does with each, and at the end; exported for tests.  @weight: of a zone its time on a CPU.
+ * Return 0 or -ENOMEM.
+ */
+int diff_run_add_sample(struct diff_run *run, uint32_t key, double weight);
+int diff_run_add_zone(struct diff_run *run, uint32_t key, double cpu_ns, double wall_ns, double self_ns);
+void diff_run_finish(struct diff_run *run);
 
 #endif /* ANALYZE_DIFF_RUN_H */

@@ -2,11 +2,13 @@
 #include "cli/cmd_diff.h"
 
 #include "analyze/diff_comparison.h"
+#include "analyze/diff_program.h"
 #include "analyze/diff_run.h"
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "base/name_guess.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/diff_files.h"
@@ -40,6 +42,7 @@ enum {
         LETTER_ALPHA,
         LETTER_NOISE,
         LETTER_MIN_SHARE,
+        LETTER_ANYWAY,
 };
 
 struct arguments {
@@ -49,7 +52,7 @@ struct arguments {
         struct diff_options options;
         const char *per;
         double threshold, fail_above;
-        bool has_fail_above;
+        bool has_fail_above, anyway;
 };
 
 /* One after the other, all in one place. */
@@ -60,7 +63,10 @@ struct loading {
         const struct diff_run **list; /* heap; of all runs, in order */
         size_t n_runs;
         struct zone_pattern unit;
-        char *event; /* heap; whose samples are compared: of the first run, or what was asked for */
+        char *event;   /* heap; whose samples are compared: of the first run, or what was asked for */
+        char *command; /* heap; of the first run that states one */
+        const char *command_path; /* of that recording */
+        bool arguments_differ;
         struct trace_sample_event rate; /* how the first run was sampled; all 0 = it was not */
         bool rates_differ;
         struct view_document *document;
@@ -75,13 +81,15 @@ static const struct option_row option_rows[] = {
         { LETTER_WALL, "wall", NULL, "zones from begin to end, waiting included; default: time on a CPU" },
         { LETTER_ONLY, "only", "WHAT",
           "functions, zones, or names (a glob): only these are judged and shown" },
+        { LETTER_ANYWAY, "anyway", NULL, "compare recordings of different programs" },
         { LETTER_THRESHOLD, "threshold", "PERCENT", "leave out smaller changes that are not significant" },
         { LETTER_FAIL_ABOVE, "fail-above", "PERCENT",
           "exit status 1 if something is significantly slower by more" },
         { LETTER_ALPHA, "alpha", "PERCENT",
-          "of what is called significant, how much may be none; default: 5" },
+          "how often, where nothing changed, anything may be called significant; default: 5; 1 for a "
+          "pair, 0.5 for 8 runs or more of each" },
         { LETTER_NOISE, "noise", "PERCENT",
-          "how far a function or zone differs between two runs of one program; default: 0.5" },
+          "for a pair: how far a function or zone varies from run to run (standard deviation); default: 2.5" },
         { LETTER_MIN_SHARE, "min-share", "PERCENT",
           "judge only what takes that much of a run; default: 0.5" },
         FILTER_OPTION_ROWS,
@@ -100,8 +108,8 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, or there is\n"
-        "nothing that --fail-above could hold for\n",
+        "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, different\n"
+        "programs, --only fits nothing, or there is nothing that --fail-above could hold for\n",
 };
 
 const struct option_table *cmd_diff_options(void)
@@ -146,14 +154,14 @@ static int take_percent(struct arguments *args, int letter, const char *value)
                 args->has_fail_above = true;
                 return parse_percent("fail-above", value, 1e6, &args->fail_above);
         case LETTER_NOISE:
-                r = parse_percent("noise", value, 1e6, &args->options.allowance.item);
-                /* Nothing is known without limit. */
-                args->options.allowance.item = fmax(args->options.allowance.item, 1e-6);
-                return r;
+                return parse_percent("noise", value, 1e6, &args->options.noise);
         case LETTER_MIN_SHARE:
                 return parse_percent("min-share", value, 100, &args->options.share_min);
         default:
-                return parse_percent("alpha", value, 100, &args->options.alpha);
+                r = parse_percent("alpha", value, 100, &args->options.alpha);
+                /* 0 would be the default. */
+                args->options.alpha = fmax(args->options.alpha, 1e-12);
+                return r;
         }
 }
 
@@ -177,6 +185,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case LETTER_WALL:
                 args->options.basis.wall = true;
+                return 0;
+        case LETTER_ANYWAY:
+                args->anyway = true;
                 return 0;
         case LETTER_ONLY:
                 args->options.only = value;
@@ -285,6 +296,38 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
         return r;
 }
 
+/* Another program has other functions: that nothing of it is slower says nothing. */
+static int compare_programs(struct loading *l, const struct loaded_trace *trace, const char *path,
+                            struct error *err)
+{
+        struct report_string command = loaded_trace_meta(trace, "command"), name, first, first_name;
+
+        if (command.n_bytes == 0)
+                return 0;
+        if (!l->command) {
+                l->command = strndup(command.bytes, command.n_bytes);
+                l->command_path = path;
+                return l->command ? 0 : error_set(err, -ENOMEM, "no memory for a command line");
+        }
+        first = (struct report_string){ l->command, strlen(l->command) };
+        name = diff_program_name(command);
+        first_name = diff_program_name(first);
+        if (!diff_program_is_same(name, first_name) && !l->args->anyway)
+                return error_set(
+                        err, -EINVAL,
+                        "records '%.*s', and %s records '%.*s': these are different programs; compare them "
+                        "with --anyway",
+                        (int)name.n_bytes, name.bytes, l->command_path, (int)first_name.n_bytes,
+                        first_name.bytes);
+        if (!l->arguments_differ &&
+            !diff_program_is_same(diff_program_arguments(command), diff_program_arguments(first))) {
+                l->arguments_differ = true;
+                view_document_warn(l->document, "the arguments differ: '%s' in %s, '%.*s' in %s", l->command,
+                                   l->command_path, (int)command.n_bytes, command.bytes, path);
+        }
+        return 0;
+}
+
 static int load_run(struct loading *l, const char *path, struct error *err)
 {
         struct diff_run *loaded = &l->runs[l->n_runs];
@@ -293,13 +336,13 @@ static int load_run(struct loading *l, const char *path, struct error *err)
 
         l->list[l->n_runs++] = loaded;
         if (r == 0) {
-                r = load_events(l, loaded, &trace, path, err);
+                r = compare_programs(l, &trace, path, err);
+                if (r == 0)
+                        r = load_events(l, loaded, &trace, path, err);
                 if (r < 0)
                         r = error_prefix(err, r, "%s", path);
         }
         loaded_trace_close(&trace);
-        if (l->args->before.n + l->args->after.n > 2)
-                diff_run_drop_slices(loaded);
         return r;
 }
 
@@ -350,6 +393,7 @@ static void unload(struct loading *l)
         free(l->runs);
         free((void *)l->list);
         free(l->event);
+        free(l->command);
         zone_pattern_deinit(&l->unit);
         diff_names_deinit(&l->names);
 }
@@ -368,11 +412,17 @@ static int judge(const struct arguments *args, const struct diff_comparison *c)
         return diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE : EXIT_STATUS_OK;
 }
 
+static bool shows_title(const struct arguments *args)
+{
+        return args->output.document.format == DOCUMENT_TEXT ||
+               args->output.document.format == DOCUMENT_MARKDOWN;
+}
+
 static int print(const struct loading *l, const struct diff_comparison *c)
 {
         const struct arguments *args = l->args;
         struct view_document *d = l->document;
-        struct diff_view_options options = { .threshold = args->threshold };
+        struct diff_view_options options = { .threshold = args->threshold, .has_title = shows_title(args) };
         struct byte_buffer words = { .data = NULL };
         int status;
 
@@ -387,6 +437,27 @@ static int print(const struct loading *l, const struct diff_comparison *c)
         return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
 }
 
+/* Nothing has the name that was asked for: no answer. */
+static int explain_only(const struct arguments *args, const struct diff_comparison *c, struct error *err)
+{
+        const char *only = args->options.only;
+        struct name_guess guess;
+
+        if (strcmp(only, "functions") == 0 || strcmp(only, "zones") == 0)
+                return error_set(err, -ENOENT, "--only %s: not all recordings have %s", only,
+                                 strcmp(only, "zones") == 0 ? "zones" : "samples of the event");
+        name_guess_init(&guess, only, strlen(only));
+        for (size_t i = 0; i < c->n_items; i++) {
+                uint32_t key = c->items[i].key_after != 0 ? c->items[i].key_after : c->items[i].key_before;
+                struct report_string name = diff_names_string(c->names, diff_names_key(c->names, key)->name);
+
+                name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+        }
+        return error_set(err, -ENOENT, "--only %s: no function or zone is called '%s'%s%s%s", only, only,
+                         guess.best[0] != '\0' ? "; did you mean '" : "", guess.best,
+                         guess.best[0] != '\0' ? "'?" : "");
+}
+
 static int load_and_compare(struct arguments *args, struct loading *l, struct error *err)
 {
         struct diff_comparison c;
@@ -398,6 +469,8 @@ static int load_and_compare(struct arguments *args, struct loading *l, struct er
                                  &args->options);
         if (r < 0)
                 r = error_set(err, r, "no memory to compare");
+        else if (args->options.only && c.n_asked == 0)
+                r = explain_only(args, &c, err);
         else
                 r = print(l, &c);
         diff_comparison_deinit(&c);

@@ -15,8 +15,8 @@
 #define N_NAMED_MAX    3
 #define NAME_BYTES_MAX 80
 
-/* A change that is larger than this is no number of percent to anybody. */
-#define FOUND_PERCENT_MAX 200
+/* A larger change is said as "so many times". */
+#define DETECTABLE_PERCENT_MAX 200
 
 #define ITEM_COLUMNS(value_type, key_before, key_after, place_key)                                      \
         { .key = "verdict", .title = "verdict", .type = VIEW_STRING, .n_columns_max = 15 },             \
@@ -52,14 +52,8 @@ static const struct view_column whole_columns[] = {
         { .key = "change_low", .title = "from", .type = VIEW_CHANGE },
         { .key = "change_high", .title = "to", .type = VIEW_CHANGE },
         { .key = "p", .title = "p", .type = VIEW_REAL },
-        { .key = "n_items", .title = "median of", .type = VIEW_COUNT },
 };
 #define N_WHOLE_COLUMNS (sizeof(whole_columns) / sizeof(whole_columns[0]))
-
-static const char *const whole_words[DIFF_KIND_COUNT] = {
-        [DIFF_FUNCTION] = "the whole run, by its functions",
-        [DIFF_ZONE] = "all zones",
-};
 
 /* What is small is left out of a list that is limited anyway. */
 static bool is_shown(const struct diff_item *item, const struct diff_options *options,
@@ -68,7 +62,7 @@ static bool is_shown(const struct diff_item *item, const struct diff_options *op
         bool is_small = fmax(item->share_before, item->share_after) < options->share_min;
 
         if (item->doubt == DIFF_JUDGED)
-                return item->is_significant || fabs(expm1(item->change)) >= view->threshold;
+                return item->is_significant || fabs(expm1(item->verdict.change)) >= view->threshold;
         return !is_small || view->limit == 0 || (options->only && item->doubt != DIFF_ONE_SIDED);
 }
 
@@ -86,7 +80,7 @@ static double impact(const struct diff_item *item)
 {
         double share = fmax(item->share_before, item->share_after);
 
-        return item->is_significant ? fabs(item->change) * share : share;
+        return item->is_significant ? fabs(item->verdict.change) * share : share;
 }
 
 static int compare(const void *a, const void *b)
@@ -112,7 +106,7 @@ static const char *words_of_change(const struct diff_comparison *c, bool is_time
 static const char *verdict(const struct diff_comparison *c, const struct diff_item *item)
 {
         if (item->is_significant)
-                return words_of_change(c, item->kind == DIFF_ZONE, item->change);
+                return words_of_change(c, item->kind == DIFF_ZONE, item->verdict.change);
         switch (item->doubt) {
         case DIFF_ONE_SIDED:
                 return item->key_before == 0 ? "new" : "gone";
@@ -120,12 +114,13 @@ static const char *verdict(const struct diff_comparison *c, const struct diff_it
                 return "too few";
         case DIFF_TOO_SMALL:
                 return "too small";
-        case DIFF_NO_SLICES:
+        case DIFF_TOO_MANY:
                 return "not judged";
+        case DIFF_OF_KERNEL:
         case DIFF_JUDGED:
                 break;
         }
-        return "not significant";
+        return diff_comparison_is_pair(c) ? "not certain" : "not significant";
 }
 
 static struct report_string name_of(const struct diff_comparison *c, uint32_t key)
@@ -156,16 +151,30 @@ static void put_value(struct view_document *d, struct view_table *t, bool is_kno
                 view_table_put_real(d, t, value);
 }
 
-static void put_change(struct view_document *d, struct view_table *t, double change, double se, double df,
-                       double p)
+static void put_verdict(struct view_document *d, struct view_table *t, const struct diff_verdict *v)
 {
         double low, high;
 
-        diff_comparison_interval(change, se, df, &low, &high);
-        view_table_put_real(d, t, expm1(change));
+        diff_comparison_interval(v, &low, &high);
+        view_table_put_real(d, t, expm1(v->change));
         view_table_put_real(d, t, low);
         view_table_put_real(d, t, high);
-        view_table_put_real(d, t, p);
+        view_table_put_real(d, t, v->p);
+}
+
+/* Of an item that is not judged, the change alone. */
+static void put_change(struct view_document *d, struct view_table *t, const struct diff_item *item)
+{
+        if (item->doubt == DIFF_JUDGED) {
+                put_verdict(d, t, &item->verdict);
+                return;
+        }
+        if (item->value_before > 0 && item->value_after > 0)
+                view_table_put_real(d, t, item->value_after / item->value_before - 1);
+        else
+                view_table_put_unknown(d, t);
+        for (int i = 0; i < 3; i++)
+                view_table_put_unknown(d, t);
 }
 
 static void put_item(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
@@ -178,11 +187,7 @@ static void put_item(struct view_document *d, struct view_table *t, const struct
         view_table_put_string(d, t, name_of(c, key));
         put_value(d, t, item->key_before != 0, is_whole, item->value_before);
         put_value(d, t, item->key_after != 0, is_whole, item->value_after);
-        if (item->doubt == DIFF_JUDGED)
-                put_change(d, t, item->change, item->se, item->df, item->p);
-        else
-                for (int i = 0; i < 4; i++)
-                        view_table_put_unknown(d, t);
+        put_change(d, t, item);
         view_table_put_real(d, t, item->share_before);
         view_table_put_real(d, t, item->share_after);
         view_table_put_number(d, t, item->n_before);
@@ -231,7 +236,7 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
                                                        kind == DIFF_ZONE ? "zones" : "functions", columns,
                                                        N_ITEM_COLUMNS);
         const char *per = c->options.basis.per_unit ? "for each unit of work"
-                          : kind == DIFF_ZONE       ? "of one zone, a mean"
+                          : kind == DIFF_ZONE       ? "of one zone, a mean without the slowest of each 1,000"
                                                     : "of a run";
         const struct diff_item **chosen;
         uint64_t n_left_out;
@@ -242,8 +247,7 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
                 d->failed = true;
                 return;
         }
-        view_table_set_about(d, t,
-                             "%s %s; changes beside that of the whole, with 95%% intervals; shares of %s",
+        view_table_set_about(d, t, "%s %s; changes with 95%% intervals; shares of %s",
                              kind == DIFF_FUNCTION   ? "self time in samples"
                              : c->options.basis.wall ? "time from begin to end"
                                                      : "time on a CPU",
@@ -261,24 +265,20 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
 
 static void add_whole(struct view_document *d, const struct diff_comparison *c)
 {
+        const struct diff_whole *whole = &c->whole;
         struct view_table *t = view_document_add_table(d, "whole", "everything together", whole_columns,
                                                        N_WHOLE_COLUMNS);
 
-        view_table_set_about(d, t,
-                             "the median change: another machine or another load, a compiler, or all of it");
-        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
-                const struct diff_whole *whole = &c->wholes[kind];
-
-                if (!whole->is_known)
-                        continue;
-                view_table_put_words(d, t,
-                                     whole->is_significant
-                                             ? words_of_change(c, kind == DIFF_ZONE, whole->change)
-                                             : "not significant");
-                view_table_put_words(d, t, whole_words[kind]);
-                put_change(d, t, whole->change, whole->se, whole->df, whole->p);
-                view_table_put_number(d, t, whole->n_items);
-        }
+        view_table_set_about(d, t, "all samples %s",
+                             c->options.basis.per_unit ? "for each unit of work" : "of a run");
+        if (!whole->is_judged)
+                return;
+        view_table_put_words(d, t,
+                             whole->is_significant        ? words_of_change(c, false, whole->verdict.change)
+                             : diff_comparison_is_pair(c) ? "not certain"
+                                                          : "not significant");
+        view_table_put_words(d, t, "the whole run");
+        put_verdict(d, t, &whole->verdict);
 }
 
 /* A part of the answer, of limited length. */
@@ -303,93 +303,108 @@ static void say(struct answer *a, const char *format, ...)
                                          : sizeof(a->text) - 1 - a->used_bytes;
 }
 
-static void say_change(struct answer *a, double change, double se, double df)
+static void say_verdict(struct answer *a, const struct diff_verdict *v)
 {
         double low, high;
 
-        diff_comparison_interval(change, se, df, &low, &high);
-        say(a, " %+.1f%% (%+.1f to %+.1f)", 100 * expm1(change), 100 * low, 100 * high);
+        diff_comparison_interval(v, &low, &high);
+        say(a, " %+.1f%% (%+.1f to %+.1f)", 100 * expm1(v->change), 100 * low, 100 * high);
 }
 
-static void say_item(struct answer *a, const struct diff_comparison *c, const struct diff_item *item,
-                     const char *between)
+static void say_name(struct answer *a, const struct diff_comparison *c, const struct diff_item *item)
 {
         struct report_string name = name_of(c, item->key_after);
         bool is_cut = name.n_bytes > NAME_BYTES_MAX;
 
-        say(a, "%s%s%.*s%s", between, item->kind == DIFF_ZONE ? "zone " : "",
+        say(a, "%s%.*s%s", item->kind == DIFF_ZONE ? "zone " : "",
             is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
             is_cut ? "…" : "");
-        say_change(a, item->change, item->se, item->df);
 }
 
 /* What became slower, or what became faster, of those that significantly did. */
 static void say_direction(struct answer *a, const struct diff_comparison *c,
                           const struct diff_item *const *items, size_t n_items, bool is_up)
 {
-        const char *between = is_up ? "slower: " : a->used_bytes > 0 ? "; faster: " : "faster: ";
-        uint32_t n = 0;
+        const char *word = words_of_change(c, c->n_judged[DIFF_FUNCTION] == 0, is_up ? 1 : -1);
+        bool is_whole = c->whole.is_significant && (c->whole.verdict.change > 0) == is_up;
+        size_t n = 0;
 
-        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
-                const struct diff_whole *whole = &c->wholes[kind];
-
-                if (!whole->is_significant || (whole->change > 0) != is_up)
-                        continue;
-                say(a, "%s%s", n++ > 0 ? ", " : between, whole_words[kind]);
-                say_change(a, whole->change, whole->se, whole->df);
-        }
         for (size_t i = 0; i < n_items; i++) {
-                if ((items[i]->change > 0) != is_up)
+                if ((items[i]->verdict.change > 0) != is_up || n++ >= N_NAMED_MAX)
                         continue;
-                if (n++ < N_NAMED_MAX)
-                        say_item(a, c, items[i], n > 1 ? ", " : between);
+                if (n == 1)
+                        say(a, "%s%s: ", a->used_bytes > 0 ? "; " : "", word);
+                else
+                        say(a, ", ");
+                say_name(a, c, items[i]);
+                say_verdict(a, &items[i]->verdict);
         }
         if (n > N_NAMED_MAX)
-                say(a, ", and %u more", n - N_NAMED_MAX);
+                say(a, ", and %zu more", n - N_NAMED_MAX);
+        if (!is_whole)
+                return;
+        if (n == 0)
+                say(a, "%s%s: the whole run", a->used_bytes > 0 ? "; " : "", word);
+        else
+                say(a, ", the whole run");
+        say_verdict(a, &c->whole.verdict);
 }
 
-static uint32_t count_judged(const struct diff_comparison *c, enum diff_kind kind)
+static void say_percent(struct answer *a, double change)
 {
-        uint32_t n = 0;
-
-        for (size_t i = 0; i < c->n_items; i++)
-                n += c->items[i].kind == kind && c->items[i].is_asked && c->items[i].doubt == DIFF_JUDGED;
-        return n;
+        if (100 * change > DETECTABLE_PERCENT_MAX)
+                say(a, "%.0f times as much", change + 1);
+        else
+                say(a, "%.*f%%", change < 0.1 ? 1 : 0, 100 * change);
 }
 
-static void say_nothing(struct answer *a, const struct diff_comparison *c)
+static void say_counts(struct answer *a, const struct diff_comparison *c)
 {
-        static const char *const words[] = { "function", "zone" };
+        uint32_t n_functions = c->n_judged[DIFF_FUNCTION], n_zones = c->n_judged[DIFF_ZONE];
 
-        if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
+        if (n_functions > 0)
+                say(a, "%u function%s", n_functions, n_functions == 1 ? "" : "s");
+        if (n_zones > 0)
+                say(a, "%s%u zone%s", n_functions > 0 ? " and " : "", n_zones, n_zones == 1 ? "" : "s");
+        say(a, " compared");
+}
+
+/* The change of what weighs most, as it was recorded, and what would make it certain. */
+static void say_uncertain(struct answer *a, const struct diff_comparison *c)
+{
+        const struct diff_item *item = diff_comparison_leading(c);
+
+        if (!item) {
                 say(a, "nothing can be compared: %s",
                     c->has_kind[DIFF_FUNCTION] || c->has_kind[DIFF_ZONE]
-                            ? "too few samples and zones that both have"
-                            : "not all have samples of the same event, or zones");
+                            ? "no function or zone has enough samples or instances in every recording"
+                            : "not all recordings have samples of the same event, or zones");
                 return;
         }
-        say(a, "no significant change");
-        for (int kind = 0; kind < DIFF_KIND_COUNT; kind++) {
-                uint32_t n = count_judged(c, (enum diff_kind)kind);
-
-                double found = 100 * diff_comparison_resolution(c, (enum diff_kind)kind);
-
-                if (n == 0)
-                        continue;
-                say(a, "%s %u %s%s",
-                    kind == DIFF_FUNCTION || count_judged(c, DIFF_FUNCTION) == 0 ? " in" : "; in", n,
-                    words[kind], n == 1 ? "" : "s");
-                if (found > FOUND_PERCENT_MAX)
-                        say(a, ", where only %.0f times as much would have been found", found / 100 + 1);
-                else if (found > 0)
-                        say(a, ", where a change of %.1f%% would have been found", found);
+        if (diff_comparison_is_pair(c)) {
+                say_name(a, c, item);
+                say(a, " %+.1f%%, not certain from one pair; five runs each would detect ",
+                    100 * expm1(item->verdict.change));
+                say_percent(a, diff_comparison_detectable(c, item, DIFF_RUNS_ADVISED, DIFF_RUNS_ADVISED));
+                return;
         }
+        say(a, "no significant change (");
+        say_counts(a, c);
+        say(a, "); largest: ");
+        say_name(a, c, item);
+        say_verdict(a, &item->verdict);
+        say(a, ", where ");
+        say_percent(a, diff_comparison_detectable(c, item, c->n_before, c->n_after));
+        say(a, " would have been detected");
 }
 
-static void set_title(struct view_document *d, const struct diff_comparison *c)
+static void set_answer(struct view_document *d, const struct diff_comparison *c, bool has_title)
 {
         const struct diff_item **significant = calloc(c->n_items + 1, sizeof(void *));
         struct answer a = { .used_bytes = 0 };
+        const char *word = c->n_significant > 0         ? "changed"
+                           : diff_comparison_leading(c) ? "not certain"
+                                                        : "not compared";
         size_t n = 0;
 
         if (!significant) {
@@ -404,8 +419,14 @@ static void set_title(struct view_document *d, const struct diff_comparison *c)
         say_direction(&a, c, significant, n, true);
         say_direction(&a, c, significant, n, false);
         if (a.used_bytes == 0)
-                say_nothing(&a, c);
+                say_uncertain(&a, c);
         view_document_set_title(d, "%s", a.text);
+        if (!has_title) {
+                view_document_add_string(d, "answer", "answer",
+                                         (struct report_string){ a.text, a.used_bytes });
+                view_document_add_string(d, "verdict", "verdict",
+                                         (struct report_string){ word, strlen(word) });
+        }
         free((void *)significant);
 }
 
@@ -449,8 +470,9 @@ static void add_facts(struct view_document *d, const struct diff_comparison *c,
                 add_units(d, "units_before", "units before", c->units_before);
                 add_units(d, "units_after", "units after", c->units_after);
         }
+        view_document_add_real(d, "alpha", "level", VIEW_SHARE, c->alpha);
         view_document_add_number(d, "judged", "judged", VIEW_COUNT,
-                                 c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE]);
+                                 c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] + c->whole.is_judged);
         view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
 }
 
@@ -466,24 +488,23 @@ static void add_warnings(struct view_document *d, const struct diff_comparison *
                 view_document_warn(
                         d, "no context switches in a recording: zones are compared from begin to end, "
                            "waiting included");
-        if (c->n_unsliced > 0)
-                view_document_warn(
-                        d, "%u functions and zones of some recording are not judged: there are too many",
-                        c->n_unsliced);
+        if (c->n_unspread > 0)
+                view_document_warn(d, "%u zones of a recording are not judged: there are too many",
+                                   c->n_unspread);
         if (c->n_unnamed > 0)
                 view_document_warn(d, "%llu samples and zones are left out: too many names",
                                    (unsigned long long)c->n_unnamed);
         if (c->n_before + c->n_after == 2)
                 view_document_hint(
                         d,
-                        "a pair cannot tell a slower program from a slower machine; for small changes "
-                        "record each five times, in turns: hyprof diff --before 'a*.hyp' --after 'b*.hyp'");
+                        "one pair does not show how runs of the same program differ; record each five times, in "
+                        "turns: hyprof diff --before 'a*.hyp' --after 'b*.hyp'");
 }
 
 void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
                     const struct diff_view_options *options)
 {
-        set_title(d, c);
+        set_answer(d, c, options->has_title);
         add_facts(d, c, options);
         if (c->has_kind[DIFF_FUNCTION])
                 add_items(d, c, DIFF_FUNCTION, options);

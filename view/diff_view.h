@@ -9,6 +9,7 @@
 
 #include "analyze/report_string.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct diff_comparison;
@@ -20,6 +21,7 @@ struct diff_view_options {
         uint32_t limit;              /* rows of a table; 0 = all */
         struct report_string event;  /* whose samples are compared; empty = none's */
         struct report_string filter; /* what is looked at, in words; empty = everything */
+        bool has_title;              /* the answer is printed as the title: it is no fact as well */
         double threshold; /* smaller changes are left out unless they are significant; 0.05 = 5 % */
 };
 

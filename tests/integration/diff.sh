@@ -9,10 +9,13 @@ need_sampling
 for run in a1 a2 a3; do
         record $run -F 2000 "$WORKLOADS/w_diff" 40
 done
-# Half as much again cannot be overlooked.
+# Six times as much cannot be overlooked, not even from one pair.
 for run in b1 b2 b3; do
-        record $run -F 2000 "$WORKLOADS/w_diff" 40 150
+        record $run -F 2000 "$WORKLOADS/w_diff" 40 500
 done
+mkdir "$TMPDIR/new"
+cp "$WORKLOADS/w_diff" "$TMPDIR/new/w_diff"
+record moved -F 2000 "$TMPDIR/new/w_diff" 40
 record longer -F 2000 "$WORKLOADS/w_diff" 80
 record plain -F 2000 "$WORKLOADS/w_split" 0
 record rarely -F 500 "$WORKLOADS/w_diff" 40
@@ -32,16 +35,18 @@ holds "the first line says what became slower" grep -q '^slower: .*transform' "$
 holds "as JSON" ends_with 0 "$HYPROF" diff --json "$a" "$b"
 holds "JSON: schema" same hyprof.diff/1 "$(told .schema)"
 holds "JSON: the function is slower" same slower "$(told '.functions.rows[] | select(.name == "transform") | .verdict')"
-holds "JSON: by about 1.5 times as much again" compare \
-        "$(told '.functions.rows[] | select(.name == "transform") | .change')" ">" 1
+holds "JSON: by about five times as much" compare \
+        "$(told '.functions.rows[] | select(.name == "transform") | .change')" ">" 2.5
 holds "JSON: the zone around it is slower" same slower "$(told '.zones.rows[] | select(.name == "work") | .verdict')"
+holds "JSON: the answer" same true "$(told '.answer | test("^slower: .*transform")')"
+holds "JSON: the answer in a word" same changed "$(told .verdict)"
 holds "as CSV" ends_with 0 "$HYPROF" diff --csv --section zones "$a" "$b"
 holds "CSV: a row for each zone" same 5 "$(wc -l <"$TMPDIR/out")"
 holds "as Markdown" ends_with 0 "$HYPROF" diff --format md "$a" "$b"
 
 holds "--fail-above holds" ends_with 1 "$HYPROF" diff --fail-above 5% "$a" "$b"
 holds "--fail-above does not hold for what became faster" ends_with 0 "$HYPROF" diff --fail-above 5% --only transform "$b" "$a"
-holds "--fail-above more" ends_with 0 "$HYPROF" diff --fail-above 400% "$a" "$b"
+holds "--fail-above more" ends_with 0 "$HYPROF" diff --fail-above 4000% "$a" "$b"
 holds "--fail-above, of something else" ends_with 0 "$HYPROF" diff --fail-above 30% --only 'chec*' "$a" "$b"
 holds "--only names" ends_with 0 "$HYPROF" diff --json --only 'trans*' "$a" "$b"
 holds "--only names: nothing else is shown" same transform "$(told '.functions.rows[].name')"
@@ -68,11 +73,21 @@ holds "counts have no decimals" same 0 "$(grep -cE ' [0-9]+\.[0-9]{2}  +[0-9]+\.
 holds "counts, for each unit" ends_with 0 "$HYPROF" diff --json --limit 0 --per unit "$TMPDIR/faults1.hyp" "$TMPDIR/faults2.hyp"
 holds "counts, for each unit: less than one has them" same true "$(told '[.functions.rows[].before] | any(. != null and . < 1 and . > 0)')"
 
-holds "without zones in one" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/plain.hyp"
+holds "without zones in one" ends_with 0 "$HYPROF" diff --json --anyway "$a" "$TMPDIR/plain.hyp"
 holds "nothing in it" ends_with 0 "$HYPROF" diff "$TMPDIR/none.hyp" "$TMPDIR/none.hyp"
-holds "nothing in one" ends_with 0 "$HYPROF" diff "$a" "$TMPDIR/none.hyp"
-holds "which is no reason to pass" ends_with 2 "$HYPROF" diff --fail-above 1 "$a" "$TMPDIR/none.hyp"
-holds "nor is a name that fits nothing" ends_with 2 "$HYPROF" diff --fail-above 1 --only nosuchthing "$a" "$b"
+holds "nothing in one" ends_with 0 "$HYPROF" diff --anyway "$a" "$TMPDIR/none.hyp"
+holds "which is no reason to pass" ends_with 2 "$HYPROF" diff --anyway --fail-above 1 "$a" "$TMPDIR/none.hyp"
+holds "a name that fits nothing" ends_with 2 "$HYPROF" diff --only nosuchthing "$a" "$b"
+holds "a name that fits nothing: said" grep -q "no function or zone is called 'nosuchthing'" "$TMPDIR/err"
+holds "a name that is nearly one" ends_with 2 "$HYPROF" diff --only transfor_ "$a" "$b"
+holds "a name that is nearly one: said" grep -q "did you mean 'transform'" "$TMPDIR/err"
+holds "another program" ends_with 2 "$HYPROF" diff "$a" "$TMPDIR/plain.hyp"
+holds "another program: which" grep -q "'w_split'.*'w_diff'.*--anyway" "$TMPDIR/err"
+holds "another program in a set" ends_with 2 "$HYPROF" diff --before "$a" --before "$TMPDIR/plain.hyp" "$b"
+holds "the same program in another folder" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/moved.hyp"
+holds "the same arguments: nothing is said" same false "$(told '.warnings | any(test("arguments differ"))')"
+holds "other arguments" ends_with 0 "$HYPROF" diff --json "$a" "$b"
+holds "other arguments: said" same true "$(told '.warnings | any(test("arguments differ: .*w_diff 40. in .*w_diff 40 500. in"))')"
 holds "other rates" ends_with 0 "$HYPROF" diff --json "$a" "$TMPDIR/rarely.hyp"
 holds "other rates: said" same true "$(told '.warnings | any(test("same rate"))')"
 holds "the same rate" ends_with 0 "$HYPROF" diff --json "$a" "$b"
@@ -80,6 +95,12 @@ holds "the same rate: nothing is said" same false "$(told '.warnings | any(test(
 holds "one with itself" ends_with 0 "$HYPROF" diff --json "$a" "$a"
 holds "one with itself: nothing has changed" same 0 "$(told '.significant')"
 holds "one with itself: said" same true "$(told '.warnings | any(test("with itself"))')"
+holds "one with itself: the change, and what would make it certain" grep -qE \
+        '\+0\.0%, not certain from one pair; five runs each would detect [0-9.]+%' "$TMPDIR/out"
+holds "one with itself: in a word" same "not certain" "$(told .verdict)"
+holds "sets that are alike" ends_with 0 "$HYPROF" diff --json --before "$TMPDIR/a[12].hyp" --after "$TMPDIR/a[12].hyp"
+holds "sets that are alike: the answer" same true "$(told '.answer | test("^no significant change " +
+        "\\([0-9]+ functions? and [0-9]+ zones? compared\\); largest: .* \\+0\\.0% .* would have been detected$")')"
 holds "standard input" ends_with 0 "$HYPROF" diff - "$b" <"$a"
 holds "standard input twice" ends_with 2 "$HYPROF" diff - - <"$a"
 holds "standard input twice: said" grep -q "standard input" "$TMPDIR/err"

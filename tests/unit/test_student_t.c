@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/student_t.c, weighted_median.c: the numbers of the tables; medians with and without an owner's value */
+/* analyze/student_t.c: the numbers of the tables */
 #include "analyze/student_t.h"
-#include "analyze/weighted_median.h"
 
 #include <check.h>
 #include <math.h>
@@ -36,22 +35,6 @@ START_TEST(test_extremes)
 }
 END_TEST
 
-START_TEST(test_medians)
-{
-        struct weighted_value values[] = { { 5, 1, 0 }, { 1, 1, 1 }, { 3, 1, 2 }, { 100, 0.5, 3 } };
-
-        weighted_values_sort(values, 4);
-        ck_assert_double_eq(values[0].value, 1);
-        ck_assert_double_eq(weighted_median_without(values, 4, WEIGHTED_MEDIAN_NOBODY), 3);
-        ck_assert_double_eq(weighted_median_without(values, 4, 2), 5); /* 1 5 100, of 1 1 0.5 */
-        ck_assert_double_eq(weighted_median_without(values, 4, 3), 3);
-        ck_assert_double_eq(weighted_median_without(values, 2, WEIGHTED_MEDIAN_NOBODY),
-                            2); /* between 1 and 3 */
-        ck_assert_double_eq(weighted_median_without(values, 1, 1), 0);
-        ck_assert_double_eq(weighted_median_without(values, 0, WEIGHTED_MEDIAN_NOBODY), 0);
-}
-END_TEST
-
 int main(void)
 {
         Suite *suite = suite_create("analyze/student_t");
@@ -61,7 +44,6 @@ int main(void)
 
         tcase_add_test(tc, test_probabilities);
         tcase_add_test(tc, test_extremes);
-        tcase_add_test(tc, test_medians);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
