@@ -155,7 +155,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench install install-capabilities uninstall clean help \
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench bench-diff install install-capabilities uninstall clean help \
         packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
@@ -200,6 +200,11 @@ bench: ## measure: what a zone costs, how fast records are merged and read
 	$(Q)tests/install_packages.sh build bench
 	$(SUBMAKE) all bench-programs
 	$(Q)tests/bench/run_bench.sh $(B)
+
+bench-diff: ## measure how often hyprof diff is wrong and what it finds: 30 minutes; see tests/bench/diff_rates.sh
+	$(Q)tests/install_packages.sh build bench
+	$(SUBMAKE) all $(WORKLOADS) $(B)/tools/diff_draws
+	$(Q)tests/bench/diff_rates.sh $(B)
 
 packages: ## install every Debian package that any target needs
 	$(Q)tests/install_packages.sh build test consumers lint fuzz bench
