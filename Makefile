@@ -141,7 +141,7 @@ WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
-TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%)
+TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(B)/tools/fail_allocation.so
 
 # The unit tests that run threads against each other.
 TSAN_NAMES  := queue thread region client ring writer blob name_table opened_files early_opener
@@ -460,6 +460,12 @@ $(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $$(call
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
+
+# Preloaded into hyprof.
+$(B)/tools/fail_allocation.so: tests/preload/fail_allocation.c $(B)/flags
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(C_FLAGS) -fvisibility=default -fPIC -shared $(LINK_FLAGS) $< -o $@
 
 ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)

@@ -7,6 +7,7 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/output_options.h"
+#include "cli/replaced_file.h"
 #include "cli/standard_output.h"
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
@@ -22,7 +23,9 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SCHEMA "hyprof.check/1"
@@ -37,6 +40,7 @@ struct arguments {
 /* What reading the whole trace found. */
 struct findings {
         uint64_t n_chunks, n_events;
+        uint64_t n_indexes;   /* of the chunks, 0 or 1 */
         uint64_t whole_bytes; /* up to the last whole chunk */
         enum trace_ending ending;
         bool finished; /* the recorder said when it ended: it was not interrupted, and did not go on */
@@ -49,7 +53,7 @@ struct findings {
 
 static const struct option_row option_rows[] = {
         { LETTER_REPAIR, "repair", NULL,
-          "cut a trace back to its last whole chunk and write the index it lacks" },
+          "replace a trace that is cut off by what is intact of it, with an index; keep the old file beside it" },
         OUTPUT_OPTION_ROWS_OF_FORMAT,
         COMMON_ROW_INPUT,
         COMMON_ROW_HELP,
@@ -151,6 +155,7 @@ static int read_all(struct trace_reader *reader, struct trace_writer *writer, st
                 if (writer && item.header.kind != TRACE_CHUNK_INDEX)
                         trace_writer_adopt(writer, &item.header);
                 f.n_chunks++;
+                f.n_indexes += item.header.kind == TRACE_CHUNK_INDEX;
         }
         f.ending = trace_reader_ending(reader, NULL, &f.whole_bytes);
         f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns") &&
@@ -161,31 +166,114 @@ static int read_all(struct trace_reader *reader, struct trace_writer *writer, st
         return r;
 }
 
-static int repair(const char *path, struct error *err)
+/* The first @n_bytes of the trace, byte for byte. */
+static int copy_whole_chunks(const char *path, uint64_t n_bytes, int to_fd, struct error *err)
+{
+        uint8_t bytes[1 << 12];
+        size_t got = 0;
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        int r = fd < 0 ? error_errno(err, "%s", path) : 0;
+
+        for (uint64_t at = 0; r == 0 && at < n_bytes; at += got) {
+                uint64_t left = n_bytes - at;
+
+                r = io_pread_full(fd, bytes, left < sizeof(bytes) ? left : sizeof(bytes), at, &got, err);
+                if (r == 0 && got == 0)
+                        r = error_set(err, -EBUSY, "the file has become shorter");
+                if (r == 0)
+                        r = io_write_all(to_fd, bytes, got, err);
+        }
+        io_close(&fd);
+        return r;
+}
+
+/* Reads all of the new file: nothing takes the place of the trace that does not hold what was found in it. */
+static int verify(int fd, const struct findings *wanted, struct error *err)
+{
+        struct trace_reader *reader = NULL;
+        struct findings f = { .n_chunks = 0 };
+        char path[32];
+        int r;
+
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        r = trace_reader_open(path, &reader, err);
+        if (r < 0)
+                return r;
+        r = read_all(reader, NULL, &f, err);
+        trace_reader_close(reader);
+        if (r < 0)
+                return r;
+        if (f.ending != TRACE_ENDING_WHOLE || f.n_events != wanted->n_events ||
+            f.n_chunks - f.n_indexes != wanted->n_chunks - wanted->n_indexes ||
+            f.n_attachments != wanted->n_attachments)
+                return error_set(err, -EIO,
+                                 "the new file is not what was written to it: %" PRIu64 " events in %" PRIu64
+                                 " chunks",
+                                 f.n_events, f.n_chunks);
+        return 0;
+}
+
+/* Writes what is whole of the trace to the new file, with an index.  @ret_findings: what it was. */
+static int write_repaired(const char *path, int fd, struct findings *ret_findings, struct error *err)
 {
         struct trace_reader *reader = NULL;
         struct trace_writer *writer = NULL;
-        struct findings f;
-        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
-        int r = fd < 0 ? error_errno(err, "%s", path) : 0;
+        int r = trace_reader_open(path, &reader, err);
 
         if (r == 0)
-                r = trace_reader_open(path, &reader, err);
-        if (r == 0)
                 r = trace_writer_reopen(fd, &writer, err);
-        if (r == 0) {
-                trace_writer_adopt(writer, trace_reader_first_header(reader));
-                r = read_all(reader, writer, &f, err);
-        }
-        if (r == 0 && ftruncate(fd, (off_t)trace_writer_count_bytes(writer)) < 0)
-                r = error_errno(err, "%s: cut back", path);
-        if (r == 0 && lseek(fd, 0, SEEK_END) < 0)
-                r = error_errno(err, "%s", path);
+        if (r < 0)
+                goto out;
+        trace_writer_adopt(writer, trace_reader_first_header(reader));
+        r = read_all(reader, writer, ret_findings, err);
+        if (r == 0)
+                r = copy_whole_chunks(path, trace_writer_count_bytes(writer), fd, err);
         if (r == 0)
                 r = trace_writer_finish(writer, err);
+out:
         trace_writer_free(writer);
         trace_reader_close(reader);
-        io_close(&fd);
+        return r;
+}
+
+static int check_regular(const char *path, struct error *err)
+{
+        struct stat status;
+
+        if (strcmp(path, "-") == 0)
+                return error_set(err, -ESPIPE, "standard input: only a file can be repaired");
+        if (stat(path, &status) < 0)
+                return error_errno(err, "%s", path);
+        return S_ISREG(status.st_mode) ? 0 : error_set(err, -ESPIPE, "%s: only a file can be repaired", path);
+}
+
+/*
+ * The trace itself is never written to: a new file takes its place, after it was read again, and the old one stays.
+ * @ret_findings:  of what was written
+ * @ret_kept:      heap: path of the old one
+ */
+static int repair(const char *path, struct findings *ret_findings, char **ret_kept, struct error *err)
+{
+        struct replaced_file file = { .fd = -1, .folder_fd = -1 };
+        struct findings f = { .n_chunks = 0 };
+        int r = check_regular(path, err);
+
+        if (r == 0)
+                r = replaced_file_open(&file, path, false, err);
+        if (r < 0)
+                return r;
+        r = write_repaired(path, file.fd, &f, err);
+        if (r == 0)
+                r = verify(file.fd, &f, err);
+        if (r < 0)
+                (void)error_prefix(err, r, "%s: not repaired, and unchanged", path);
+        else
+                r = replaced_file_commit_and_keep(&file, ret_kept, err);
+        replaced_file_close(&file);
+        if (r == 0) {
+                ret_findings->n_chunks = f.n_chunks;
+                ret_findings->n_events = f.n_events;
+        }
         return r;
 }
 
@@ -277,13 +365,23 @@ static int print_document(const struct findings *f, const char *path, const stru
 static int mend(struct findings *f, const char *path)
 {
         struct error err = ERROR_NONE;
-        int r = repair(path, &err);
+        char *kept = NULL;
+        int r = repair(path, f, &kept, &err);
 
-        if (r < 0)
+        if (r < 0) {
                 complain("error: %s", err.text);
-        else
-                f->result = "mended";
-        return r;
+                return r;
+        }
+        f->result = "mended";
+        complain("the old file is kept as %s", kept);
+        free(kept);
+        return 0;
+}
+
+/* Failures of reading say which file it was, what is wrong in the file does not. */
+static bool names_file(const char *words, const char *path)
+{
+        return strncmp(words, path, strlen(path)) == 0;
 }
 
 static int check(const char *path, const struct arguments *args)
@@ -302,12 +400,14 @@ static int check(const char *path, const struct arguments *args)
         (void)trace_reader_ending(reader, &words, NULL);
         r = judge(&f, r, r < 0 ? err.text : words);
         if (f.words[0] != '\0')
-                complain("%s: %s: %s", r < 0 ? "error" : "warning", path, f.words);
+                complain("%s: %s%s%s", r < 0 ? "error" : "warning", names_file(f.words, path) ? "" : path,
+                         names_file(f.words, path) ? "" : ": ", f.words);
         if (r == -ENODATA && args->mend)
                 r = mend(&f, path);
         else if (r == -ENODATA)
-                complain_try("hyprof check --repair %s, which keeps the %s up to there",
-                             shell_word_of(path).text, text_number_bytes(f.whole_bytes).text);
+                complain_try(
+                        "hyprof check --repair %s, which keeps the %s before it, and the old file as %s.unrepaired",
+                        shell_word_of(path).text, text_number_bytes(f.whole_bytes).text, path);
         trace_reader_close(reader);
         if (args->output.document.format != DOCUMENT_TEXT)
                 return print_document(&f, path, &args->output) != EXIT_STATUS_OK || r < 0 ? EXIT_STATUS_FAILED

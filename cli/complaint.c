@@ -10,6 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Without memory to escape it: a failure is said all the same. */
+static void replace_unprintable(char *text)
+{
+        for (; *text != '\0'; text++)
+                if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f)
+                        *text = '?';
+}
+
 static __attribute__((format(printf, 2, 0))) void put_line(const char *start, const char *format,
                                                            va_list args)
 {
@@ -18,8 +26,12 @@ static __attribute__((format(printf, 2, 0))) void put_line(const char *start, co
 
         (void)vsnprintf(text, sizeof(text), format, args);
         (void)text_escape(&line, text, strlen(text));
-        if (!line.failed)
+        if (line.failed) {
+                replace_unprintable(text);
+                (void)fprintf(stderr, "%s%s\n", start, text);
+        } else {
                 (void)fprintf(stderr, "%s%.*s\n", start, (int)line.used_bytes, (const char *)line.data);
+        }
         byte_buffer_deinit(&line);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define MODE_BITS 0777
+#define KEPT_MAX  99 /* files of one name that were repaired again and again */
 
 /* The last part of the path; the folder is open. */
 static const char *name_of(const struct replaced_file *f)
@@ -93,22 +94,90 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
         return r;
 }
 
-int replaced_file_commit(struct replaced_file *f, struct error *err)
+/* The part is on the disk, under its name beside the target. */
+static int name_part(struct replaced_file *f, struct error *err)
 {
         char fd_path[32];
 
-        if (!f->path)
-                return 0;
         if (fsync(f->fd) < 0 || (f->mode != 0 && fchmod(f->fd, f->mode) < 0))
                 return error_errno(err, "%s", f->path);
         (void)snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", f->fd);
         /* Fails where the file has this name already. */
         if (linkat(AT_FDCWD, fd_path, f->folder_fd, f->part, AT_SYMLINK_FOLLOW) < 0 && errno != EEXIST)
                 return error_errno(err, "a name beside %s", f->path);
+        return 0;
+}
+
+static int replace(struct replaced_file *f, struct error *err)
+{
         if (renameat(f->folder_fd, f->part, f->folder_fd, name_of(f)) < 0)
                 return error_errno(err, "%s", f->path);
         free(f->part);
         f->part = NULL;
+        (void)fsync(f->folder_fd); /* of a file that has its name; not all file systems can */
+        return 0;
+}
+
+int replaced_file_commit(struct replaced_file *f, struct error *err)
+{
+        int r = f->path ? name_part(f, err) : 0;
+
+        return r == 0 && f->path ? replace(f, err) : r;
+}
+
+/* A second name for the earlier file.  Where there are no hard links it gets this one instead of its own. */
+static int name_earlier(struct replaced_file *f, const char *kept)
+{
+        const char *name = strrchr(kept, '/');
+
+        name = name ? name + 1 : kept;
+        if (linkat(f->folder_fd, name_of(f), f->folder_fd, name, 0) == 0)
+                return 0;
+        if (errno == EEXIST)
+                return -EEXIST;
+        return renameat2(f->folder_fd, name_of(f), f->folder_fd, name, RENAME_NOREPLACE) == 0 ? 0 : -errno;
+}
+
+static int keep_earlier(struct replaced_file *f, char **ret_kept, struct error *err)
+{
+        int r = -EEXIST;
+
+        for (unsigned n = 1; r == -EEXIST && n <= KEPT_MAX; n++) {
+                char number[16] = "";
+                char *kept;
+
+                if (n > 1)
+                        (void)snprintf(number, sizeof(number), "-%u", n);
+                if (asprintf(&kept, "%s.unrepaired%s", f->path, number) < 0)
+                        return error_set(err, -ENOMEM, "no memory for a path");
+                r = name_earlier(f, kept);
+                if (r == 0)
+                        *ret_kept = kept;
+                else
+                        free(kept);
+        }
+        if (r < 0)
+                return error_set(err, r, "%s: the file cannot be kept as %s.unrepaired: %s", f->path, f->path,
+                                 strerrordesc_np(-r));
+        return 0;
+}
+
+int replaced_file_commit_and_keep(struct replaced_file *f, char **ret_kept, struct error *err)
+{
+        char *kept = NULL;
+        int r = name_part(f, err);
+
+        if (r == 0)
+                r = keep_earlier(f, &kept, err);
+        if (r < 0)
+                return r;
+        r = replace(f, err);
+        if (r < 0) {
+                (void)rename(kept, f->path);
+                free(kept);
+                return r;
+        }
+        *ret_kept = kept;
         return 0;
 }
 

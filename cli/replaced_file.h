@@ -34,6 +34,14 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
 /* It is whole: it gets its name, after it has reached the disk.  Returns 0 or -errno. */
 int replaced_file_commit(struct replaced_file *f, struct error *err);
 
+/*
+ * replaced_file_commit_and_keep() - the same, and the earlier file stays, as NAME.unrepaired
+ * Or as NAME.unrepaired-2 and so on: no other file is replaced.  NAME is one of the two at every moment.
+ * @ret_kept:  heap: the path of the earlier file, the caller's to free
+ * For a file that was there before.  Returns 0, or -errno with all as it was.
+ */
+int replaced_file_commit_and_keep(struct replaced_file *f, char **ret_kept, struct error *err);
+
 /* Frees all; without a commit there was nothing. */
 void replaced_file_close(struct replaced_file *f);
 

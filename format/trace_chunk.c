@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define CHECKSUM_OFFSET 40 /* the header's bytes before this are checksummed */
 
@@ -147,6 +148,9 @@ int trace_chunk_decode_body(const struct trace_chunk_header *header, const uint8
                 break;
         case TRACE_CODEC_ZSTD:
                 unpacked = ZSTD_decompress(at, header->raw_bytes, stored, header->stored_bytes);
+                if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)
+                        return error_set(err, -ENOMEM, "chunk of kind %u: no memory to unpack it",
+                                         header->kind);
                 if (ZSTD_isError(unpacked))
                         return error_set(err, -EBADMSG, "chunk of kind %u: zstd: %s", header->kind,
                                          ZSTD_getErrorName(unpacked));

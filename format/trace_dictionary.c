@@ -332,7 +332,7 @@ static int decode_rows(struct trace_dictionary *d, struct incoming *in, struct e
                         r = decode_row(d, in, previous, in->first_id + i, err);
         }
         if (r == -ENOMEM || r == -EOVERFLOW)
-                return error_set(err, r, "no room for %" PRIu32 " rows", in->n_rows);
+                return error_set(err, r, "no memory for %" PRIu32 " rows", in->n_rows);
         for (uint32_t i = 0; i < FIELDS_MAX && r == 0; i++)
                 if (in->columns[i].left > 0)
                         r = error_set(err, -EBADMSG, "column %" PRIu32 ": %zu bytes too many", i + 1,

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define SPLIT_SUFFIX   ".dwo"
 #define PLAIN_PREFIX   ".debug_"
@@ -106,7 +107,7 @@ static bool read_header(const struct load *load, const Elf_Data *data, struct pa
 
 /* Linkers may put several streams behind one another. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): zlib writes through it */
-static bool unpack_zlib(const struct packed *packed, uint8_t *out)
+static int unpack_zlib(const struct packed *packed, uint8_t *out)
 {
         z_stream stream = {
                 .next_in = packed->bytes,
@@ -116,22 +117,30 @@ static bool unpack_zlib(const struct packed *packed, uint8_t *out)
         };
         int r;
 
-        if (inflateInit(&stream) != Z_OK)
-                return false;
+        r = inflateInit(&stream);
+        if (r != Z_OK)
+                return r == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
         do
                 r = inflate(&stream, Z_FINISH);
         while (r == Z_STREAM_END && stream.avail_out > 0 && stream.avail_in > 0 &&
                inflateReset(&stream) == Z_OK);
         (void)inflateEnd(&stream);
-        return r == Z_STREAM_END && stream.avail_out == 0;
+        if (r == Z_MEM_ERROR)
+                return -ENOMEM;
+        return r == Z_STREAM_END && stream.avail_out == 0 ? 0 : -EBADMSG;
 }
 
-static bool unpack_bytes(const struct packed *packed, uint8_t *out)
+/* Returns 0, -EBADMSG, or -ENOMEM, which says nothing about the file. */
+static int unpack_bytes(const struct packed *packed, uint8_t *out)
 {
-        if (packed->is_zstd)
-                return ZSTD_decompress(out, packed->unpacked_bytes, packed->bytes, packed->n_bytes) ==
-                       packed->unpacked_bytes;
-        return unpack_zlib(packed, out);
+        size_t n_bytes;
+
+        if (!packed->is_zstd)
+                return unpack_zlib(packed, out);
+        n_bytes = ZSTD_decompress(out, packed->unpacked_bytes, packed->bytes, packed->n_bytes);
+        if (ZSTD_getErrorCode(n_bytes) == ZSTD_error_memory_allocation)
+                return -ENOMEM;
+        return n_bytes == packed->unpacked_bytes ? 0 : -EBADMSG;
 }
 
 static int unpack(struct load *load, const struct packed *packed, struct debug_section_bytes *section,
@@ -139,6 +148,7 @@ static int unpack(struct load *load, const struct packed *packed, struct debug_s
 {
         uint64_t ratio_max = packed->is_zstd ? ZSTD_RATIO_MAX : ZLIB_RATIO_MAX;
         uint8_t *out;
+        int r;
 
         if (packed->n_bytes > SECTION_MAX || packed->unpacked_bytes > SECTION_MAX ||
             packed->unpacked_bytes > DEBUG_SECTIONS_UNPACKED_MAX - load->unpacked_bytes)
@@ -152,10 +162,11 @@ static int unpack(struct load *load, const struct packed *packed, struct debug_s
         if (!out)
                 return error_set(err, -ENOMEM, "no memory for a debug section of %llu bytes",
                                  (unsigned long long)packed->unpacked_bytes);
-        if (!unpack_bytes(packed, out)) {
+        r = unpack_bytes(packed, out);
+        if (r < 0) {
                 free(out);
-                return error_set(err, -EBADMSG, "debug section of %zu bytes cannot be unpacked",
-                                 packed->n_bytes);
+                return error_set(err, r, "debug section of %zu bytes cannot be unpacked%s", packed->n_bytes,
+                                 r == -ENOMEM ? ": no memory" : "");
         }
         load->unpacked_bytes += packed->unpacked_bytes;
         *section = (struct debug_section_bytes){ out, packed->unpacked_bytes, out };

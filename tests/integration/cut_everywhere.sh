@@ -63,6 +63,7 @@ repair_everywhere() {
         for ((n = 0; n < n_bytes; n += step)); do
                 printf '%b' "${bytes:0:4*n}" >"$file"
                 status=0
+                rm -f "$file.unrepaired"
                 timeout "$limit_s" "$HYPROF" check --repair "$file" >"$folder/out" 2>"$folder/err" || status=$?
                 if [ "$status" -eq 0 ]; then
                         try "cut at $n and mended" 0 check
