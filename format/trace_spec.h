@@ -317,9 +317,10 @@ enum trace_clock_kind {
         X(42, SWITCHES_UNSEEN,                                                                               \
           "context switches that the kernel did not tell of: their times are estimates")                     \
         X(43, CODE_REPLACED,                                                                                 \
-          "replacements of code at a time that no record tells: samples around them have no name")
+          "replacements of code at a time that no record tells: samples around them have no name")           \
+        X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before they were read")
 
-#define TRACE_LOSS_COUNT 44 /* ids below this are known */
+#define TRACE_LOSS_COUNT 45 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -69,7 +69,8 @@ struct client_region {
         struct location_reader locations;
         struct freed_run freed_run;
         struct chunk_pool chunks;
-        uint64_t spare_bytes; /* of chunks that the program may fill */
+        uint64_t spare_bytes;       /* of chunks that the program may fill */
+        uint64_t blobs_taken_bytes; /* that were read, or given back unread */
 };
 
 static struct client_abi_header *shared_header(const struct client_region *region)
@@ -541,6 +542,8 @@ static uint64_t whole_blob_bytes(const struct client_region *region, uint64_t at
                 (n_bytes + CLIENT_ABI_WORD_BYTES - 1) / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
         if (whole > area || at % area > area - whole || at > used || whole > used - at)
                 return 0;
+        if (region->blobs_taken_bytes > used || whole > used - region->blobs_taken_bytes)
+                return 0;
         return whole;
 }
 
@@ -591,6 +594,7 @@ static void punch_hole(struct client_region *region, uint64_t at, uint64_t whole
 
 static void give_back(struct client_region *region, uint64_t whole_bytes)
 {
+        region->blobs_taken_bytes += whole_bytes;
         /* Not a store: the client adds the gaps at the area's end. */
         (void)__atomic_add_fetch(&shared_header(region)->blobs_freed_bytes, whole_bytes, __ATOMIC_RELEASE);
 }

@@ -139,6 +139,8 @@ int client_region_next_plot(struct client_region *region, uint32_t *inout_id,
  * client_region_read_blob() - copy a payload out of the blob area and give its room back
  * @at, @n_bytes:  as struct client_prefix says
  * @to:            the bytes are appended; after -ENOMEM, its `failed` is set
+ * Each byte that the program put into the area is read or given back once: who names a blob again and again does not
+ * make us copy it more often than that.
  * Returns 0; -EBADMSG if there can be no such blob, of more than CLIENT_ABI_BLOB_BYTES_MAX for example;
  * -ESTALE if something else was written there meanwhile, its room is given back then as well; -ENOMEM,
  * -errno: it is as it was.  May take some milliseconds for a large one.

@@ -40,6 +40,11 @@ void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t n_bytes)
                 p->rest_ns = (uint64_t)filling_ns;
 }
 
+void drain_pace_hurry(struct drain_pace *p)
+{
+        p->rest_ns = 0;
+}
+
 uint64_t drain_pace_rest_ns(const struct drain_pace *p)
 {
         return p->rest_ns;

@@ -27,6 +27,9 @@ void drain_pace_begin(struct drain_pace *p, uint64_t now_ns);
 /* A ring of @ring_bytes has given @n_bytes in this cycle. */
 void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t n_bytes);
 
+/* There is more to do at once. */
+void drain_pace_hurry(struct drain_pace *p);
+
 /* How long to sleep now; 0 = not at all. */
 uint64_t drain_pace_rest_ns(const struct drain_pace *p);
 

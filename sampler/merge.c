@@ -12,6 +12,7 @@
 #include "sampler/event_set.h"
 #include "sampler/jit_files.h"
 #include "sampler/switch_source.h"
+#include "sampler/thread_priority.h"
 #include "sampler/writer_thread.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@
 /* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
 #define CHUNK_AGE_NS (NS_PER_S / 2)
+/* The first chunks come sooner, each twice as old as the one before: who is killed early leaves something as well. */
+#define CHUNK_AGE_FIRST_NS (20 * NS_PER_MS)
 
 /* Of code that is kept, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
 #define CODE_PARTS_AT_ONCE 4
@@ -85,6 +88,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                 .stacks = &m->samples.stacks,
                 .sink = &m->sink,
                 .flush_if_full = flush_if_full,
+                .stop_fd = options->stop_fd,
                 .context = m,
         };
         int r = 0;
@@ -95,6 +99,8 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
                              .in_ring = options->in_ring };
         m->flushed_ns = clock_raw_ns();
         m->accounted_ns = m->flushed_ns;
+        m->chunk_age_ns = CHUNK_AGE_FIRST_NS;
+        m->priority = options->priority;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
                                         .dictionary = m->dictionary,
                                         .losses = &m->losses,
@@ -367,6 +373,17 @@ static int merge_pending(struct merge *m, uint64_t until_ns)
         return r;
 }
 
+/* Other programs need the processor as well. */
+static void give_way(struct merge *m, uint64_t now_ns)
+{
+        uint64_t since_ns = m->zone_merge.behind_since_ns;
+
+        if (m->gave_way || since_ns == 0 || now_ns < since_ns + MERGE_BEHIND_NS)
+                return;
+        m->gave_way = true;
+        thread_priority_restore(m->priority);
+}
+
 int merge_cycle(struct merge *m, bool final, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns();
@@ -399,14 +416,17 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
                         dump_head_forget(m->dictionary);
                 m->accounted_ns = now_ns;
         }
-        if (r == 0 && (final || now_ns - m->flushed_ns >= CHUNK_AGE_NS))
+        if (r == 0 && (final || now_ns - m->flushed_ns >= m->chunk_age_ns)) {
+                m->chunk_age_ns = m->chunk_age_ns < CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns : CHUNK_AGE_NS;
                 r = flush(m, now_ns);
+        }
         if (r == 0)
                 r = flush_code(m, final);
         if (r < 0)
                 return error_set(err, r,
                                  r == -ENOMEM ? "no memory to merge events"
                                               : "cannot hand chunks to the writer");
+        give_way(m, now_ns);
         zone_source_end_cycle(&m->zones);
         return 0;
 }

@@ -59,9 +59,15 @@ struct merge {
         bool in_ring;               /* see merge_options */
         uint64_t until_ns;          /* everything before it was merged in the last cycle */
         uint64_t cycled_ns;         /* when the last cycle began */
-        uint64_t flushed_ns;        /* when chunks were last handed to the writer */
-        uint64_t accounted_ns;      /* when losses and clocks last became rows */
+        uint64_t chunk_age_ns;      /* chunks are handed to the writer when they are so old */
+        int priority;               /* to fall back to, once */
+        bool gave_way;
+        uint64_t flushed_ns;   /* when chunks were last handed to the writer */
+        uint64_t accounted_ns; /* when losses and clocks last became rows */
 };
+
+/* A program that keeps the merge behind for so long has had its share of the raised priority. */
+#define MERGE_BEHIND_NS (5 * NS_PER_S)
 
 struct merge_options {
         struct trace_dictionary *dictionary;
@@ -80,6 +86,8 @@ struct merge_options {
         struct opened_files *opened;       /* borrowed; NULL = nobody opens files early */
         struct code_keeper_options keeper; /* its dictionary and losses are the merge's */
         struct zone_trigger *trigger;      /* borrowed; or NULL */
+        int stop_fd;                       /* borrowed; readable = the recording is to end soon */
+        int priority; /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
         bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
 };
 

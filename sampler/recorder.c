@@ -309,6 +309,8 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .keeper = r->options->keeper,
                 .trigger = flight_recorder_trigger(&r->flight),
                 .in_ring = r->options->flight != NULL,
+                .stop_fd = r->signal_fd,
+                .priority = r->priority,
         };
         const struct writer_thread_target target = {
                 .writer = options.in_ring ? NULL : writer,
@@ -652,7 +654,6 @@ static void describe_end(struct recorder *r, uint64_t end_ns)
         (void)recording_facts_end(r->dictionary, end_ns, wait_status);
 }
 
-/* What was counted in all; where counters were too few, a notice says so, once. */
 /* Events of whole CPUs count what everybody does there, though only some processes are recorded. */
 static bool counts_ours(const struct recorder *r)
 {
@@ -685,6 +686,8 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
         job_control_close(&r->job);
         event_set_disable(&r->events);
         zone_source_disable(&r->merge.zones);
+        if (r->deadline_ns != 0)
+                zone_merge_hurry(&r->merge.zone_merge);
         if (code == 0 && !r->write_failed) {
                 describe_end(r, end_ns);
                 code = merge_cycle(&r->merge, true, err);

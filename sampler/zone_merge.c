@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/zone_merge.h"
 
+#include "base/clock.h"
 #include "instrument/client_abi.h"
 #include "sampler/event_stack.h"
 #include "sampler/loss_counter.h"
@@ -10,6 +11,7 @@
 #include "sampler/zone_source.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #define RING_BYTES_AT_ONCE \
         (UINT64_C(1) << 26) /* from one ring in one cycle, so that all others have their turn */
@@ -28,11 +30,12 @@ enum lane_stop {
         LANE_DRY,   /* there is no whole event any more */
         LANE_LATER, /* what comes next is not for this cycle */
         LANE_ENTER, /* at the beginning of a fiber */
+        LANE_SPENT, /* the region has had its share of this cycle */
 };
 
 void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts)
 {
-        *m = (struct zone_merge){ .parts = *parts };
+        *m = (struct zone_merge){ .parts = *parts, .last_ns = UINT64_MAX };
         fiber_order_init(&m->order);
 }
 
@@ -219,6 +222,12 @@ static bool is_about_thread(const struct trace_event *event)
         return event->op == TRACE_OP_THREAD_NAME || event->op == TRACE_OP_THREAD_GROUP;
 }
 
+/* Events of this kind take long enough that the clock is looked at after each. */
+static bool is_large(const struct client_event *event)
+{
+        return event->text_bytes + event->prefix.blob_bytes >= LARGE_PAYLOAD_BYTES;
+}
+
 static int write_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
                        uint64_t now_ns)
 {
@@ -236,7 +245,7 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
                 track = lane->thread;
         m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
         r = thread_track_write(track, m->parts.sink, &event, stack);
-        if (r == 0 && from->text_bytes + from->prefix.blob_bytes >= LARGE_PAYLOAD_BYTES)
+        if (r == 0 && is_large(from))
                 r = m->parts.flush_if_full(m->parts.context);
         return r;
 }
@@ -320,6 +329,26 @@ static void merge_zones(struct zone_merge *m, const struct lane *lane)
         m->n_zones += n_zones;
 }
 
+/* ---- shares of the work -------------------------------------------------------------------------------- */
+
+/* Somebody wants the recording to end, while its last events are merged. */
+static bool is_urged(const struct zone_merge *m)
+{
+        struct pollfd stop = { .fd = m->parts.stop_fd, .events = POLLIN };
+
+        return m->parts.stop_fd >= 0 && poll(&stop, 1, 0) > 0;
+}
+
+/* True if the rest of the region has to wait for the next cycle, or for ever in the final one. */
+static bool is_spent(struct zone_merge *m)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        if (m->final && m->last_ns == UINT64_MAX && is_urged(m))
+                m->last_ns = now_ns + ZONE_MERGE_LAST_NS;
+        return now_ns >= (m->final ? m->last_ns : m->spent_ns);
+}
+
 /*
  * Merges what was copied out of a ring.
  * @passes:   goes on at the beginning of a fiber, if that comes first
@@ -346,6 +375,8 @@ static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint
                 passes = passes && event.kind != CLIENT_ABI_EVENT_FIBER_ENTER;
                 r = merge_event(m, lane, &event, *ret_ns);
                 client_stream_consume(&lane->slot->stream);
+                if (r == 0 && is_large(&event) && is_spent(m))
+                        return LANE_SPENT;
         }
         return r;
 }
@@ -386,6 +417,11 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
         while (stop >= 0 && more) {
                 int r;
 
+                if (stop == LANE_SPENT || is_spent(m)) {
+                        stall(m, &lane);
+                        region->is_behind = true;
+                        return stop;
+                }
                 if (stop == LANE_ENTER && passes && !zone_source_is_filling(region, slot))
                         return stop;
                 r = lane.slot->filled_bytes < m->ring_bytes_max
@@ -403,6 +439,25 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
                         return r;
         }
         return stop;
+}
+
+/*
+ * A slot has no share of this cycle any more: the process is merged up to its last event.
+ * One whose thread is not known holds nobody up.
+ */
+static void postpone(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
+{
+        struct lane lane = lane_of(m, region, slot);
+
+        region->is_behind = true;
+        if (lane.thread)
+                stall(m, &lane);
+}
+
+/* The slot that comes after so many others in this cycle. */
+static uint32_t slot_at(const struct zone_region *region, uint32_t first, uint32_t n)
+{
+        return (uint32_t)(((uint64_t)first + n) % region->n_slots);
 }
 
 /* ---- rings that take turns ----------------------------------------------------------------------------- */
@@ -434,12 +489,20 @@ static int take_turns(struct zone_merge *m, struct zone_region *region)
         return r;
 }
 
-static int merge_in_turns(struct zone_merge *m, struct zone_region *region)
+static int merge_in_turns(struct zone_merge *m, struct zone_region *region, uint32_t first)
 {
         int r = 0;
 
-        for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
+        for (uint32_t n = 0; r == 0 && n < region->n_slots; n++) {
+                uint32_t slot = slot_at(region, first, n);
+
+                if (is_spent(m)) {
+                        postpone(m, region, slot);
+                        continue;
+                }
                 r = take_turn(m, region, slot, false);
+                region->next_slot = slot + 1;
+        }
         if (r == 0)
                 r = take_turns(m, region);
         for (uint32_t slot = 0; slot < region->n_slots; slot++)
@@ -451,17 +514,28 @@ static int merge_in_turns(struct zone_merge *m, struct zone_region *region)
 
 static int merge_region(struct zone_merge *m, struct zone_region *region)
 {
+        uint32_t first = region->next_slot;
         uint64_t next_ns;
 
-        for (uint32_t slot = 0; slot < region->n_slots && !region->uses_fibers; slot++) {
-                int stop = merge_slot(m, region, slot, false, &next_ns);
+        region->is_behind = false;
+        for (uint32_t n = 0; n < region->n_slots && !region->uses_fibers; n++) {
+                uint32_t slot = slot_at(region, first, n);
+                int stop;
 
+                if (is_spent(m)) {
+                        postpone(m, region, slot);
+                        continue;
+                }
+                stop = merge_slot(m, region, slot, false, &next_ns);
+                region->next_slot = slot + 1;
                 if (stop < 0)
                         return stop;
                 if (stop != LANE_ENTER)
                         zone_source_release(m->parts.zones, region, &region->slots[slot]);
         }
-        return region->uses_fibers ? merge_in_turns(m, region) : 0;
+        if (region->n_slots > 0 && region->uses_fibers)
+                return merge_in_turns(m, region, first);
+        return 0;
 }
 
 /* Nothing is known to lag behind yet. */
@@ -478,15 +552,70 @@ static void forget_stalls(struct zone_merge *m)
         }
 }
 
-int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
+/* What the final run leaves in the rings and in what was copied out of them. */
+static void count_unread(struct zone_merge *m)
 {
         struct zone_source *zones = m->parts.zones;
+        uint64_t n_bytes = 0;
+
+        for (size_t i = 0; i < zones->n_regions; i++) {
+                const struct zone_region *region = &zones->regions[i];
+
+                for (uint32_t slot = 0; slot < region->n_slots; slot++) {
+                        uint64_t n_unread = client_region_count_unread(region->region, slot);
+
+                        n_bytes += client_stream_count_bytes(&region->slots[slot].stream) +
+                                   (n_unread < RING_BYTES_AT_LAST ? n_unread : 0); /* else it is made up */
+                }
+        }
+        loss_counter_add(m->parts.sink->losses, TRACE_LOSS_CLIENT_UNREAD, n_bytes);
+}
+
+/* The regions from the one on with which the cycle begins, each with its share. */
+static int merge_regions(struct zone_merge *m, uint64_t now_ns)
+{
+        struct zone_source *zones = m->parts.zones;
+        size_t first = m->next_region;
         int r = 0;
+
+        m->is_behind = false;
+        for (size_t n = 0; r == 0 && n < zones->n_regions; n++) {
+                size_t i = (first + n) % zones->n_regions;
+                uint64_t begin_ns = clock_raw_ns();
+
+                m->spent_ns = begin_ns + ZONE_MERGE_REGION_NS;
+                if (m->spent_ns > now_ns + ZONE_MERGE_CYCLE_NS)
+                        m->spent_ns = now_ns + ZONE_MERGE_CYCLE_NS;
+                if (begin_ns < now_ns + ZONE_MERGE_CYCLE_NS)
+                        m->next_region = i + 1;
+                r = merge_region(m, &zones->regions[i]);
+                m->is_behind = m->is_behind || zones->regions[i].is_behind;
+        }
+        return r;
+}
+
+int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
+{
+        uint64_t now_ns = clock_raw_ns();
+        int r;
 
         m->until_ns = until_ns;
         m->ring_bytes_max = final ? RING_BYTES_AT_LAST : RING_BYTES_AT_ONCE;
+        m->final = final;
         forget_stalls(m);
-        for (size_t i = 0; r == 0 && i < zones->n_regions; i++)
-                r = merge_region(m, &zones->regions[i]);
+        r = merge_regions(m, now_ns);
+        if (m->is_behind)
+                drain_pace_hurry(&m->parts.zones->pace);
+        if (!m->is_behind)
+                m->behind_since_ns = 0;
+        else if (m->behind_since_ns == 0)
+                m->behind_since_ns = now_ns;
+        if (r == 0 && final && m->is_behind)
+                count_unread(m);
         return r;
+}
+
+void zone_merge_hurry(struct zone_merge *m)
+{
+        m->last_ns = clock_raw_ns() + ZONE_MERGE_LAST_NS;
 }

@@ -11,6 +11,7 @@
 #ifndef SAMPLER_ZONE_MERGE_H
 #define SAMPLER_ZONE_MERGE_H
 
+#include "base/clock.h"
 #include "sampler/call_chain.h"
 #include "sampler/fiber_order.h"
 
@@ -25,6 +26,10 @@ struct thread_sink;
 struct thread_track;
 struct zone_source;
 
+#define ZONE_MERGE_REGION_NS (50 * NS_PER_MS)
+#define ZONE_MERGE_CYCLE_NS  (150 * NS_PER_MS)
+#define ZONE_MERGE_LAST_NS   NS_PER_S
+
 /* What it works with; all borrowed. */
 struct zone_merge_parts {
         const struct process_filter *filter; /* or NULL */
@@ -36,6 +41,7 @@ struct zone_merge_parts {
         /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
         int (*flush_if_full)(void *context);
         void *context;
+        int stop_fd; /* readable = the recording is to end; -1 = there is none */
 };
 
 struct zone_merge {
@@ -45,6 +51,13 @@ struct zone_merge {
         uint64_t n_zones;        /* beginnings written */
         uint64_t until_ns;       /* of this cycle */
         uint64_t ring_bytes_max; /* of one ring in this cycle */
+        /* So that no program keeps the recorder from the others, from the disk and from signals: see zone_merge_run(). */
+        bool final;
+        size_t next_region;       /* where the next cycle begins */
+        uint64_t spent_ns;        /* when the work for this region is to end; UINT64_MAX = no bound */
+        bool is_behind;           /* some of the last cycle's work was left to the next */
+        uint64_t behind_since_ns; /* since when each cycle has left some; 0 = the last one did not */
+        uint64_t last_ns;         /* when the final run is to end; UINT64_MAX = no hurry */
 };
 
 void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts);
@@ -53,10 +66,16 @@ void zone_merge_deinit(struct zone_merge *m);
 /*
  * zone_merge_run() - merge everything up to @until_ns, inclusively
  * @final:  everything that there is
- * Where that is too much at once, `stalled_ns` of the process says how far it came.
+ * Where that is too much at once, `stalled_ns` of the process says how far it came: one program has ZONE_MERGE_REGION_NS
+ * of a cycle, all of them ZONE_MERGE_CYCLE_NS, and the next cycle begins with the programs and rings that come after.
+ * The final run has no such bound until `stop_fd` becomes readable: then it ends ZONE_MERGE_LAST_NS later, and the bytes
+ * that were not read are counted as TRACE_LOSS_CLIENT_UNREAD.
  * Returns 0, -ENOMEM, -errno of the flush.
  */
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);
+
+/* Somebody wants the recording to end: the final run lasts ZONE_MERGE_LAST_NS from now at most. */
+void zone_merge_hurry(struct zone_merge *m);
 
 /*
  * zone_merge_write_pending() - write the kernel's events of a thread up to @until_ns

@@ -58,6 +58,9 @@ struct zone_region {
         struct zone_numbers devices;       /* ids in DEVICES */
         unsigned n_bad_locations;          /* that the program named but does not have */
 
+        uint32_t next_slot; /* where the next cycle begins */
+        bool is_behind;     /* the last cycle left something to the next */
+
         bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 
         struct zone_numbers tids; /* of a program in another PID namespace */

@@ -458,7 +458,7 @@ void zone_source_end_cycle(struct zone_source *s)
                 struct zone_region *region = &s->regions[i];
 
                 /* One cycle more than that in which the end was noticed: what came with it is merged by then. */
-                if (region->n_cycles_ended > 1) {
+                if (region->n_cycles_ended > 1 && !region->is_behind) {
                         close_region(s, region);
                 } else {
                         region->n_cycles_ended += region->n_cycles_ended > 0;

@@ -42,6 +42,7 @@ static bool is_about_events(uint32_t reason, uint32_t own)
         switch (reason) {
         case TRACE_LOSS_CLIENT_NO_RING:
         case TRACE_LOSS_CLIENT_GARBAGE:
+        case TRACE_LOSS_CLIENT_UNREAD:
         case TRACE_LOSS_CLIENT_GONE:
         case TRACE_LOSS_CLIENT_REFUSED:
         case TRACE_LOSS_STRING_TABLE_FULL:

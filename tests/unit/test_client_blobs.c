@@ -124,6 +124,29 @@ START_TEST(test_stale_blobs)
 }
 END_TEST
 
+/* One blob that a thousand events name costs one copy. */
+START_TEST(test_blob_named_again)
+{
+        struct client_abi_header h = fake_region_blob_header();
+        struct byte_buffer to = { .data = NULL };
+        struct client_region *region;
+        struct fake_region p;
+
+        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        region = fake_region_open(&p);
+        put_blob(&p, 0, 1000);
+        p.header->blobs_used_bytes = whole_bytes(1000);
+        ck_assert_int_eq(client_region_read_blob(region, 0, 1000, &to, NULL), 0);
+        put_blob(&p, 0, 1000); /* the hole that reading made is filled again */
+        for (int i = 0; i < 1000; i++)
+                ck_assert_int_eq(client_region_read_blob(region, 0, 1000, &to, NULL), -EBADMSG);
+        ck_assert_uint_eq(to.used_bytes, 1000);
+        byte_buffer_deinit(&to);
+        client_region_close(region);
+        fake_region_destroy(&p);
+}
+END_TEST
+
 START_TEST(test_nonsense_blobs)
 {
         static const uint64_t nonsense[][2] = {
@@ -309,6 +332,7 @@ int main(void)
         tcase_add_test(tc, test_blobs);
         tcase_add_test(tc, test_blobs_wrap);
         tcase_add_test(tc, test_stale_blobs);
+        tcase_add_test(tc, test_blob_named_again);
         tcase_add_test(tc, test_nonsense_blobs);
         tcase_add_test(tc, test_no_blobs);
         tcase_add_loop_test(tc, test_lies_about_blobs, 0, 8);
