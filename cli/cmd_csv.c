@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LETTER_SAFE = OPTION_LONG_ONLY };
+
 struct arguments {
         struct tracy_csv_options csv;
         struct trace_filter_request filter;
@@ -26,6 +28,8 @@ static const struct option_row option_rows[] = {
         { 'f', "filter", "NAME", "only zones whose name has this in it" },
         { 'c', "case", NULL, "capitals matter to --filter" },
         { 's', "sep", "CHAR", "between the columns; default: a comma; \"\\t\" is a tab" },
+        { LETTER_SAFE, "csv-safe", NULL,
+          "texts that a spreadsheet takes for formulas begin with an apostrophe" },
         { 'e', "self", NULL, "times without the zones inside" },
         { 'u', "unwrap", NULL, "every zone, a line each, instead of statistics" },
         { 'm', "messages", NULL, "messages instead of zones" },
@@ -85,6 +89,9 @@ static int take_option(void *context, int letter, const char *value)
                 return 0;
         case 's':
                 return take_separator(args, value);
+        case LETTER_SAFE:
+                args->csv.is_safe = true;
+                return 0;
         case 'e':
                 args->csv.self = true;
                 return 0;

@@ -61,6 +61,10 @@ int output_options_take(struct output_options *o, int letter, const char *value)
         case OUTPUT_OPTION_CSV:
                 o->document.format = DOCUMENT_CSV;
                 return 1;
+        case OUTPUT_OPTION_CSV_SAFE:
+                o->document.format = DOCUMENT_CSV;
+                o->document.csv_is_safe = true;
+                return 1;
         case OUTPUT_OPTION_FORMAT:
                 return take_format(o, value);
         case OUTPUT_OPTION_SECTION:

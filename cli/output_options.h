@@ -18,17 +18,19 @@ struct common_options;
 struct error;
 struct view_document;
 
-#define OUTPUT_OPTION_JSON    'j'
-#define OUTPUT_OPTION_LIMIT   'l'
-#define OUTPUT_OPTION_CSV     1200
-#define OUTPUT_OPTION_FORMAT  1201
-#define OUTPUT_OPTION_SECTION 1202
-#define OUTPUT_OPTION_COLOR   1203
+#define OUTPUT_OPTION_JSON     'j'
+#define OUTPUT_OPTION_LIMIT    'l'
+#define OUTPUT_OPTION_CSV      1200
+#define OUTPUT_OPTION_FORMAT   1201
+#define OUTPUT_OPTION_SECTION  1202
+#define OUTPUT_OPTION_COLOR    1203
+#define OUTPUT_OPTION_CSV_SAFE 1204
 
 /* Of an answer whose text is not made of tables. */
 #define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
         { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                     \
                 { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                         \
+                { OUTPUT_OPTION_CSV_SAFE, "csv-safe", NULL, "the same, and no cell is a formula" }, \
         {                                                                                           \
                 OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" \
         }

@@ -331,6 +331,7 @@ int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *
         int r = loaded_trace_read_names(trace, err);
 
         csv_writer_init(&w.out, out, options->separator);
+        w.out.is_safe = options->is_safe;
         if (r == 0 && prepare(&w) < 0)
                 r = error_set(err, -ENOMEM, "writing the table: out of memory");
         if (r == 0)

@@ -28,6 +28,7 @@ struct tracy_csv_options {
         bool unwrap;                       /* every zone instead of statistics; with `plots` every value */
         bool messages, plots, devices;     /* tables of their own */
         char separator;
+        bool is_safe; /* see csv_writer.h */
 };
 
 /*

@@ -52,6 +52,12 @@ static uint8_t *begin_field(struct csv_writer *w, size_t n)
 /* What a field has to be looked at for. */
 enum { PLAIN, QUOTED, FOREIGN };
 
+/* As spreadsheets see it. */
+static bool is_formula(const struct csv_writer *w, const char *bytes, size_t n_bytes)
+{
+        return w->is_safe && n_bytes > 0 && memchr("=+-@", bytes[0], 4) != NULL;
+}
+
 static int classify(const struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
         int found = PLAIN;
@@ -59,24 +65,38 @@ static int classify(const struct csv_writer *w, const char *bytes, size_t n_byte
         for (size_t i = 0; i < n_bytes; i++) {
                 uint8_t byte = (uint8_t)bytes[i];
 
-                if (byte >= 0x80 || byte == 0)
+                if (byte >= 0x7f || byte < ' ')
                         return FOREIGN;
-                if (byte == '"' || byte == '\n' || byte == '\r' || bytes[i] == w->separator)
+                if (byte == '"' || bytes[i] == w->separator)
                         found = QUOTED;
         }
-        return found;
+        return is_formula(w, bytes, n_bytes) ? QUOTED : found;
 }
 
-/* Quoted, quotes doubled, what is no character or ends C strings replaced. */
+/* One that does not show itself, and no line ends within a field. */
+static void put_escaped(struct csv_writer *w, uint32_t character)
+{
+        char escaped[16];
+        int n = snprintf(escaped, sizeof(escaped), character < 0x80 ? "\\x%02x" : "\\u{%x}",
+                         (unsigned)character);
+
+        byte_buffer_add(&w->buffer, escaped, (size_t)n);
+}
+
+/* Quoted, quotes doubled, what is no character or ends C strings replaced, control characters escaped. */
 static void put_quoted(struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
         byte_buffer_add_u8(&w->buffer, '"');
+        if (is_formula(w, bytes, n_bytes))
+                byte_buffer_add_u8(&w->buffer, '\'');
         for (size_t i = 0; i < n_bytes;) {
                 uint32_t character;
                 size_t length = utf8_decode(bytes + i, n_bytes - i, &character);
 
                 if (length == 0 || character == 0)
                         byte_buffer_add(&w->buffer, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+                else if (!utf8_is_safe(character))
+                        put_escaped(w, character);
                 else
                         byte_buffer_add(&w->buffer, bytes + i, length);
                 if (bytes[i] == '"')

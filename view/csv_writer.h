@@ -5,7 +5,8 @@
  * Way of the data:  document_csv, zone rows of a walk -> [csv_writer] -> file, pipe
  *
  * RFC 4180: a field with a separator, quote or line break is quoted; lines end in '\n', as every tool that
- * reads CSV on Linux takes them.  What is no UTF-8 becomes U+FFFD.  About 10 million rows a
+ * reads CSV on Linux takes them.  What is no UTF-8 becomes U+FFFD.  Control characters, line breaks among them, and
+ * those that turn the direction of text are escaped, as in text: \\x1b, \\u{202e}.  About 10 million rows a
  * second and core; memory is one buffer of 1 MiB.  Sticky: `code` keeps the first failed write.
  */
 #ifndef VIEW_CSV_WRITER_H
@@ -22,6 +23,7 @@ struct csv_writer {
         FILE *out; /* borrowed */
         struct byte_buffer buffer;
         char separator;
+        bool is_safe; /* texts that a spreadsheet would take for formulas begin with an apostrophe */
         bool in_row;
         int code; /* 0 or -errno */
 };

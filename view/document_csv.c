@@ -104,6 +104,7 @@ int document_print_csv(const struct view_document *d, const struct document_opti
                 return complain_of_section(d, options->section, err);
         t = d->tables[place];
         csv_writer_init(&w, out, options->separator);
+        w.is_safe = options->csv_is_safe;
         if (w.separator == '\0')
                 w.separator = ',';
         put_titles(&w, t);

@@ -27,6 +27,7 @@ struct document_options {
         bool color;          /* of text */
         const char *section; /* of CSV: the key of the table; NULL = the first */
         char separator;      /* of CSV: ',' */
+        bool csv_is_safe;    /* see csv_writer.h */
 };
 
 /*

@@ -18,8 +18,13 @@ static const struct {
         { "a;b", 3, "a;b" },
         { "say \"hi\"", 8, "\"say \"\"hi\"\"\"" },
         { "\"", 1, "\"\"\"\"" },
-        { "a\nb", 3, "\"a\nb\"" },
-        { "a\rb", 3, "\"a\rb\"" },
+        { "a\nb", 3, "\"a\\x0ab\"" },
+        { "a\rb", 3, "\"a\\x0db\"" },
+        { "\x1b]0;x\x07", 6, "\"\\x1b]0;x\\x07\"" },
+        { "\x7f", 1, "\"\\x7f\"" },
+        { "\xc2\x9b", 2, "\"\\u{9b}\"" },
+        { "\xe2\x80\xae", 3, "\"\\u{202e}\"" },
+        { "=1+1", 4, "=1+1" },
         { "caf\xc3\xa9", 5, "\"caf\xc3\xa9\"" },
         { "\xff\"\xc3", 3, "\"\xef\xbf\xbd\"\"\xef\xbf\xbd\"" },
         { "a\0b", 3,
@@ -73,6 +78,29 @@ START_TEST(test_numbers)
         ck_assert_str_eq(text,
                          "0;18446744073709551615;-9223372036854775808;17;;0.1;-1.0000000000000001e+300\n"
                          ";\"a;b\"\n");
+        free(text);
+}
+END_TEST
+
+START_TEST(test_no_formulas)
+{
+        static const char *const formulas[] = { "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)" };
+        struct csv_writer w;
+        char *text = NULL;
+        size_t n_bytes = 0;
+        FILE *out = open_memstream(&text, &n_bytes);
+
+        csv_writer_init(&w, out, ',');
+        w.is_safe = true;
+        for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++)
+                csv_writer_put_words(&w, formulas[i]);
+        csv_writer_put_words(&w, "a=b");
+        csv_writer_put_signed(&w, -5); /* a number is one */
+        csv_writer_end_row(&w);
+        ck_assert_int_eq(csv_writer_finish(&w), 0);
+        csv_writer_deinit(&w);
+        (void)fclose(out);
+        ck_assert_str_eq(text, "\"'=cmd|' /C calc'!A0\",\"'+1\",\"'-1\",\"'@SUM(1)\",a=b,-5\n");
         free(text);
 }
 END_TEST
@@ -134,6 +162,7 @@ int main(void)
 
         tcase_add_loop_test(tc, test_fields, 0, (int)(sizeof(fields) / sizeof(fields[0])));
         tcase_add_test(tc, test_numbers);
+        tcase_add_test(tc, test_no_formulas);
         tcase_add_test(tc, test_many_rows);
         tcase_add_test(tc, test_failed_write);
         suite_add_tcase(suite, tc);

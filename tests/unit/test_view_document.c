@@ -331,9 +331,9 @@ START_TEST(test_csv)
         text = print(&d, &options, 0);
         ck_assert_str_eq(text,
                          "name,zone,count,total_ns,at_ns,size_bytes,share,change,delta_ns,ipc,place\n"
-                         "\"a,\"\"b\"\"\nc\",z7,1103220,12300000,1234567890,31000000,0.312,0.05,-1200000,"
+                         "\"a,\"\"b\"\"\\x0ac\",z7,1103220,12300000,1234567890,31000000,0.312,0.05,-1200000,"
                          "1.2345678,src/main.c:12\n"
-                         "\"a,\"\"b\"\"\nc\",,,,,,,,,,\n");
+                         "\"a,\"\"b\"\"\\x0ac\",,,,,,,,,,\n");
         free(text);
         options.section = "tree";
         options.separator = '\t';
