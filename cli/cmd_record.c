@@ -119,7 +119,8 @@ static void print_summary(const struct record_options *options, const struct rec
                  text_number_count(p->n_zones).text, text_number_count(p->n_lost).text,
                  p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0);
         if (isatty(STDERR_FILENO))
-                complain_next("hyprof report %s", strcmp(options->path, OPTION_DEFAULT_TRACE)
+                complain_next("hyprof report %s", options->to_stdout ? "FILE"
+                                                  : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0
                                                           ? shell_word_of(options->path).text
                                                           : "");
 }
@@ -419,7 +420,8 @@ static int run(struct record_options *options, char **argv)
                 status = rate_limit_apply(options);
         if (status != EXIT_STATUS_OK)
                 return status;
-        if (output_file_open(&file, options->path, &err) < 0) {
+        if ((options->to_stdout ? output_file_take_stdout(&file, &err)
+                                : output_file_open(&file, options->path, &err)) < 0) {
                 complain("error: cannot write the trace: %s", err.text);
                 complain_try("hyprof record -o FILE ..., with a FILE in a folder of yours");
                 return EXIT_STATUS_RECORD_FAILED;

@@ -88,6 +88,16 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
         return 0;
 }
 
+int output_file_take_stdout(struct output_file *file, struct error *err)
+{
+        *file = (struct output_file){ .path = "standard output",
+                                      .fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) };
+        if (file->fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+                return 0;
+        io_close(&file->fd);
+        return error_errno(err, "standard output");
+}
+
 void output_file_close(struct output_file *file)
 {
         io_close(&file->fd);
@@ -95,7 +105,7 @@ void output_file_close(struct output_file *file)
 
 void output_file_discard(struct output_file *file)
 {
-        char *name = old_name(file->path);
+        char *name = file->created || file->rotated ? old_name(file->path) : NULL;
 
         if (file->created)
                 (void)unlink(file->path);

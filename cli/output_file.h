@@ -28,6 +28,12 @@ struct output_file {
  * Returns 0 or -errno.
  */
 int output_file_open(struct output_file *file, const char *path, struct error *err);
+/*
+ * output_file_take_stdout() - standard output, whatever it is, and standard error in its place for everybody else
+ * The command that is recorded begins with the standard streams that we have then: what it prints does not get into the
+ * trace.  Returns 0 or -errno.
+ */
+int output_file_take_stdout(struct output_file *file, struct error *err);
 void output_file_close(struct output_file *file);
 
 /* There is nothing to keep: removes the file and gives an earlier one its name back. */

@@ -448,7 +448,8 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_CLIENT_RING:
                 return take_ring(options, value);
         case 'o':
-                options->path = strcmp(value, "-") == 0 ? "/dev/stdout" : value;
+                options->to_stdout = strcmp(value, "-") == 0;
+                options->path = options->to_stdout ? "standard output" : value;
                 return 0;
         default:
                 return -EINVAL; /* not reached */

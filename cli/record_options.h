@@ -25,6 +25,7 @@ struct option_table;
 
 struct record_options {
         const char *path;
+        bool to_stdout; /* -o -: the trace is all that gets there */
         struct event_request events;
         struct stack_unwinder_options unwinder;
         struct event_scope_request scope; /* its lists are those below */

@@ -126,3 +126,7 @@ piped() { # a recording
 }
 holds "-o -: a pipe" piped
 holds "whose other end reads the trace" grep -q '^  command   true$' "$TMPDIR/out"
+to_file() { "$HYPROF" record -q -o - -- echo printed >"$TMPDIR/printed.hyp"; }
+holds "-o -: into a file, with a command that prints" ends_with 0 to_file
+holds "which goes to standard error" same printed "$(cat "$TMPDIR/err")"
+holds "and the trace is whole" is_whole printed
