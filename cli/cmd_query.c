@@ -9,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "export/sqlite_database.h"
+#include "sampler/privileges.h"
 #include "view/shell_word.h"
 #include "view/text_number.h"
 
@@ -95,6 +96,7 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
 
                 return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT is said of what is not in the trace */
         }
+        invoking_user_give(fd);
         (void)close(fd);
         return 0;
 }

@@ -305,19 +305,25 @@ static void print_summary(const struct work *w)
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
+static int write_trace(struct work *w, const char *output, struct error *err)
+{
+        int r = trace_writer_new(w->file.fd, &w->writer, err);
+
+        if (r < 0)
+                return error_prefix(err, r, "%s", output);
+        r = trace_code_read(&w->code, w->path, &(struct trace_code_options){ .copy = w->writer }, err);
+        if (r == 0)
+                r = symbolize(w, err);
+        return r < 0 && trace_writer_has_failed(w->writer) ? error_prefix(err, r, "%s", output) : r;
+}
+
 static int run_work(struct work *w, struct error *err)
 {
         const char *output = w->args->output ? w->args->output : w->path;
         int r = replaced_file_open(&w->file, output, false, err);
 
         if (r == 0)
-                r = trace_writer_new(w->file.fd, &w->writer, err);
-        if (r == 0)
-                r = trace_code_read(&w->code, w->path, &(struct trace_code_options){ .copy = w->writer },
-                                    err);
-        if (r < 0)
-                return r;
-        r = symbolize(w, err);
+                r = write_trace(w, output, err);
         if (r == 0 && (w->n_news > 0 || w->n_sources > 0 || !w->is_in_place))
                 r = replaced_file_commit(&w->file, err);
         return r;

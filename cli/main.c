@@ -55,7 +55,9 @@ int main(int argc, char **argv)
                 command_table_complain(argv[1]);
                 return EXIT_STATUS_USAGE;
         }
-        if (!row->runs_command)
+        if (!row->runs_command) {
                 (void)signal(SIGPIPE, SIG_IGN); /* `| head` is an error of write(2), not our death */
+                (void)signal(SIGXFSZ, SIG_IGN); /* so is a limit on the length of files */
+        }
         return row->run(argc - 1, argv + 1);
 }

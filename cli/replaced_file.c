@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,8 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
                 return error_set(err, -EEXIST, "%s: there is a file already", path);
         } else {
                 f->mode = status.st_mode & MODE_BITS;
+                f->owner_uid = status.st_uid;
+                f->owner_gid = status.st_gid;
                 f->path = realpath(path, NULL);
         }
         return f->path ? 0 : error_set(err, -ENOMEM, "no memory for a path");
@@ -94,11 +97,24 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
         return r;
 }
 
+/*
+ * As traces do, what root writes under sudo belongs to who called it, and what takes the place of a file to the owner of
+ * that.  Who is not root has no choice.
+ */
+static void give_to_owner(const struct replaced_file *f)
+{
+        if (f->mode == 0)
+                invoking_user_give(f->fd);
+        else if (geteuid() == 0)
+                (void)!fchown(f->fd, f->owner_uid, f->owner_gid);
+}
+
 /* The part is on the disk, under its name beside the target. */
 static int name_part(struct replaced_file *f, struct error *err)
 {
         char fd_path[32];
 
+        give_to_owner(f);
         if (fsync(f->fd) < 0 || (f->mode != 0 && fchmod(f->fd, f->mode) < 0))
                 return error_errno(err, "%s", f->path);
         (void)snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", f->fd);

@@ -219,6 +219,11 @@ int trace_writer_go_on(struct trace_writer *w, struct error *err)
         return 0;
 }
 
+bool trace_writer_has_failed(const struct trace_writer *w)
+{
+        return w->failure.code < 0;
+}
+
 uint64_t trace_writer_count_bytes(const struct trace_writer *w)
 {
         return w->n_bytes;

@@ -11,6 +11,7 @@
 
 #include "format/trace_chunk.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,9 @@ int trace_writer_finish(struct trace_writer *writer, struct error *err);
  * The trace is a regular file of our own, from its first byte.  To be finished again.  Returns 0 or -errno.
  */
 int trace_writer_go_on(struct trace_writer *writer, struct error *err);
+
+/* True if a write has failed: the words of the error are about the file. */
+bool trace_writer_has_failed(const struct trace_writer *writer);
 
 /* Bytes of whole chunks written so far. */
 uint64_t trace_writer_count_bytes(const struct trace_writer *writer);

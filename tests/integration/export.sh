@@ -46,4 +46,17 @@ holds 'is opened as it is' grep -q '^next: trace_processor_shell packed.gz' err
 holds 'packed, for who does not' ends_with 0 export_to folded -o packed.folded.gz plain.hyp
 holds 'is unpacked first' grep -q '^next: gunzip packed.folded.gz' err
 holds 'a folder' ends_with 1 export_to folded -o . plain.hyp
+
+# ---- for whom root works
+if [ "$(id -u)" -eq 0 ]; then
+        holds "under sudo" ends_with 0 env SUDO_UID=65534 SUDO_GID=65533 "$HYPROF" export --force -o owned.json chrome plain.hyp
+        holds "the file belongs to the user" same "65534 65533" "$(stat -c '%u %g' owned.json)"
+        holds "a database as well" ends_with 0 env SUDO_UID=65534 SUDO_GID=65533 "$HYPROF" query --sqlite owned.db plain.hyp
+        holds "belongs to the user" same "65534 65533" "$(stat -c '%u %g' owned.db)"
+else
+        skips "under sudo" "right: root has no choice of owners here"
+fi
+limited() { (ulimit -f 0 && "$HYPROF" export --force -o long.json chrome plain.hyp 2>&1) | cat; }
+holds "a limit on the length of files is an error, and said" same 1 "$(limited | grep -c 'error: .*File too large')"
+
 echo "1..$n_cases"

@@ -217,18 +217,18 @@ START_TEST(test_folders_that_cannot_be)
 END_TEST
 
 /* The exit status of `hyprof check`, whose words are not looked at. */
-static int check_status(const struct trace_builder *b, bool mend)
+static int check_status(const char *trace, bool mend)
 {
         char command[] = "check";
         char repair[] = "--repair";
-        char path[sizeof(b->path)];
+        char path[128];
         char *argv[] = { command, mend ? repair : path, mend ? path : NULL, NULL };
         int saved_out = dup(STDOUT_FILENO);
         int saved_err = dup(STDERR_FILENO);
         int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
         int status;
 
-        memcpy(path, b->path, sizeof(path));
+        (void)snprintf(path, sizeof(path), "%s", trace);
         (void)fflush(stdout);
         ck_assert(dup2(null_fd, STDOUT_FILENO) >= 0 && dup2(null_fd, STDERR_FILENO) >= 0);
         status = cmd_check(mend ? 3 : 2, argv);
@@ -269,32 +269,51 @@ START_TEST(test_check)
                 if (finished)
                         trace_builder_meta(&b, "end_raw_ns", "5");
                 trace_builder_finish(&b);
-                ck_assert_int_eq(check_status(&b, false),
+                ck_assert_int_eq(check_status(b.path, false),
                                  finished ? c->status_finished : c->status_interrupted);
                 trace_builder_deinit(&b);
         }
 }
 END_TEST
 
-/* Cut in the second part: what is mended has the first. */
+/* Cut in the second part: what is repaired has the first, in a new file, and the old one stays. */
 START_TEST(test_repair_keeps_attachments)
 {
         struct folder f = make_folder();
         struct attachment_files_result result;
         struct trace_builder b;
+        struct stat cut, kept;
+        char path[100], old_path[112];
+        int fd;
 
         trace_builder_init(&b);
         trace_builder_attachment_part(&b, trace_builder_attachment(&b, "a", 10), 0, "0123", 4);
         trace_builder_attachment_part(&b, 1, 4, "456789", 6);
         ck_assert_int_eq(ftruncate(b.fd, lseek(b.fd, 0, SEEK_END) - 1), 0);
-        ck_assert_int_eq(check_status(&b, false), EXIT_STATUS_FAILED);
-        ck_assert_int_eq(check_status(&b, true), EXIT_STATUS_OK);
-        ck_assert_int_eq(check_status(&b, false), EXIT_STATUS_OK);
+        (void)snprintf(path, sizeof(path), "%s/cut.hyp", f.outer);
+        (void)snprintf(old_path, sizeof(old_path), "%s.unrepaired", path);
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        ck_assert_int_eq(lseek(b.fd, 0, SEEK_SET), 0);
+        ck_assert_int_eq(io_copy(b.fd, fd, NULL), 0);
+        ck_assert_int_eq(fstat(fd, &cut), 0);
+        io_close(&fd);
+
+        ck_assert_int_eq(check_status(path, false), EXIT_STATUS_FAILED);
+        ck_assert_int_eq(check_status(path, true), EXIT_STATUS_OK);
+        ck_assert_int_eq(check_status(path, false), EXIT_STATUS_OK);
+        ck_assert_int_eq(stat(old_path, &kept), 0);
+        ck_assert(kept.st_ino == cut.st_ino && kept.st_size == cut.st_size);
+
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        ck_assert(ftruncate(b.fd, 0) == 0 && lseek(b.fd, 0, SEEK_SET) == 0);
+        ck_assert_int_eq(io_copy(fd, b.fd, NULL), 0);
+        io_close(&fd);
         ck_assert_int_eq(extract(&b, f.inner, &result, NULL), 0);
         ck_assert_uint_eq(result.n_written, 1);
         ck_assert_uint_eq(result.n_incomplete, 1);
         expect_file(f.inner, "attachment-1-a", "0123");
         trace_builder_deinit(&b);
+        ck_assert(unlink(path) == 0 && unlink(old_path) == 0);
         remove_folder(&f);
 }
 END_TEST
