@@ -394,7 +394,11 @@ static int write_markers(struct firefox_profile *p, uint32_t thread, struct mark
 
 static void write_thread_times(struct firefox_profile *p, uint32_t thread)
 {
-        const struct thread_timeline *timeline = &p->walk.threads[thread - 1].timeline;
+        static const struct thread_timeline unseen = { .exited = false };
+        /* The walk ends before it comes to a thread where a chunk is damaged. */
+        const struct thread_timeline *timeline = thread <= p->walk.n_threads
+                                                         ? &p->walk.threads[thread - 1].timeline
+                                                         : &unseen;
 
         json_out_key(&p->json, "processStartupTime");
         firefox_profile_put_ms(p, p->trace->start_ns);
