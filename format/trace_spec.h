@@ -286,7 +286,7 @@ enum trace_clock_kind {
         X(11, RECORD_GARBAGE, "kernel records that could not be read")                                       \
         X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full")       \
         X(13, CLOCK_CORRECTED, "events moved forward in time to keep their thread's order")                  \
-        X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged or of another ABI version")       \
+        X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged, of another ABI, or too many")    \
         X(15, STACK_LEFT_CODE, "callstacks cut: the chain of frame pointers left the program's code")        \
         X(16, CLIENT_BUSY, "client regions refused: another hyprof records that program")                    \
         X(17, STRING_TABLE_FULL, "texts left out: the memory for texts was full")                            \

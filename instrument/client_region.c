@@ -45,6 +45,9 @@
 /* Chunks that were given back are used again soon, if at all: their memory is kept for so long. */
 #define SPARE_KEPT_NS (200 * NS_PER_MS)
 
+/* What users of a region keep of each slot, about. */
+#define SLOT_BYTES_BESIDE 256
+
 /* Our side of one slot. */
 struct slot_state {
         struct ring_reader reader;
@@ -237,6 +240,18 @@ static void remember_drops(struct client_region *region)
                 region->slots[i].base = read_drops(region, i);
         region->no_ring_base = read_drops_no_ring(region);
         region->blobs_refused_base = read_blobs_refused(region);
+}
+
+int client_region_measure(int fd, uint64_t *ret_bytes, struct error *err)
+{
+        struct client_abi_header h;
+        int r = read_header(fd, &h, err);
+
+        if (r == 0)
+                *ret_bytes = h.slots_offset +
+                             (uint64_t)h.n_slots *
+                                     (h.slot_bytes + sizeof(struct slot_state) + SLOT_BYTES_BESIDE);
+        return r;
 }
 
 int client_region_open(int fd, struct client_region **ret_region, struct error *err)

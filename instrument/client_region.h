@@ -46,6 +46,13 @@ struct client_drops {
 };
 
 /*
+ * client_region_measure() - how much memory a region may take here, in bytes, before anything of it is touched
+ * Its slots, as the program may come to use them all, and what is kept of each on this side.
+ * Returns 0, or what client_region_open() would return.
+ */
+int client_region_measure(int fd, uint64_t *ret_bytes, struct error *err);
+
+/*
  * client_region_open() - take over a region's descriptor
  * @fd:  of the memfd, opened for reading and writing; owned by the region on success, else still the caller's
  * Returns 0; -EPERM if it is not sealed against shrinking, -EBADMSG if the layout makes no sense,

@@ -58,8 +58,9 @@ struct zone_region {
         struct zone_numbers devices;       /* ids in DEVICES */
         unsigned n_bad_locations;          /* that the program named but does not have */
 
-        uint32_t next_slot; /* where the next cycle begins */
-        bool is_behind;     /* the last cycle left something to the next */
+        uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
+        uint32_t next_slot;     /* where the next cycle begins */
+        bool is_behind;         /* the last cycle left something to the next */
 
         bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 

@@ -98,11 +98,32 @@ static bool is_of_process(const struct client_region *region, uint32_t pid, uint
         return client_region_pid(region) == pid || client_region_pid(region) == own_pid || own_pid == 0;
 }
 
-/* Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure. */
-static int start_region(struct zone_source *s, const struct waiting_region *w,
-                        struct client_region **ret_region, struct error *err)
+/* Whether there is room for the region beside the others.  Returns 0, -EDQUOT, or why it cannot be opened. */
+static int measure_region(const struct zone_source *s, int fd, uint64_t *ret_bytes, struct error *err)
 {
-        int r = client_region_open(w->fd, ret_region, err);
+        uint64_t n_bytes = 0;
+        int r = client_region_measure(fd, &n_bytes, err);
+
+        if (r < 0)
+                return r;
+        if (n_bytes > ZONE_SOURCE_REGIONS_BYTES_MAX - s->regions_bytes)
+                return error_set(err, -EDQUOT, "no room for a client region of %llu bytes",
+                                 (unsigned long long)n_bytes);
+        *ret_bytes = n_bytes;
+        return 0;
+}
+
+/*
+ * Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure.
+ * @ret_bytes:  what it is charged
+ */
+static int start_region(struct zone_source *s, const struct waiting_region *w,
+                        struct client_region **ret_region, uint64_t *ret_bytes, struct error *err)
+{
+        int r = measure_region(s, w->fd, ret_bytes, err);
+
+        if (r == 0)
+                r = client_region_open(w->fd, ret_region, err);
 
         if (r == 0 && !is_of_process(*ret_region, w->pid, w->own_pid))
                 r = error_set(err, -EPERM, "the region is not that of process %u", w->pid);
@@ -132,6 +153,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
 {
         struct client_region *region = NULL;
         struct zone_region *taken;
+        uint64_t charged_bytes = 0;
         struct stat st = { .st_ino = 0 };
         struct error err = ERROR_NONE;
         uint32_t id;
@@ -141,7 +163,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
                 io_close(&w->fd);
                 return r;
         }
-        r = start_region(s, w, &region, &err);
+        r = start_region(s, w, &region, &charged_bytes, &err);
         if (r == -EBUSY && s->busy.code == 0)
                 s->busy = err;
         if (r < 0) {
@@ -155,6 +177,8 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         zone_source_end(s, w->pid);
         taken = &s->regions[s->n_regions++];
         zone_region_init(taken, region, w->pid, process);
+        taken->charged_bytes = charged_bytes;
+        s->regions_bytes += charged_bytes;
         taken->device = st.st_dev;
         taken->inode = st.st_ino;
         s->n_attached += !client_region_is_self_started(region);
@@ -447,6 +471,7 @@ static void close_region(struct zone_source *s, struct zone_region *region)
                 (void)count_slot_drops(s, region, slot);
         }
         zone_region_count_losses(region, s->losses);
+        s->regions_bytes -= region->charged_bytes;
         zone_region_deinit(region);
 }
 

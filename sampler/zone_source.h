@@ -31,6 +31,12 @@ struct trace_dictionary;
 #define ZONE_SOURCE_FUTURE_NS \
         NS_PER_S /* an event that is later than this from now was not stamped by a clock */
 
+/*
+ * What all regions that are open may take of our memory, and of theirs because we look at it: 1 GiB.  A region of the
+ * client library is charged 2 MiB of it.  One that does not fit is counted as TRACE_LOSS_CLIENT_REFUSED.
+ */
+#define ZONE_SOURCE_REGIONS_BYTES_MAX (UINT64_C(1) << 30)
+
 /* A region that was handed in, while it is not known yet whether its process is one of ours. */
 struct waiting_region {
         int fd; /* owned */
@@ -68,7 +74,8 @@ struct zone_source {
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
         unsigned n_lookups_left; /* of thread numbers, in this cycle */
         struct drain_pace pace;
-        uint64_t held_bytes; /* copied out and not merged yet, in all streams */
+        uint64_t regions_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
+        uint64_t held_bytes;    /* copied out and not merged yet, in all streams */
 };
 
 struct zone_source_parts {

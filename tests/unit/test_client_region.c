@@ -72,6 +72,25 @@ static const struct {
 };
 #define N_LIES ((int)(sizeof(lies) / sizeof(lies[0])))
 
+/* What is charged grows with the slots that a program could come to use, and nothing of the region is touched for it. */
+START_TEST(test_measured_before_it_is_opened)
+{
+        struct client_abi_header h = fake_region_header();
+        struct fake_region p;
+        uint64_t n_bytes = 0, n_more_bytes = 0;
+
+        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        ck_assert_int_eq(client_region_measure(p.fd, &n_bytes, NULL), 0);
+        ck_assert_uint_ge(n_bytes, h.slots_offset + (uint64_t)h.n_slots * h.slot_bytes);
+        p.header->n_slots = h.n_slots / 2;
+        ck_assert_int_eq(client_region_measure(p.fd, &n_more_bytes, NULL), 0);
+        ck_assert_uint_le(n_more_bytes, n_bytes - (uint64_t)(h.n_slots / 2) * h.slot_bytes);
+        p.header->magic ^= 1;
+        ck_assert_int_eq(client_region_measure(p.fd, &n_bytes, NULL), -EBADMSG);
+        fake_region_destroy(&p);
+}
+END_TEST
+
 /* loop test: one lie in an otherwise good header */
 START_TEST(test_lies_in_the_header)
 {
@@ -490,6 +509,7 @@ int main(void)
         int n_failed;
 
         tcase_set_timeout(tc, 60);
+        tcase_add_test(tc, test_measured_before_it_is_opened);
         tcase_add_loop_test(tc, test_lies_in_the_header, 0, N_LIES);
         tcase_add_test(tc, test_unsealed_is_refused);
         tcase_add_test(tc, test_huge_pages_are_refused);
