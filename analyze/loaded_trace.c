@@ -3,6 +3,7 @@
 
 #include "analyze/filter_miss.h"
 #include "analyze/meta_value.h"
+#include "analyze/trace_filter.h"
 #include "analyze/trace_walk.h"
 #include "format/event_decoder.h"
 #include "format/trace_column.h"
@@ -156,14 +157,25 @@ void loaded_trace_close(struct loaded_trace *t)
         *t = (struct loaded_trace){ .reader = NULL };
 }
 
+static bool is_done(const struct loaded_trace *t, const struct trace_walk *walk,
+                    const struct trace_reader_range *range)
+{
+        return range && trace_reader_position(t->reader) >= range->end_bytes &&
+               trace_reader_position(t->reader) > range->states_at_bytes && trace_walk_is_done(walk);
+}
+
 /* Events of the chunk that cannot be decoded end the trace, as a bad checksum would. */
-static int walk_items(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
+static int walk_items(struct loaded_trace *t, struct trace_walk *walk, const struct trace_reader_range *range,
+                      struct error *err)
 {
         struct trace_item item;
-        int r;
+        int r = 0;
 
-        while ((r = trace_reader_next(t->reader, &item, err)) == 1) {
-                if (item.header.kind != TRACE_CHUNK_EVENTS)
+        while (!is_done(t, walk, range) && (r = trace_reader_next(t->reader, &item, err)) == 1) {
+                bool is_begin = range && item.header.kind == TRACE_CHUNK_STATES &&
+                                item.file_offset_bytes == range->states_at_bytes;
+
+                if (item.header.kind != TRACE_CHUNK_EVENTS && !is_begin)
                         continue;
                 t->damage = ERROR_NONE;
                 r = trace_walk_chunk(walk, &item, &t->damage);
@@ -175,17 +187,28 @@ static int walk_items(struct loaded_trace *t, struct trace_walk *walk, struct er
                 if (r < 0)
                         return error_set(err, r, "%s", t->damage.text);
         }
-        return r;
+        return r < 0 ? r : trace_reader_skip_rest(t->reader, err);
 }
 
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
 {
+        const struct trace_filter *f = walk->filter;
+        bool is_part = walk->sink.may_skip && f && (f->from_ns > 0 || f->to_ns < UINT64_MAX);
+        struct trace_reader_range range = { .from_ns = 0 };
+        uint64_t end_ns = loaded_trace_meta_number(t, "end_raw_ns");
         int r;
 
         t->damage = ERROR_NONE;
-        r = trace_reader_rewind(t->reader, err);
+        if (is_part) {
+                range.from_ns = f->from_ns;
+                range.to_ns = f->to_ns;
+                end_ns = t->end_ns; /* the last events, which may not be read, say no more */
+                r = trace_reader_seek_range(t->reader, &range, err);
+        } else {
+                r = trace_reader_rewind(t->reader, err);
+        }
         if (r == 0)
-                r = walk_items(t, walk, err);
+                r = walk_items(t, walk, is_part ? &range : NULL, err);
         if (r < 0)
                 return r;
         t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);
@@ -193,7 +216,7 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
                 t->ending = TRACE_ENDING_DAMAGED;
                 t->ending_words = t->damage.text;
         }
-        r = trace_walk_finish(walk, loaded_trace_meta_number(t, "end_raw_ns"), err);
+        r = trace_walk_finish(walk, end_ns, err);
         return r == 0 && !trace_walk_found(walk) ? filter_miss_explain(t, walk->filter, err) : r;
 }
 

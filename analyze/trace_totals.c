@@ -147,6 +147,7 @@ static struct trace_sink sink_of(struct trace_totals *t)
                 .wait = t->wants_waits ? on_wait : NULL,
                 .event = on_event,
                 .wants_paths = t->wants_waits,
+                .may_skip = true,
         };
 }
 

@@ -93,11 +93,17 @@ static int reserve(struct trace_walk *w)
 
 /* ------------------------------------------------------------------ what passes the filter */
 
-static void see_cpu(struct walked_thread *thread, uint64_t cpu)
+/* Within the range of time, and after it as long as a zone of it goes on. */
+static bool is_time_counted(const struct trace_walk *w, const struct walked_thread *thread, uint64_t time_ns)
+{
+        return !w->filter || trace_filter_wants_time(w->filter, time_ns) || thread->timeline.n_wanted != 0;
+}
+
+static void see_cpu(const struct trace_walk *w, struct walked_thread *thread, uint64_t cpu, uint64_t time_ns)
 {
         uint32_t number = cpu < TRACE_WALK_NO_CPU ? (uint32_t)cpu : TRACE_WALK_NO_CPU;
 
-        if (thread->cpu != TRACE_WALK_NO_CPU && number != thread->cpu)
+        if (thread->cpu != TRACE_WALK_NO_CPU && number != thread->cpu && is_time_counted(w, thread, time_ns))
                 thread->n_migrations++;
         thread->cpu = number;
 }
@@ -403,7 +409,7 @@ static int walk_sample(struct trace_walk *w, struct walked_thread *thread, const
         const struct trace_sample_event *row = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
                                                                     (uint32_t)event->sample.event);
 
-        see_cpu(thread, event->sample.cpu);
+        see_cpu(w, thread, event->sample.cpu, event->time_ns);
         thread->timeline.n_samples++;
         if (!is_sample_wanted(w, thread, event))
                 return 0;
@@ -418,7 +424,7 @@ static int walk_switch(struct trace_walk *w, struct walked_thread *thread, const
 {
         bool is_out = event->op == TRACE_OP_SWITCH_OUT;
 
-        see_cpu(thread, event->operand[0]);
+        see_cpu(w, thread, event->operand[0], event->time_ns);
         if (is_out)
                 thread_timeline_switch_out(&thread->timeline, event->time_ns);
         else
@@ -454,7 +460,8 @@ static int follow_event(struct trace_walk *w, struct walked_thread *thread, cons
         case TRACE_OP_THREAD_EXIT:
                 return walk_exit(w, thread, event->time_ns, err);
         case TRACE_OP_THREAD_NAME:
-                thread_timeline_name(&thread->timeline, (uint32_t)event->thread_name.name);
+                if (!w->filter || event->time_ns < w->filter->to_ns)
+                        thread_timeline_name(&thread->timeline, (uint32_t)event->thread_name.name);
                 return 0;
         case TRACE_OP_ZONE_TEXT:
         case TRACE_OP_ZONE_NAME:
@@ -466,17 +473,11 @@ static int follow_event(struct trace_walk *w, struct walked_thread *thread, cons
         }
 }
 
-static int walk_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+static int take_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
 {
         int r;
 
-        if (event->op == TRACE_OP_WAKEUP)
-                thread_timeline_wakeup(&thread->timeline, event->time_ns);
-        else
-                thread_timeline_advance(&thread->timeline, event->time_ns);
-        if (w->filter)
-                follow_time(w, thread, event);
         if (event->op == TRACE_OP_ZONE_BEGIN)
                 return begin_zone(w, thread, event, err);
         if (event->op == TRACE_OP_ZONE_END)
@@ -488,6 +489,42 @@ static int walk_event(struct trace_walk *w, struct walked_thread *thread, const 
                 return r;
         w->n_events[event->op]++;
         return w->sink.event ? w->sink.event(w->sink.context, thread, event, err) : 0;
+}
+
+/* What is odd in a thread's events is told of a range of time only if it is in there. */
+static int walk_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct thread_timeline *timeline = &thread->timeline;
+        uint64_t n_lost = timeline->n_lost, n_unbalanced = timeline->n_unbalanced;
+        uint64_t n_too_deep = timeline->n_too_deep;
+        int r;
+
+        if (event->op == TRACE_OP_WAKEUP)
+                thread_timeline_wakeup(timeline, event->time_ns);
+        else
+                thread_timeline_advance(timeline, event->time_ns);
+        if (!w->filter)
+                return take_event(w, thread, event, err);
+        follow_time(w, thread, event);
+        r = take_event(w, thread, event, err);
+        if (!trace_filter_wants_time(w->filter, event->time_ns)) {
+                timeline->n_lost = n_lost;
+                timeline->n_unbalanced = n_unbalanced;
+                timeline->n_too_deep = n_too_deep;
+        }
+        return r;
+}
+
+bool trace_walk_is_done(const struct trace_walk *w)
+{
+        for (uint32_t i = 0; i < w->n_threads; i++) {
+                const struct walked_thread *thread = &w->threads[i];
+
+                if (thread->timeline.n_wanted != 0 || (thread->is_out && is_wait_wanted(w, thread)))
+                        return false;
+        }
+        return true;
 }
 
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err)

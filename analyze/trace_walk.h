@@ -59,7 +59,7 @@ struct walked_thread {
         struct thread_timeline timeline;
         uint32_t id;             /* in THREADS */
         uint32_t cpu;            /* where it was seen last; TRACE_WALK_NO_CPU = never */
-        uint64_t n_migrations;   /* times that it was seen on another CPU than before */
+        uint64_t n_migrations;   /* times that it was seen on another CPU than before, in the range of time */
         uint64_t n_zones;        /* begun, that passed */
         uint64_t n_samples;      /* that passed; what was read with the sample of another event is none */
         struct thread_wait wait; /* while is_out */
@@ -90,6 +90,11 @@ struct trace_sink {
         bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
         /* Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names(); borrowed, may be NULL. */
         const struct zone_pattern *asked;
+        /*
+         * A filter that wants a range of time reads what the range holds and no more.  The walk's threads are those that
+         * lived then: one that had ended before, or began after, may not have been seen.
+         */
+        bool may_skip;
         bool wants_words; /* keep what is said of open zones: trace_walk_words() */
 };
 
@@ -127,6 +132,9 @@ void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
 
 /* The events of a chunk.  Returns 0, -EBADMSG (those before the fault were told of), -ENOMEM, what the sink returned. */
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err);
+
+/* Whether the range of time is over for all that passed: no zone of it is open, and no wait. */
+bool trace_walk_is_done(const struct trace_walk *w);
 
 /* No more: what is open ends at @end_ns, or at the last event if that is later.  Returns as trace_walk_chunk(). */
 int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);

@@ -354,6 +354,7 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
                 .wait = take_wait,
                 .event = take_event,
                 .asked = c->pattern,
+                .may_skip = true,
         };
         struct trace_walk walk;
         int r;

@@ -102,6 +102,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
                 .sample = take_sample,
                 .event = take_event,
                 .asked = pattern,
+                .may_skip = true,
         };
         struct trace_walk walk;
         int r;

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct trace_reader {
@@ -259,13 +260,23 @@ int trace_reader_rewind(struct trace_reader *r, struct error *err)
         return 0;
 }
 
-/* Steps over the body of a chunk whose header was read.  That it is all there shows when it is read. */
+/* Steps over the body of a chunk whose header was read; one that is not all there is read, to say where it ends. */
 static int skip_body(struct trace_reader *r, const struct trace_chunk_header *header, struct error *err)
 {
+        struct stat status;
+
+        if (fstat(r->fd, &status) == 0 &&
+            (uint64_t)status.st_size < r->at_bytes + TRACE_CHUNK_HEADER_BYTES + header->stored_bytes)
+                return read_body(r, header, err);
         if (lseek(r->fd, (off_t)header->stored_bytes, SEEK_CUR) < 0)
                 return error_errno(err, "%s: lseek", r->path);
         r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
         return 1;
+}
+
+static bool is_stepped_over(uint16_t kind)
+{
+        return kind == TRACE_CHUNK_ATTACHMENT || kind == TRACE_CHUNK_EVENTS || kind == TRACE_CHUNK_STATES;
 }
 
 static int read_table_chunk(struct trace_reader *r, struct trace_chunk_header *ret_header, struct error *err)
@@ -276,7 +287,7 @@ static int read_table_chunk(struct trace_reader *r, struct trace_chunk_header *r
         *ret_header = item.header;
         if (result != 1)
                 return result;
-        if (item.header.kind == TRACE_CHUNK_ATTACHMENT || item.header.kind == TRACE_CHUNK_EVENTS)
+        if (is_stepped_over(item.header.kind))
                 return skip_body(r, &item.header, err);
         result = read_body(r, &item.header, err);
         return result == 1 ? take_chunk(r, &item, err) : result;
@@ -305,6 +316,63 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
                 return result;
         r->tables_known = true;
         return trace_reader_rewind(r, err);
+}
+
+/* A look at all headers from the second chunk on. */
+static int find_range(struct trace_reader *r, struct trace_reader_range *range, struct error *err)
+{
+        struct trace_chunk_header header;
+        uint64_t last_ns = 0;
+        int result;
+
+        while ((result = read_header(r, &header, err)) == 1) {
+                if (header.kind == TRACE_CHUNK_STATES && last_ns < range->from_ns)
+                        range->states_at_bytes = r->at_bytes;
+                if (header.kind == TRACE_CHUNK_INDEX)
+                        r->index_at_bytes = r->at_bytes;
+                result = skip_body(r, &header, err);
+                if (result < 1)
+                        break;
+                if (header.kind != TRACE_CHUNK_EVENTS)
+                        continue;
+                if (header.last_ns > last_ns)
+                        last_ns = header.last_ns;
+                if (header.first_ns < range->to_ns)
+                        range->end_bytes = r->at_bytes;
+        }
+        return result;
+}
+
+int trace_reader_seek_range(struct trace_reader *r, struct trace_reader_range *range, struct error *err)
+{
+        int result = trace_reader_rewind(r, err);
+
+        range->states_at_bytes = range->end_bytes = 0;
+        if (result == 0)
+                result = find_range(r, range, err);
+        if (result == 0)
+                result = trace_reader_rewind(r, err);
+        if (result < 0 || range->states_at_bytes == 0)
+                return result;
+        if (lseek(r->fd, (off_t)range->states_at_bytes, SEEK_SET) < 0)
+                return error_errno(err, "%s: lseek", r->path);
+        r->at_bytes = range->states_at_bytes;
+        return 0;
+}
+
+uint64_t trace_reader_position(const struct trace_reader *r)
+{
+        return r->at_bytes;
+}
+
+int trace_reader_skip_rest(struct trace_reader *r, struct error *err)
+{
+        struct trace_chunk_header header;
+        int result = 0;
+
+        while (r->ending == TRACE_ENDING_OPEN && (result = read_table_chunk(r, &header, err)) == 1)
+                ;
+        return result < 0 ? result : 0;
 }
 
 void trace_reader_close(struct trace_reader *r)

@@ -68,6 +68,27 @@ int trace_reader_read_tables(struct trace_reader *reader, uint64_t *ret_first_ns
 /* Goes back to the first chunk once more, after trace_reader_read_tables().  Returns 0 or -errno. */
 int trace_reader_rewind(struct trace_reader *reader, struct error *err);
 
+/* What trace_reader_seek_range() is asked for, and what it found. */
+struct trace_reader_range {
+        uint64_t from_ns, to_ns; /* set by the caller */
+        uint64_t
+                states_at_bytes; /* the STATES chunk that comes next; 0 = there is none, and the first chunk does */
+        uint64_t end_bytes; /* no EVENTS chunk from here on has an event before to_ns */
+};
+
+/*
+ * trace_reader_seek_range() - go to where a part of the trace begins
+ * After trace_reader_read_tables().  No EVENTS chunk before the place has an event at from_ns or later.  Looks at all
+ * headers, at no body.  Returns 0 or -errno.
+ */
+int trace_reader_seek_range(struct trace_reader *reader, struct trace_reader_range *range, struct error *err);
+
+/* Where the next chunk begins, in bytes from the beginning of the trace. */
+uint64_t trace_reader_position(const struct trace_reader *reader);
+
+/* Steps over all chunks to the end, for trace_reader_ending(); bodies of events are not checked.  Returns 0 or -errno. */
+int trace_reader_skip_rest(struct trace_reader *reader, struct error *err);
+
 /* The header of the FILE chunk, which trace_reader_open() read; borrowed. */
 const struct trace_chunk_header *trace_reader_first_header(const struct trace_reader *reader);
 

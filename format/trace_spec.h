@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 3 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 4 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -41,7 +41,8 @@ enum trace_codec {
         X(1, FILE)           \
         X(2, EVENTS)         \
         X(3, INDEX)          \
-        X(4, ATTACHMENT)
+        X(4, ATTACHMENT)     \
+        X(5, STATES)
 
 /* Tables, each a chunk kind of its own: X(id, NAME, name in text) */
 #define TRACE_TABLES(X)                      \

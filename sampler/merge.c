@@ -109,6 +109,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         zone_source_init(&m->zones, &zone_parts);
         m->zones.translator.attachments.spool = keeper_options.spool;
         event_encoder_init(&m->encoder);
+        state_keeper_init(&m->states, STATE_KEEPER_EVENT_BYTES);
         keeper_options.dictionary = options->dictionary;
         keeper_options.losses = &m->losses;
         keeper_options.opened = options->opened;
@@ -147,6 +148,7 @@ void merge_deinit(struct merge *m)
         process_table_deinit(&m->processes);
         stack_unwinder_free(m->unwinder);
         event_encoder_deinit(&m->encoder);
+        state_keeper_deinit(&m->states);
 }
 
 /*
@@ -231,17 +233,33 @@ int merge_flush_tables(struct merge *m)
         return 0;
 }
 
+/* Behind the events, now and then, what is open at their end. */
+static int flush_states(struct merge *m, size_t n_event_bytes)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct trace_chunk_header header;
+        int r = state_keeper_note(&m->states, &m->processes, n_event_bytes, &body, &header);
+
+        if (r == 1)
+                return writer_thread_put(m->writer, &header, &body);
+        byte_buffer_deinit(&body);
+        return r;
+}
+
 static int flush_events(struct merge *m)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
         struct byte_buffer body = { .data = NULL };
+        size_t n_bytes;
         int r = event_encoder_take(&m->encoder, &body, &header.first_ns, &header.last_ns, &header.n_items);
 
         if (r < 0 || header.n_items == 0) {
                 byte_buffer_deinit(&body);
                 return r;
         }
-        return writer_thread_put(m->writer, &header, &body);
+        n_bytes = body.used_bytes;
+        r = writer_thread_put(m->writer, &header, &body);
+        return r == 0 && !m->in_ring ? flush_states(m, n_bytes) : r;
 }
 
 static int flush_attachments(struct merge *m)

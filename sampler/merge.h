@@ -19,6 +19,7 @@
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/state_keeper.h"
 #include "sampler/zone_merge.h"
 #include "sampler/zone_source.h"
 
@@ -54,6 +55,7 @@ struct merge {
         struct event_encoder encoder;
         struct thread_sink sink;
         struct zone_merge zone_merge;
+        struct state_keeper states;
         struct region_inbox *inbox; /* borrowed */
         uint64_t n_zones;           /* beginnings written */
         bool in_ring;               /* see merge_options */

@@ -308,3 +308,26 @@ uint32_t process_table_forget_thread(struct process_table *t, struct thread_trac
         process_free(t, process);
         return pid;
 }
+
+static void visit_all(const struct track_map *tracks,
+                      void (*visit)(void *context, const struct thread_track *track), void *context)
+{
+        for (uint32_t id = 1; id <= tracks->numbers.n_items; id++) {
+                const struct thread_track *track = *map_slot(tracks, id);
+
+                if (track)
+                        visit(context, track);
+        }
+}
+
+void process_table_visit(const struct process_table *t,
+                         void (*visit)(void *context, const struct thread_track *track), void *context)
+{
+        visit_all(&t->threads, visit, context);
+        for (uint32_t id = 1; id <= t->processes.numbers.n_items; id++) {
+                const struct process_track *process = *map_slot(&t->processes, id);
+
+                if (process)
+                        visit_all(&process->fibers, visit, context);
+        }
+}

@@ -78,6 +78,10 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
 struct thread_track *process_table_next_thread(const struct process_table *t,
                                                const struct process_track *process, uint32_t *at);
 
+/* All tracks that there are, threads and fibers, in no particular order. */
+void process_table_visit(const struct process_table *t,
+                         void (*visit)(void *context, const struct thread_track *track), void *context);
+
 /* The fiber of a process with this number, or NULL. */
 struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number);
 

@@ -115,6 +115,12 @@ static void put(struct thread_track *t, struct thread_sink *sink, struct trace_e
         thread_sink_switch(sink, t);
         event->time_ns = thread_track_advance(t, sink, event->time_ns);
         event_encoder_add(sink->encoder, event);
+        if (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN)
+                t->last_switch = *event;
+        else if (event->op == TRACE_OP_SAMPLE)
+                t->last_sample = *event;
+        else if (event->op == TRACE_OP_THREAD_NAME)
+                t->written_name = (uint32_t)event->thread_name.name;
 }
 
 /* The same for what we add ourselves: that it comes late is no correction. */

@@ -75,11 +75,13 @@ struct thread_track {
         bool waits_by_sample; /* `waited_at` is of a sample, which its switch follows at once */
         struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
 
-        uint64_t last_ns; /* of the last event written */
-        bool listed;      /* in the process table's list of threads with pending events */
-        bool began_anew;  /* an event that closes zones was written: the fibers of its process are over too */
-        bool exits;       /* its THREAD_EXIT is pending, or was written */
-        bool exited;      /* it was written */
+        uint64_t last_ns;                            /* of the last event written */
+        struct trace_event last_switch, last_sample; /* that were written; an op of 0 = none */
+        uint32_t written_name;                       /* string: of the last THREAD_NAME; 0 = none */
+        bool listed;     /* in the process table's list of threads with pending events */
+        bool began_anew; /* an event that closes zones was written: the fibers of its process are over too */
+        bool exits;      /* its THREAD_EXIT is pending, or was written */
+        bool exited;     /* it was written */
 };
 
 /* What streams are written with; all borrowed. */
