@@ -9,6 +9,7 @@
  */
 #include "instrument/client/client.h"
 #include "instrument/client/include/hyprof/hyprof.h"
+#include "instrument/client/location_table.h"
 #include "instrument/client/name_table.h"
 #include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
@@ -51,12 +52,30 @@ static void put_leave(struct thread_ring *t)
         thread_ring_publish(t);
 }
 
+/* What is kept free as long as a thread is on a fiber whose innermost zone is @top. */
+static uint64_t bytes_for(uint32_t top)
+{
+        return (zone_handle_depth(top) + 1) * THREAD_RING_EVENT_BYTES;
+}
+
+/* Is there room, by what the thread knows?  Then some of it is kept. */
+static bool keep_room(struct thread_ring *t, uint64_t n_bytes)
+{
+        uint64_t kept_bytes = bytes_for(t->zone_top);
+
+        if (t->limit_bytes < kept_bytes || t->head_bytes + n_bytes > t->limit_bytes - kept_bytes)
+                return false;
+        t->limit_bytes -= kept_bytes;
+        return true;
+}
+
 bool thread_ring_tell_fiber(struct thread_ring *t)
 {
         uint32_t id = __atomic_load_n(&t->fiber->location.id, __ATOMIC_ACQUIRE);
 
         t->is_astray = false; /* there must be room for the fiber's zones as well */
-        if (id != 0 && thread_ring_find_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES)) {
+        if (id != 0 && (keep_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES) ||
+                        thread_ring_find_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES))) {
                 thread_ring_put_event(t, ticks_read(client_self.clock_kind), CLIENT_ABI_EVENT_FIBER_ENTER,
                                       id);
                 thread_ring_put_word(t, zone_handle_depth(t->zone_top));
@@ -72,6 +91,8 @@ static void enter(struct thread_ring *t, struct name_entry *fiber)
 {
         bool was_told = t->fiber && !t->is_astray;
 
+        if (was_told)
+                t->limit_bytes += bytes_for(t->zone_top);
         keep_zones(t);
         t->fiber = fiber;
         t->zone_top = zones_of(fiber, t->session);
@@ -82,23 +103,56 @@ static void enter(struct thread_ring *t, struct name_entry *fiber)
         thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
 }
 
+/* The fiber that was entered last, if it is that one again; a program may have put another name where the last one was. */
+static struct name_entry *find_again(const struct thread_ring *t, const char *name)
+{
+        uint64_t packed;
+        size_t n_bytes;
+
+        if (!t->last_fiber || t->last_fiber_name != name)
+                return NULL;
+        packed = location_table_name(__atomic_load_n(&t->last_fiber->location.id, __ATOMIC_RELAXED));
+        n_bytes = (size_t)(packed >> CLIENT_ABI_STRING_OFFSET_BITS);
+        packed &= (UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1;
+        /* A recorder may have written over it. */
+        if (packed > client_self.region.strings_bytes || n_bytes > client_self.region.strings_bytes - packed)
+                return NULL;
+        if (strncmp(name, (const char *)client_self.region.strings + packed, n_bytes) != 0 ||
+            name[n_bytes] != '\0')
+                return NULL;
+        return t->last_fiber;
+}
+
+static struct name_entry *find_fiber(struct thread_ring *t, const char *name)
+{
+        struct name_key key = { .name = name, .identity = name };
+        struct name_entry *fiber = find_again(t, name);
+
+        if (fiber)
+                return fiber;
+        key.name_bytes = strlen(name);
+        fiber = name_table_add(&key);
+        if (fiber && name_table_is_too_many(fiber))
+                return &nameless;
+        t->last_fiber = fiber;
+        t->last_fiber_name = name;
+        return fiber;
+}
+
 void hyprof_emit_fiber_enter(const char *name)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
-        struct name_key key = { .name = name, .identity = name };
         struct name_entry *fiber;
 
         if (client_self.other) {
                 client_self.other->fiber_enter(name);
                 return;
         }
-        if (!name || !thread_ring_hold(t, word, THREAD_RING_LOSS_OTHER))
+        if (!name ||
+            (!thread_ring_enter_at_once(t, word) && !thread_ring_hold(t, word, THREAD_RING_LOSS_OTHER)))
                 return;
-        key.name_bytes = strlen(name);
-        fiber = name_table_add(&key);
-        if (fiber && name_table_is_too_many(fiber))
-                fiber = &nameless;
+        fiber = find_fiber(t, name);
         if (fiber)
                 enter(t, fiber);
         thread_ring_let_go(t, word);
@@ -114,16 +168,18 @@ void hyprof_emit_fiber_leave(void)
                 client_self.other->fiber_leave();
                 return;
         }
-        if (!thread_ring_hold(t, word, THREAD_RING_LOSS_OTHER))
+        if (!thread_ring_enter_at_once(t, word) && !thread_ring_hold(t, word, THREAD_RING_LOSS_OTHER))
                 return;
         if (t->fiber) {
                 bool was_told = !t->is_astray;
+
+                uint64_t kept_bytes = was_told ? bytes_for(t->zone_top) : 0;
 
                 keep_zones(t);
                 t->fiber = NULL;
                 t->is_astray = false;
                 t->zone_top = t->own_zone_top;
-                t->limit_bytes = 0; /* unknown: there is more room now */
+                t->limit_bytes += kept_bytes; /* if it was unknown, it is still too low */
                 if (was_told)
                         put_leave(t);
         }

@@ -19,6 +19,23 @@ static void put(struct thread_ring *t, const char *text, size_t text_bytes, uint
                              });
 }
 
+static inline bool is_short(struct thread_ring *t, size_t text_bytes)
+{
+        return text_bytes <= thread_ring_text_max(t) - CLIENT_ABI_WORD_BYTES &&
+               thread_ring_has_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES +
+                                               thread_ring_whole_words(text_bytes));
+}
+
+/* The usual case, for which there is room. */
+static inline void put_short(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head)
+{
+        thread_ring_put_event(t, ticks_read(client_self.clock_kind), CLIENT_ABI_EVENT_MESSAGE,
+                              (uint32_t)text_bytes);
+        thread_ring_put_word(t, head);
+        thread_ring_put_bytes(t, text, text_bytes);
+        thread_ring_publish(t);
+}
+
 WORD_EVENT_RARE bool emit_with_callstack(const char *text, size_t text_bytes, uint64_t head,
                                          struct callstack_origin from, uint32_t depth)
 {
@@ -51,7 +68,10 @@ void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severi
                 CLIENT_LINK_PASS_ON(message, text, text_bytes, severity, color, 0);
                 return;
         }
-        put(t, text, text_bytes, head, NULL);
+        if (CLIENT_LIKELY(text && is_short(t, text_bytes)))
+                put_short(t, text, text_bytes, head);
+        else
+                put(t, text, text_bytes, head, NULL);
         thread_ring_leave(t, word);
 }
 CLIENT_LINK_OWN(message);

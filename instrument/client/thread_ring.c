@@ -110,6 +110,7 @@ static bool take_slot(struct thread_ring *t)
                 t->track = i;
                 t->generation = client_self.generation;
                 ring_chunks_resume(t);
+                t->last_fiber = NULL;
                 t->head_bytes = slot->head_bytes & ~(uint64_t)(CLIENT_ABI_WORD_BYTES - 1);
                 t->limit_bytes = 0;
                 t->session = 0;
@@ -140,7 +141,7 @@ static bool begin_session(struct thread_ring *t, uint32_t session)
                                    THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES + name_room + group_room))
                 return false;
 
-        t->ticks_high = ~(uint32_t)(ticks >> 32); /* makes the next event write a TIME */
+        t->last_ticks = ~ticks; /* makes the next event write a TIME */
         thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_THREAD, 0);
         thread_ring_put_word(t, (uint32_t)syscall(SYS_gettid));
         if (t->name_bytes) {
@@ -276,10 +277,31 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
         return found;
 }
 
+/* The last @n bytes before @end, of more than a word; without a call of memcpy(), which takes longer than all else. */
+static uint64_t end_word(const uint8_t *end, size_t n)
+{
+        uint64_t word;
+
+        memcpy(&word, end - sizeof(word), sizeof(word));
+        return word >> (8 * (sizeof(word) - n));
+}
+
+/* 1 to 7 bytes. */
+static uint64_t short_word(const uint8_t *at, size_t n)
+{
+        uint32_t first, last;
+
+        if (n < sizeof(first))
+                return at[0] | (uint64_t)at[n / 2] << (8 * (n / 2)) | (uint64_t)at[n - 1] << (8 * (n - 1));
+        memcpy(&first, at, sizeof(first));
+        memcpy(&last, at + n - sizeof(last), sizeof(last));
+        return first | (uint64_t)last << (8 * (n - sizeof(last)));
+}
+
 void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n)
 {
         const uint8_t *at = data;
-        uint64_t last = 0;
+        size_t all = n;
 
         for (; n >= CLIENT_ABI_WORD_BYTES; n -= CLIENT_ABI_WORD_BYTES, at += CLIENT_ABI_WORD_BYTES) {
                 uint64_t word;
@@ -287,10 +309,8 @@ void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n)
                 memcpy(&word, at, sizeof(word));
                 thread_ring_put_word(t, word);
         }
-        if (n == 0)
-                return;
-        memcpy(&last, at, n);
-        thread_ring_put_word(t, last);
+        if (n > 0)
+                thread_ring_put_word(t, all > n ? end_word(at + n, n) : short_word(at, n));
 }
 
 /*

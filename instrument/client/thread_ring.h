@@ -67,17 +67,19 @@ struct name_entry;
 struct thread_ring {
         uint32_t state;       /* see above; shared with signal handlers of the thread */
         uint32_t zone_top;    /* handle of the innermost zone, see zone_handle.h: the fiber's if on one */
-        uint32_t ticks_high;  /* of the last TIME event */
         uint32_t session;     /* what the ring's last THREAD event opened; 0 = none */
+        uint64_t last_ticks;  /* of the last event; what is said about an open zone has no time of its own */
         uint64_t head_bytes;  /* ever written */
         uint64_t limit_bytes; /* the head may go up to this, see thread_ring.c; less is fine: then we look */
         uint64_t mask;        /* ring bytes - 1 */
         uint8_t *bytes;       /* the ring */
         struct client_abi_slot *slot; /* NULL = none taken */
 
-        struct name_entry *fiber; /* the thread runs as; NULL = it is itself */
-        uint32_t own_zone_top;    /* while on a fiber: of the thread's own zones */
-        bool is_astray;           /* the ring does not say yet which fiber it is */
+        struct name_entry *fiber;      /* the thread runs as; NULL = it is itself */
+        struct name_entry *last_fiber; /* that it entered last: programs often enter the same one again */
+        const char *last_fiber_name;   /* as it was called then */
+        uint32_t own_zone_top;         /* while on a fiber: of the thread's own zones */
+        bool is_astray;                /* the ring does not say yet which fiber it is */
         bool has_group;
         int32_t group; /* repeated at the begin of each session, like the name */
 
@@ -185,10 +187,9 @@ static inline uint64_t thread_ring_pack(uint64_t ticks_low, uint32_t argument, e
 static inline void thread_ring_put_event(struct thread_ring *t, uint64_t ticks, enum client_abi_event event,
                                          uint32_t argument)
 {
-        if (CLIENT_UNLIKELY(ticks >> 32 != t->ticks_high)) {
-                t->ticks_high = (uint32_t)(ticks >> 32);
-                thread_ring_put_word(t, thread_ring_pack(t->ticks_high, 0, CLIENT_ABI_EVENT_TIME));
-        }
+        if (CLIENT_UNLIKELY((ticks ^ t->last_ticks) >> 32 != 0))
+                thread_ring_put_word(t, thread_ring_pack(ticks >> 32, 0, CLIENT_ABI_EVENT_TIME));
+        t->last_ticks = ticks;
         thread_ring_put_word(t, thread_ring_pack(ticks, argument, event));
 }
 

@@ -214,7 +214,7 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
         if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + n_bytes))
                 return;
         if (is_short || blob_area_put(&part, &text_bytes, 1, &at, &blob_bytes)) {
-                uint64_t ticks = ticks_read(client_self.clock_kind);
+                uint64_t ticks = t->last_ticks;
 
                 put_zone_at(t, ticks, zone);
                 if (is_short) {
@@ -228,8 +228,34 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
         thread_ring_leave(t, word);
 }
 
+/*
+ * The usual case: a short text for the innermost zone of a thread that is in step.  False = it is another one.  A copy of
+ * the library without a region is never in step.
+ */
+static inline bool emit_text_at_once(hyprof_zone zone, enum client_abi_event event, const char *text,
+                                     size_t text_bytes)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+
+        if (CLIENT_UNLIKELY(!text || zone != t->zone_top || !thread_ring_enter_at_once(t, word)))
+                return false;
+        if (CLIENT_UNLIKELY(text_bytes > thread_ring_text_max(t) ||
+                            !thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES +
+                                                             thread_ring_whole_words(text_bytes)))) {
+                thread_ring_leave(t, word);
+                return false; /* looks again, and counts what is lost */
+        }
+        put_text(t, t->last_ticks, event, text, text_bytes);
+        thread_ring_publish(t);
+        thread_ring_leave(t, word);
+        return true;
+}
+
 void hyprof_emit_zone_text(hyprof_zone zone, const char *text, size_t text_bytes)
 {
+        if (CLIENT_LIKELY(emit_text_at_once(zone, CLIENT_ABI_EVENT_ZONE_TEXT, text, text_bytes)))
+                return;
         if (client_self.other)
                 client_self.other->zone_text(zone, text, text_bytes);
         else
@@ -239,6 +265,8 @@ CLIENT_LINK_OWN(zone_text);
 
 void hyprof_emit_zone_name(hyprof_zone zone, const char *name, size_t name_bytes)
 {
+        if (CLIENT_LIKELY(emit_text_at_once(zone, CLIENT_ABI_EVENT_ZONE_NAME, name, name_bytes)))
+                return;
         if (client_self.other)
                 client_self.other->zone_name(zone, name, name_bytes);
         else
@@ -246,23 +274,35 @@ void hyprof_emit_zone_name(hyprof_zone zone, const char *name, size_t name_bytes
 }
 CLIENT_LINK_OWN(zone_name);
 
+static void put_value(struct thread_ring *t, hyprof_zone zone, int64_t value)
+{
+        put_zone_at(t, t->last_ticks, zone);
+        thread_ring_put_event(t, t->last_ticks, CLIENT_ABI_EVENT_ZONE_VALUE, 0);
+        thread_ring_put_word(t, (uint64_t)value);
+        thread_ring_publish(t);
+}
+
 void hyprof_emit_zone_value(hyprof_zone zone, int64_t value)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
-        uint64_t ticks;
 
+        if (CLIENT_LIKELY(zone == t->zone_top && thread_ring_enter_at_once(t, word))) {
+                if (CLIENT_LIKELY(
+                            thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES)))
+                        put_value(t, zone, value);
+                else
+                        thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
+                thread_ring_leave(t, word);
+                return;
+        }
         if (client_self.other) {
                 client_self.other->zone_value(zone, value);
                 return;
         }
         if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES))
                 return;
-        ticks = ticks_read(client_self.clock_kind);
-        put_zone_at(t, ticks, zone);
-        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_VALUE, 0);
-        thread_ring_put_word(t, (uint64_t)value);
-        thread_ring_publish(t);
+        put_value(t, zone, value);
         thread_ring_leave(t, word);
 }
 CLIENT_LINK_OWN(zone_value);
@@ -271,7 +311,6 @@ void hyprof_emit_zone_color(hyprof_zone zone, uint32_t color)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
-        uint64_t ticks;
 
         if (client_self.other) {
                 client_self.other->zone_color(zone, color);
@@ -279,9 +318,8 @@ void hyprof_emit_zone_color(hyprof_zone zone, uint32_t color)
         }
         if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES))
                 return;
-        ticks = ticks_read(client_self.clock_kind);
-        put_zone_at(t, ticks, zone);
-        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_COLOR, color & CLIENT_ABI_ARG_MAX);
+        put_zone_at(t, t->last_ticks, zone);
+        thread_ring_put_event(t, t->last_ticks, CLIENT_ABI_EVENT_ZONE_COLOR, color & CLIENT_ABI_ARG_MAX);
         thread_ring_publish(t);
         thread_ring_leave(t, word);
 }

@@ -125,6 +125,37 @@ void alloc_and_free(int i)
         TracyFree(address);
 }
 
+void zone_with_text(int)
+{
+        ZoneScopedN("with text");
+        ZoneText("twenty bytes of text", 20);
+}
+
+void zone_with_value(int i)
+{
+        ZoneScopedN("with value");
+        ZoneValue(uint64_t(i));
+}
+
+void zone_transient(int)
+{
+        ZoneTransientN(transient, "transient", true);
+        __asm__ volatile("");
+}
+
+void message_literal(int)
+{
+        TracyMessageL("a message");
+}
+
+void fiber_enter_and_leave(int)
+{
+#ifdef TRACY_FIBERS
+        TracyFiberEnter("one fiber");
+        TracyFiberLeave;
+#endif
+}
+
 std::mutex bare_mutex;
 TracyLockable(std::mutex, measured_mutex);
 
@@ -192,6 +223,11 @@ int main(int argc, char **argv)
                 { "zone_two_threads", false, [] { return two_threads(false); }, {} },
                 { "zone_while_fibers", true, [] { return two_threads(true); }, {} },
                 { "alloc_and_free", false, [] { return measure(alloc_and_free); }, {} },
+                { "zone_with_text", true, [] { return measure(zone_with_text); }, {} },
+                { "zone_with_value", true, [] { return measure(zone_with_value); }, {} },
+                { "zone_transient", true, [] { return measure(zone_transient); }, {} },
+                { "message_literal", true, [] { return measure(message_literal); }, {} },
+                { "fiber_enter_and_leave", true, [] { return measure(fiber_enter_and_leave); }, {} },
                 { "mutex_bare", false, [] { return measure(lock_bare); }, {} },
                 { "mutex_instrumented", false, [] { return measure(lock_instrumented); }, {} },
                 { "recursion", true, [] { return measure([](int) { recurse(DEPTH); }); }, {} },

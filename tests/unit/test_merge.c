@@ -520,7 +520,7 @@ START_TEST(test_future_is_not_believed)
         {
                 HYPROF_ZONE("before");
         }
-        high = thread_ring_self.ticks_high;
+        high = (uint32_t)(thread_ring_self.last_ticks >> 32);
         scribble(high + 100000, CLIENT_ABI_EVENT_TIME);
         for (int i = 0; i < 3; i++)
                 scribble(0, CLIENT_ABI_EVENT_FRAME_MARK);
