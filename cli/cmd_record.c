@@ -23,6 +23,7 @@
 #include "sampler/privileges.h"
 #include "sampler/recorder.h"
 #include "sampler/recording_facts.h"
+#include "sampler/spare_memory.h"
 #include "symbolize/image_spool.h"
 #include "symbolize/index_cache.h"
 #include "symbolize/kernel_symbols.h"
@@ -43,7 +44,8 @@
 #include <unistd.h>
 
 /* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
-#define TABLE_ROWS_MAX (UINT32_C(1) << 22)
+#define TABLE_ROWS_MAX   (UINT32_C(1) << 22)
+#define LOST_EVENT_BYTES 32 /* of memory that an event takes which a program dropped; most take 16 */
 
 /* Everything that one recording owns. */
 struct work {
@@ -107,15 +109,17 @@ static void print_summary(const struct record_options *options, const struct rec
 {
         const struct recorder_progress *p = &result->progress;
         const struct event_request *events = &options->events;
-        char rate[40] = "";
+        char rate[40] = "", samples[sizeof(result->event_names) + sizeof(rate) + 40] = "";
 
         if (result->has_rate && events->rate_hz)
                 (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
         else if (result->has_rate)
                 (void)snprintf(rate, sizeof(rate), " one in %" PRIu64, events->period);
-        complain("wrote %s (%s): %s, %s samples of %s%s, %s zones, %s lost; sampler used %.1f%% of one core",
-                 options->path, text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text,
-                 text_number_count(p->n_samples).text, result->event_names, rate,
+        if (!events->no_samples)
+                (void)snprintf(samples, sizeof(samples), "%s samples of %s%s, ",
+                               text_number_count(p->n_samples).text, result->event_names, rate);
+        complain("wrote %s (%s): %s, %s%s zones, %s lost; sampler used %.1f%% of one core", options->path,
+                 text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
                  text_number_count(p->n_zones).text, text_number_count(p->n_lost).text,
                  p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0);
         if (isatty(STDERR_FILENO))
@@ -147,8 +151,21 @@ static void note_no_kernel(const struct record_options *options, const struct pe
                 complain_try("%s", refusal.remedy);
 }
 
+/* A size that would have held all that was lost as well, if it was the program's: a zone takes 16 bytes, other events more. */
+static uint64_t sufficient_ring_bytes(const struct record_options *options, uint64_t n_lost)
+{
+        uint64_t bytes = UINT64_C(1) << 24, needed;
+        struct spare_memory spare;
+
+        spare_memory_init(&spare, options->client_ring_bytes);
+        needed = spare_memory_of_process(&spare, 0) + n_lost * LOST_EVENT_BYTES;
+        while (bytes < needed && bytes < SPARE_MEMORY_BYTES_MAX)
+                bytes *= 2;
+        return bytes < SPARE_MEMORY_BYTES_MAX ? bytes : SPARE_MEMORY_BYTES_MAX;
+}
+
 /* From one in a hundred on it changes what reports say: they tell what it was. */
-static void warn_of_losses(const struct recorder_progress *p)
+static void warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
 {
         uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
 
@@ -156,7 +173,9 @@ static void warn_of_losses(const struct recorder_progress *p)
                 return;
         complain("warning: %s events were lost (%.1f%%); hyprof report says which",
                  text_number_count(p->n_lost).text, 100.0 * (double)p->n_lost / (double)n_all);
-        complain_try("hyprof record with a lower -F, or with --client-ring 4M if they are the program's");
+        complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
+                     "M if they are the program's",
+                     sufficient_ring_bytes(options, p->n_lost) >> 20);
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */
@@ -273,7 +292,7 @@ static int run_recorder(struct work *w, struct error *err)
                             .spool = options->no_symbolize ? NULL : &w->spool },
                 .keep_stacks = options->keep_stacks,
                 .off_cpu = options->off_cpu,
-                .no_switches = options->no_switches,
+                .no_switches = options->no_switches || options->events.no_samples,
                 .command_as_root = options->as_root,
                 .families = options->families ? options->families | CLIENT_ABI_FAMILY_ALWAYS
                                               : CLIENT_ABI_FAMILIES,
@@ -318,7 +337,7 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
                 rate_limit_check(w->options, result->access.max_sample_hz);
         if (code == 0 && !w->options->quiet) {
                 note_no_kernel(w->options, &result->access);
-                warn_of_losses(&result->progress);
+                warn_of_losses(w->options, &result->progress);
                 print_summary(w->options, result, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
                         ring_record_print_summary(&w->ring, &result->flight);

@@ -46,6 +46,7 @@ enum {
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
         LETTER_NO_SWITCHES,
+        LETTER_NO_SAMPLING,
         LETTER_NO_CSWITCH,
         LETTER_CGROUP,
         LETTER_NO_CHILDREN,
@@ -102,6 +103,9 @@ static const struct option_row option_rows[] = {
         { LETTER_OFF_CPU, "off-cpu", NULL, "what threads wait for, where, and who wakes them" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
           "leave out when threads ran: cheaper where they switch very often" },
+        { LETTER_NO_SAMPLING, "no-sampling", NULL,
+          "record what the program reports alone, its zones, messages and so on, at undisturbed times: no "
+          "samples, and not when threads ran" },
         { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, as others call it" },
         { 'p', "pid", "PID[,...]",
           "record processes that run already, with their children; until they end, or as long as COMMAND "
@@ -353,6 +357,8 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->keep_stacks;
         case LETTER_OFF_CPU:
                 return &options->off_cpu;
+        case LETTER_NO_SAMPLING:
+                return &options->events.no_samples;
         case LETTER_NO_SWITCHES:
         case LETTER_NO_CSWITCH:
                 return &options->no_switches;
@@ -467,6 +473,10 @@ static int check(const struct record_options *options)
                 wrong = "one of -p and -t, -a, and --cgroup";
         else if (options->off_cpu && options->no_switches)
                 wrong = "--off-cpu needs the switches that --no-switches leaves out";
+        else if (options->off_cpu && options->events.no_samples)
+                wrong = "--off-cpu needs the switches that --no-sampling leaves out";
+        else if (options->events.no_samples && options->events.n_specs > 0)
+                wrong = "--no-sampling leaves out the events that -e names";
         else if (options->keep_stacks && options->unwinder.mode == STACK_UNWINDER_FP)
                 wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
         else if (options->embed_source && options->no_symbolize)

@@ -279,8 +279,8 @@ int event_request_complete(struct event_request *request, bool has_hardware, boo
 {
         int r = 0;
 
-        *ret_fallback = request->n_specs == 0 && !has_hardware;
-        if (request->n_specs == 0)
+        *ret_fallback = request->n_specs == 0 && !has_hardware && !request->no_samples;
+        if (request->n_specs == 0 && !request->no_samples)
                 r = event_request_add(request, has_hardware ? "cycles" : "cpu-clock", err);
         for (size_t i = 0; r == 0 && request->wants_totals && i < N_STAT; i++)
                 if (has_hardware || !stat_events[i].is_hardware)

@@ -25,6 +25,7 @@ struct event_request {
         uint64_t period;                   /* -c: a sample every so many; 0 = by @rate_hz */
         bool rate_is_default;              /* nobody asked for it: of tracepoints each one is taken */
         bool wants_totals;                 /* --stat */
+        bool no_samples;                   /* --no-sampling: there is no default event */
         const struct event_places *places; /* borrowed: where events are looked up; NULL = the real places */
 };
 
@@ -40,6 +41,7 @@ int event_request_add(struct event_request *request, const char *list, struct er
 
 /*
  * event_request_complete() - what was not asked for: the default event, and with --stat those of `perf stat`
+ * With `no_samples` nothing is added but those of --stat, and they only count.
  * @has_hardware:  there is a cycle counter
  * @ret_fallback:  cycles were the default and are not there
  */

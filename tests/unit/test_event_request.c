@@ -227,6 +227,24 @@ START_TEST(test_complete)
 }
 END_TEST
 
+/* Nothing is sampled then; what --stat adds only counts. */
+START_TEST(test_complete_without_samples)
+{
+        struct event_request request = { .no_samples = true };
+        struct error err = ERROR_NONE;
+        bool fallback = true;
+
+        ck_assert_int_eq(event_request_complete(&request, false, &fallback, &err), 0);
+        ck_assert_uint_eq(request.n_specs, 0);
+        ck_assert(!fallback);
+        request.wants_totals = true;
+        ck_assert_int_eq(event_request_complete(&request, false, &fallback, &err), 0);
+        ck_assert_uint_gt(request.n_specs, 0);
+        for (size_t i = 0; i < request.n_specs; i++)
+                ck_assert(request.specs[i].only_counts);
+}
+END_TEST
+
 START_TEST(test_complete_hybrid)
 {
         struct fixture f;
@@ -302,6 +320,7 @@ int main(void)
         tcase_add_test(tc, test_hybrid_groups);
         tcase_add_test(tc, test_leader_on_some_cpus);
         tcase_add_loop_test(tc, test_complete, 0, N_CASES(completions));
+        tcase_add_test(tc, test_complete_without_samples);
         tcase_add_test(tc, test_complete_hybrid);
         tcase_add_test(tc, test_leave_kernel);
         tcase_add_loop_test(tc, test_only_in_kernel, 0, 4);
