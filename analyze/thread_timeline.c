@@ -10,9 +10,10 @@
 
 struct open_zone {
         uint64_t begin_ns;
-        uint64_t children_ns; /* of the zones directly inside that are over */
-        uint64_t ran_ns;      /* by the thread until it began */
-        uint64_t around;      /* bit `location % 64` is set for every zone around it */
+        uint64_t children_ns;  /* of the zones directly inside that are over */
+        uint64_t ran_ns;       /* by the thread until it began */
+        uint64_t n_interrupts; /* the same: by then */
+        uint64_t around;       /* bit `location % 64` is set for every zone around it */
         uint32_t location;
         uint32_t path; /* see thread_timeline_find_path(); 0 = nobody has asked yet */
         uint32_t states[THREAD_TIMELINE_PATTERNS];
@@ -61,6 +62,7 @@ int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t time_ns, uint
         *zone = (struct open_zone){
                 .begin_ns = time_ns,
                 .ran_ns = thread_timeline_ran_until(t, time_ns),
+                .n_interrupts = t->n_interrupts,
                 .location = location,
         };
         if (t->n_open != 0)
@@ -93,6 +95,7 @@ static void pop_zone(struct thread_timeline *t, uint64_t time_ns, bool closed, s
                 .end_ns = time_ns,
                 .self_ns = elapsed(zone->children_ns, duration_ns),
                 .on_cpu_ns = elapsed(zone->ran_ns, thread_timeline_ran_until(t, time_ns)),
+                .n_samples = t->n_interrupts - zone->n_interrupts,
                 .location = zone->location,
                 .depth = t->n_open - 1,
                 .path = zone->path,

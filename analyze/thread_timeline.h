@@ -60,8 +60,9 @@ struct thread_timeline {
         uint64_t n_switches;   /* in and out */
         uint64_t n_lost;       /* switches that there must have been between two others */
         uint64_t n_samples;
-        uint32_t name;        /* string: the last one it was given; 0 = none */
-        uint32_t name_before; /* the one before that, which was another; 0 = none */
+        uint64_t n_interrupts; /* the same without what was read with the sample of another event */
+        uint32_t name;         /* string: the last one it was given; 0 = none */
+        uint32_t name_before;  /* the one before that, which was another; 0 = none */
 };
 
 /* Zero-initialised is a thread without events. */

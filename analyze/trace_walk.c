@@ -411,6 +411,7 @@ static int walk_sample(struct trace_walk *w, struct walked_thread *thread, const
 
         see_cpu(w, thread, event->sample.cpu, event->time_ns);
         thread->timeline.n_samples++;
+        thread->timeline.n_interrupts += row->mode != TRACE_SAMPLE_MODE_WITH_LEADER;
         if (!is_sample_wanted(w, thread, event))
                 return 0;
         thread->n_samples += row->mode != TRACE_SAMPLE_MODE_WITH_LEADER;

@@ -28,6 +28,8 @@ struct zone_instance {
         uint64_t begin_ns, end_ns;
         uint64_t self_ns;   /* without the zones directly inside */
         uint64_t on_cpu_ns; /* of its duration; meaningless without context switches */
+        uint64_t
+                n_samples; /* that interrupted its thread meanwhile, filtered or not: what sampling cost it */
         uint32_t location;
         uint32_t depth; /* 0 = outermost on its thread */
         uint32_t path;  /* of struct zone_paths, with itself; 0 = nobody asked for it */

@@ -17,7 +17,7 @@
 
 struct seen {
         uint32_t n_begun, n_zones, n_samples, n_waits, n_messages;
-        uint64_t zone_ns, self_ns, on_cpu_ns, wait_ns;
+        uint64_t zone_ns, self_ns, on_cpu_ns, zone_samples, wait_ns;
         uint64_t delay_ns;
         uint32_t last_path;
         char words[64];
@@ -42,6 +42,7 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
         seen->zone_ns += zone_instance_duration_ns(zone);
         seen->self_ns += zone->self_ns;
         seen->on_cpu_ns += zone->on_cpu_ns;
+        seen->zone_samples += zone->n_samples;
         seen->last_path = zone->path;
         if (words)
                 (void)snprintf(seen->words, sizeof(seen->words), "%.*s|%.*s", (int)words->name.used_bytes,
@@ -206,6 +207,7 @@ START_TEST(test_everything)
         ck_assert_uint_eq(seen.self_ns, 5000 + 3000 + 6000);
         ck_assert_uint_eq(seen.on_cpu_ns, 7000 + 2000 + 6000);
         ck_assert_uint_eq(seen.n_samples, 5);
+        ck_assert_uint_eq(seen.zone_samples, 3 + 2 + 1); /* with those of the zones inside */
         ck_assert_uint_eq(seen.n_waits, 1);
         ck_assert_uint_eq(seen.wait_ns, 1000);
         ck_assert_uint_eq(seen.delay_ns, 200);
