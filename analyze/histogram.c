@@ -9,9 +9,11 @@
 #define GROUP_BITS    6
 #define GROUP_BUCKETS (UINT32_C(1) << GROUP_BITS) /* a group is a power of two; group 0 is 0 .. 63 */
 
+_Static_assert(HISTOGRAM_BUCKETS == (64 - GROUP_BITS + 1) << GROUP_BITS, "bucket of UINT64_MAX");
+
 #define LISTED_MAX 64 /* numbers, before there are buckets: no more room than one group has */
 
-static uint32_t bucket_of(uint64_t value)
+uint32_t histogram_bucket_of(uint64_t value)
 {
         uint32_t shift;
 
@@ -22,7 +24,7 @@ static uint32_t bucket_of(uint64_t value)
         return (shift << GROUP_BITS) + (uint32_t)(value >> shift);
 }
 
-static uint64_t middle_of(uint32_t bucket)
+uint64_t histogram_bucket_middle(uint32_t bucket)
 {
         uint32_t group = bucket >> GROUP_BITS;
         uint64_t lowest;
@@ -86,7 +88,7 @@ static int sort_into_buckets(struct histogram *h)
         struct histogram buckets = { .n_values = 0 };
 
         for (uint64_t i = 0; i < h->n_values; i++) {
-                uint32_t bucket = bucket_of(h->counts[i]);
+                uint32_t bucket = histogram_bucket_of(h->counts[i]);
 
                 if (bucket - buckets.first_bucket >= buckets.n_buckets && grow(&buckets, bucket) < 0) {
                         histogram_deinit(&buckets);
@@ -104,7 +106,7 @@ static int sort_into_buckets(struct histogram *h)
 /* Counts a number that has no bucket. */
 static int add_beside(struct histogram *h, uint64_t value)
 {
-        uint32_t bucket = bucket_of(value);
+        uint32_t bucket = histogram_bucket_of(value);
         int r = 0;
 
         if (h->n_buckets == 0 && h->n_values < LISTED_MAX)
@@ -120,7 +122,7 @@ static int add_beside(struct histogram *h, uint64_t value)
 
 int histogram_add(struct histogram *h, uint64_t value)
 {
-        uint32_t bucket = bucket_of(value);
+        uint32_t bucket = histogram_bucket_of(value);
 
         /* One comparison for both ends: below the first bucket the difference wraps around. */
         if (bucket - h->first_bucket < h->n_buckets) {
@@ -180,7 +182,7 @@ uint64_t histogram_quantile(const struct histogram *h, double share)
                 n_seen += h->counts[i];
                 if (n_seen < rank)
                         continue;
-                middle = middle_of(h->first_bucket + i);
+                middle = histogram_bucket_middle(h->first_bucket + i);
                 if (middle < h->smallest)
                         return h->smallest;
                 return middle < h->largest ? middle : h->largest;
@@ -201,7 +203,18 @@ uint64_t histogram_count_below(const struct histogram *h, uint64_t value)
                         n += h->counts[i] < value;
                 return n;
         }
-        for (uint32_t i = 0; i < h->n_buckets && middle_of(h->first_bucket + i) < value; i++)
+        for (uint32_t i = 0; i < h->n_buckets && histogram_bucket_middle(h->first_bucket + i) < value; i++)
                 n += h->counts[i];
         return n;
+}
+
+bool histogram_get(const struct histogram *h, uint32_t i, uint64_t *ret_value, uint64_t *ret_n)
+{
+        bool is_list = h->n_buckets == 0;
+
+        if (i >= (is_list ? h->n_values : h->n_buckets))
+                return false;
+        *ret_value = is_list ? h->counts[i] : histogram_bucket_middle(h->first_bucket + i);
+        *ret_n = is_list ? 1 : h->counts[i];
+        return true;
 }

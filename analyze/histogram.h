@@ -16,7 +16,11 @@
 #ifndef ANALYZE_HISTOGRAM_H
 #define ANALYZE_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Buckets of all numbers together. */
+#define HISTOGRAM_BUCKETS 3776
 
 struct histogram {
         uint64_t n_values;
@@ -40,5 +44,12 @@ uint64_t histogram_quantile(const struct histogram *h, double share);
 
 /* How many numbers are below @value, to the accuracy of the buckets. */
 uint64_t histogram_count_below(const struct histogram *h, uint64_t value);
+
+/* The number of the bucket of a number, below HISTOGRAM_BUCKETS, and the middle of that bucket. */
+uint32_t histogram_bucket_of(uint64_t value);
+uint64_t histogram_bucket_middle(uint32_t bucket);
+
+/* What is in it, one after the other for @i = 0, 1 ..: a number and how often it is there, which may be 0.  False at the end. */
+bool histogram_get(const struct histogram *h, uint32_t i, uint64_t *ret_value, uint64_t *ret_n);
 
 #endif /* ANALYZE_HISTOGRAM_H */

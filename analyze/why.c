@@ -14,13 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPICAL_LOW  0.25
-#define TYPICAL_HIGH 0.75
 /* Of the room for instances: how many a hash chooses is not exact. */
 #define KEEP_FILL 0.9
-
-#define ANSWER_HIGH_MIN   0.05 /* share of the extra time */
-#define ANSWER_MEDIUM_MIN 0.25
+/* Others had the CPU for so much of what the slowest take longer: then instances are ranked without that time. */
+#define MACHINE_DOMINATES 0.25
 
 void why_deinit(struct why *w)
 {
@@ -47,37 +44,57 @@ static double keep_of(double n)
         return fmin(KEEP_FILL * WHY_INSTANCES_MAX / fmax(n, 1), 1);
 }
 
-static void find_bounds(struct why *w)
+static int rank(struct why *w)
 {
-        struct why_durations *d = &w->survey.durations;
-        struct why_bounds *b = &w->collector.bounds;
-        double n = (double)d->all.n_values;
+        const struct why_durations *d = &w->survey.durations;
+        struct why_rank_request request = { .by = w->request.by,
+                                            .slowest = w->request.slowest,
+                                            .slower_than_ns = w->request.slower_than_ns };
+        int r;
 
-        b->low_ns = why_durations_quantile(d, TYPICAL_LOW);
-        b->high_ns = why_durations_quantile(d, TYPICAL_HIGH);
-        w->median_ns = why_durations_quantile(d, 0.5);
-        if (w->request.slower_than_ns != 0) {
-                b->slow_ns = w->request.slower_than_ns;
-                b->keep_slow = keep_of((double)w->survey.n_slower);
-        } else {
-                b->slow_ns = why_durations_slowest(d, w->request.slowest);
-                b->keep_slow = keep_of(n * w->request.slowest);
+        if (request.by == WHY_BY_AUTOMATIC)
+                request.by = WHY_BY_WALL;
+        r = why_durations_rank(d, &request, &w->cost, &w->rank);
+        w->machine_share = w->rank.machine_share;
+        /* A limit in time is one of wall time, unless something else is asked for. */
+        if (r == 0 && w->request.by == WHY_BY_AUTOMATIC && w->request.slower_than_ns == 0 &&
+            w->machine_share >= MACHINE_DOMINATES) {
+                request.by = WHY_BY_OWN;
+                r = why_durations_rank(d, &request, &w->cost, &w->rank);
         }
-        /* What takes as long as the typical ones is not slow: then there is nothing to compare. */
-        if (b->slow_ns <= b->high_ns && w->request.slower_than_ns == 0)
-                b->slow_ns = b->high_ns + 1;
-        b->keep_typical = keep_of(n * (TYPICAL_HIGH - TYPICAL_LOW));
+        w->by = request.by;
+        return r;
+}
+
+static int find_bounds(struct why *w)
+{
+        const struct why_durations *d = &w->survey.durations;
+        struct why_bounds *b = &w->collector.bounds;
+        int r = why_durations_learn(d, &w->cost);
+
+        if (r == 0)
+                r = rank(w);
+        if (r < 0)
+                return r;
+        b->by = w->by;
+        b->cost = w->cost;
+        b->slow_ns = w->rank.slow_ns;
+        b->slow_sampled_ns = w->rank.slow_sampled_ns;
+        b->keep_slow = keep_of(fmin(w->rank.n_slow, (double)d->n_evident));
+        b->keep_typical = keep_of((double)d->n_evident);
+        return 0;
 }
 
 static int take_passes(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
                        struct error *err)
 {
         struct why_collector *c = &w->collector;
-        int r = why_survey_take(&w->survey, trace, filter, &w->pattern, w->request.slower_than_ns, err);
+        int r = why_survey_take(&w->survey, trace, filter, &w->pattern, err);
 
         if (r < 0)
                 return r;
-        find_bounds(w);
+        if (find_bounds(w) < 0)
+                return error_set(err, -ENOMEM, "ranking the zones: out of memory");
         c->pattern = &w->pattern;
         c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
         c->has_switches = w->survey.n_switches != 0;
@@ -91,30 +108,44 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
 
 /* ------------------------------------------------------------------ sums */
 
+static void add_bare(struct why *w, enum why_group group)
+{
+        const struct why_bare *bare = &w->collector.bare[group];
+
+        w->groups[group] = bare->sum;
+        w->on_cpu_ns[group] = bare->on_cpu_ns;
+}
+
+static void add_instance(struct why *w, const struct why_instance *instance)
+{
+        enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
+        double duration = (double)instance->duration_ns;
+        const struct trace_thread *thread = trace_dictionary_row(w->dictionary, TRACE_TABLE_THREADS,
+                                                                 instance->thread);
+
+        w->groups[group].n++;
+        w->groups[group].duration += duration;
+        w->groups[group].duration2 += duration * duration;
+        w->are_fibers |= thread->kind == TRACE_THREAD_FIBER;
+        w->n_samples[group] += instance->n_samples;
+        w->weight[group] += (double)instance->weight;
+        w->on_cpu_ns[group] += (double)instance->on_cpu_ns;
+        w->n_moves[group] += (double)instance->n_moves;
+}
+
 static void add_groups(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
-        const struct trace_thread *thread;
-        double weight = 0, on_cpu = 0;
+        double weight, on_cpu;
 
-        for (size_t i = 0; i < s->n_items; i++) {
-                const struct why_instance *instance = &s->items[i];
-                int group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
-                double duration = (double)instance->duration_ns;
-
-                w->groups[group].n++;
-                w->groups[group].duration += duration;
-                w->groups[group].duration2 += duration * duration;
-                thread = trace_dictionary_row(w->dictionary, TRACE_TABLE_THREADS, instance->thread);
-                w->are_fibers |= thread->kind == TRACE_THREAD_FIBER;
-                w->n_samples[group] += instance->n_samples;
-                w->on_cpu_ns[group] += (double)instance->on_cpu_ns;
-                w->n_moves[group] += (double)instance->n_moves;
-                weight += (double)instance->weight;
-                on_cpu += (double)instance->on_cpu_ns;
-        }
-        w->profile.ns_per_weight = weight > 0 ? on_cpu / weight : 0;
-        w->profile.unit_ns = on_cpu / fmax((double)(w->n_samples[0] + w->n_samples[1]), 1);
+        add_bare(w, WHY_TYPICAL);
+        add_bare(w, WHY_SLOW);
+        for (size_t i = 0; i < s->n_items; i++)
+                add_instance(w, &s->items[i]);
+        weight = w->weight[WHY_TYPICAL] + w->weight[WHY_SLOW];
+        on_cpu = w->on_cpu_ns[WHY_TYPICAL] + w->on_cpu_ns[WHY_SLOW];
+        w->ns_per_weight = weight > 0 ? on_cpu / weight : 0;
+        w->profile.unit = weight / fmax((double)(w->n_samples[0] + w->n_samples[1]), 1);
         for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
                 double n = fmax((double)w->groups[group].n, 1);
 
@@ -126,7 +157,14 @@ static void add_groups(struct why *w)
                               w->groups[WHY_TYPICAL].duration / (double)w->groups[WHY_TYPICAL].n;
 }
 
-/* The weight of clocks is time already: what it lacks of the time on the CPU nobody knows anything of. */
+bool why_compares_functions(const struct why *w)
+{
+        return w->n_samples[WHY_SLOW] >= WHY_SAMPLES_MIN && w->n_samples[WHY_TYPICAL] >= WHY_SAMPLES_MIN &&
+               w->groups[WHY_SLOW].n >= WHY_SLOW_MIN && w->groups[WHY_TYPICAL].n >= WHY_SLOW_MIN &&
+               w->by != WHY_BY_WAITING;
+}
+
+/* The weight of clocks is time already. */
 static void take_clock(struct why *w)
 {
         const struct trace_sample_event *event;
@@ -137,7 +175,7 @@ static void take_clock(struct why *w)
         event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, w->collector.event);
         unit = report_string_of(w->dictionary, event->unit);
         if (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0)
-                w->profile.ns_per_weight = 1;
+                w->ns_per_weight = 1;
 }
 
 static int name_places(struct why *w)
@@ -187,7 +225,7 @@ static void find_doing(struct why *w, struct why_holder *row, struct doing *sums
                 if (key->doing == WHY_HELD_WAIT)
                         sums[label].waiting_ns += ns;
                 else
-                        ns *= w->profile.ns_per_weight;
+                        ns *= w->ns_per_weight;
                 sums[label].ns += ns;
         }
         for (uint32_t label = 0; label <= n_labels; label++) {
@@ -304,6 +342,17 @@ static int list_wakers(struct why *w)
 
 /* ------------------------------------------------------------------ the answer */
 
+/* The time on a CPU of a mean instance, as its samples divide it. */
+static int build_tree(struct why *w)
+{
+        double ns_per_weight[2] = { 0, 0 };
+
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++)
+                if (w->weight[group] > 0 && why_compares_functions(w))
+                        ns_per_weight[group] = w->on_cpu_ns[group] / w->weight[group];
+        return why_tree_init(&w->tree, &w->profile, ns_per_weight);
+}
+
 static int explain(struct why *w)
 {
         int r = name_places(w);
@@ -315,7 +364,7 @@ static int explain(struct why *w)
                 return r;
         add_groups(w);
         take_clock(w);
-        if (w->n_samples[WHY_SLOW] >= WHY_SAMPLES_MIN && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN)
+        if (why_compares_functions(w))
                 r = why_profile_find(&w->profile);
         if (r == 0)
                 r = why_causes_find_parts(w);
@@ -323,7 +372,7 @@ static int explain(struct why *w)
                 r = why_causes_find(w);
         if (r == 0) {
                 w->links = why_links_of(w);
-                r = why_tree_init(&w->tree, &w->profile, w->groups);
+                r = build_tree(w);
         }
         if (r == 0)
                 r = list_holders(w);
@@ -345,17 +394,12 @@ int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filte
         return r < 0 ? error_set(err, r, "comparing the zones: out of memory") : 0;
 }
 
+/* The causes are in that order: if one is good enough, it is the first. */
 const struct why_cause *why_find_answer(const struct why *w)
 {
-        const struct why_cause *cause = w->causes;
-
-        if (w->n_causes == 0 || !(w->extra_ns > 0) || !why_cause_is_own(cause->kind))
+        if (w->n_causes == 0 || !(w->extra_ns > 0) || w->causes[0].confidence < WHY_CONFIDENCE_MEDIUM)
                 return NULL;
-        if (cause->confidence == WHY_CONFIDENCE_HIGH && cause->share.value >= ANSWER_HIGH_MIN)
-                return cause;
-        if (cause->confidence == WHY_CONFIDENCE_MEDIUM && cause->share.value >= ANSWER_MEDIUM_MIN)
-                return cause;
-        return NULL;
+        return w->causes;
 }
 
 const struct why_cause *why_find_largest(const struct why *w)

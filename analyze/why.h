@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why.h - why the slow instances of a zone take longer than the typical ones
+ * analyze/why.h - why the slow instances of a zone take longer than the others
  *
  * Way of the data:  loaded_trace -> why_survey -> why_collector -> why_holders -> [why] -> why_view
  *
  * Three passes at most: durations, evidence, and if locks were waited for their
- * holders.  The extra time is the mean of the slow instances' durations less the
- * mean of the typical ones'; causes are disjoint parts of it.  docs/why.md says how
- * each number is computed.  Not thread-safe.
+ * holders.  Slow instances are compared with all others.  The extra time is the mean
+ * of the slow instances' durations, without what samples cost, less the mean of the
+ * others'; causes are disjoint parts of it.  docs/why.md says how each number is
+ * computed.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_H
 #define ANALYZE_WHY_H
 
 #include "analyze/wait_places.h"
 #include "analyze/why_collector.h"
+#include "analyze/why_durations.h"
 #include "analyze/why_holders.h"
+#include "analyze/why_judge.h"
 #include "analyze/why_links.h"
 #include "analyze/why_profile.h"
 #include "analyze/why_survey.h"
@@ -29,9 +32,6 @@
 struct error;
 struct loaded_trace;
 struct trace_filter;
-
-#define WHY_SLOW_MIN    8  /* instances of a group below which nothing is concluded */
-#define WHY_SAMPLES_MIN 20 /* samples in slow instances below which nothing is said of functions */
 
 enum why_cause_kind {
         /* of the program */
@@ -48,15 +48,7 @@ enum why_cause_kind {
         WHY_CAUSE_DELAY,
         WHY_CAUSE_INTERRUPTS,
         WHY_CAUSE_SAME, /* running, in the same functions as typical instances; id: label of the most of it */
-        WHY_CAUSE_UNEXPLAINED, /* no sample, no wait */
-};
-
-enum why_confidence {
-        WHY_CONFIDENCE_NONE, /* not a cause of the program: measured, not judged */
-        WHY_CONFIDENCE_TOO_FEW,
-        WHY_CONFIDENCE_LOW,
-        WHY_CONFIDENCE_MEDIUM,
-        WHY_CONFIDENCE_HIGH,
+        WHY_CAUSE_UNEXPLAINED, /* no wait, and too few samples, or none */
 };
 
 struct why_cause {
@@ -65,6 +57,7 @@ struct why_cause {
         uint32_t id;
         uint32_t place; /* FUNCTION: label of the one that most of it is spent in; 0 = unknown */
         struct why_share share;
+        double own_low;             /* of the share of what is not the machine's, the lower end */
         double p;                   /* corrected for all that was looked at; 1 if not judged */
         uint64_t n_slow, n_typical; /* instances that have it */
         uint64_t n_times;           /* how often in slow ones: waits, samples */
@@ -101,6 +94,7 @@ struct why_request {
         double slowest;          /* share of the instances, unless slower_than_ns is given */
         uint64_t slower_than_ns; /* 0 = not given */
         uint32_t event;          /* whose samples count; 0 = chosen */
+        enum why_by by;          /* what instances are ranked by */
 };
 
 struct why {
@@ -113,14 +107,19 @@ struct why {
         struct wait_places places; /* its functions are the labels of everything here */
         struct why_profile profile;
         struct why_tree tree;
-        struct why_group_sum groups[2]; /* of the instances that are compared */
+        struct sample_cost cost;
+        struct why_rank rank;
+        enum why_by by;                 /* that they are ranked by, never WHY_BY_AUTOMATIC */
+        double machine_share;           /* of what the slowest by wall time take longer: others had the CPU */
+        struct why_group_sum groups[2]; /* of the instances that are compared: slow, and all others */
         uint64_t n_samples[2];
+        double weight[2];                /* of the samples */
+        double ns_per_weight;            /* of a sample, whichever the group */
         double on_cpu_ns[2], n_moves[2]; /* means */
         bool are_fibers; /* instances of fibers are among them: of what they wait for only that they do is known */
         double extra_ns;
         struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
-        uint64_t median_ns;
-        uint32_t *place_ids; /* heap; by id in collector.waits - 1 */
+        uint32_t *place_ids;                /* heap; by id in collector.waits - 1 */
         struct why_cause
                 *causes; /* heap; those of the program that are more than doubtful, then others, by share */
         size_t n_causes, causes_capacity;
@@ -149,6 +148,9 @@ const struct why_cause *why_find_answer(const struct why *w);
 
 /* The largest part of the extra time, whatever it is; NULL without any. */
 const struct why_cause *why_find_largest(const struct why *w);
+
+/* Whether both groups have samples enough to compare functions. */
+bool why_compares_functions(const struct why *w);
 
 /* Who held a lock the longest, who ended the most of waits; NULL if unknown. */
 const struct why_holder *why_find_holder(const struct why *w, uint32_t lock);

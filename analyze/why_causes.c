@@ -2,6 +2,7 @@
 #include "analyze/why_causes.h"
 
 #include "analyze/why.h"
+#include "analyze/why_judge.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 
@@ -9,18 +10,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define P_HIGH 0.01
-#define TIMES_UNIT \
-        0.1 /* instances: times are measured, not tossed; it only keeps a variance from being none */
-#define SHARE_LISTED     0.05 /* less stands among the others, however certain it is */
-#define P_MEDIUM         0.05
-#define SHARE_HIGH       0.2 /* of the extra time that is not the machine's, at the lower end of the interval */
-#define SAMPLES_MIN      10  /* of one cause, in slow instances */
-#define WITH_MIN         4   /* slow instances that have it */
+/* Of an instance: times are measured, not tossed; it only keeps a variance from being none. */
+#define TIMES_UNIT       0.1
 #define MOVED_OF_ALL_MIN 0.5 /* slow instances that were moved, at least */
 
 /* Things of the first tally, behind locks and places. */
-enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_SUSPENDED, THING_ON_CPU, N_THINGS };
+enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_SUSPENDED, N_THINGS };
 
 struct tallies {
         struct why_tally times; /* a part of the duration: locks, places, N_THINGS */
@@ -36,11 +31,32 @@ static enum why_group group_of(const struct why_instance *instance)
 
 /* ------------------------------------------------------------------ adding up */
 
+/* Whether a kind of time is part of that by which instances are ranked. */
+static bool is_ranked(const struct why *w, uint32_t kind)
+{
+        bool is_machine = kind == WHY_PREEMPTED || kind == WHY_DISPLACED || kind == WHY_DELAY;
+
+        switch (w->by) {
+        case WHY_BY_OWN:
+                return !is_machine;
+        case WHY_BY_ON_CPU:
+                return kind == WHY_SAMPLE;
+        case WHY_BY_WAITING:
+                return kind != WHY_SAMPLE && !is_machine;
+        case WHY_BY_WALL:
+        case WHY_BY_AUTOMATIC:
+                break;
+        }
+        return true;
+}
+
 static void add_row(struct why *w, struct tallies *t, enum why_group group, const struct why_row *row)
 {
         uint32_t first = t->n_locks + t->n_places;
         double amount = (double)row->amount;
 
+        if (!is_ranked(w, row->kind))
+                return;
         switch (row->kind) {
         case WHY_LOCK:
                 why_tally_add(&t->times, group, row->id - 1, amount, row->n);
@@ -67,21 +83,20 @@ static void add_row(struct why *w, struct tallies *t, enum why_group group, cons
                 why_tally_add(&t->times, group, first + THING_DELAY, amount, row->n);
                 break;
         case WHY_SAMPLE:
-                why_tally_add(&t->runs, group, w->profile.stacks[row->id], amount * w->profile.ns_per_weight,
-                              row->n);
+                why_tally_add(&t->runs, group, w->profile.stacks[row->id], amount, row->n);
                 break;
         default:
                 break;
         }
 }
 
-/* When others had the CPU. */
-static double machine_ns(const struct tallies *t, const struct why_instances *s,
-                         const struct why_instance *instance)
+/* When others had the CPU, if that is part of its duration. */
+static double machine_ns(const struct why *w, const struct tallies *t, const struct why_instance *instance)
 {
+        const struct why_instances *s = &w->collector.instances;
         double ns = 0;
 
-        for (size_t k = 0; k < instance->n_rows; k++) {
+        for (size_t k = 0; k < instance->n_rows && w->by == WHY_BY_WALL; k++) {
                 const struct why_row *row = &s->rows[instance->first_row + k];
 
                 if (row->kind == WHY_PREEMPTED || row->kind == WHY_DELAY ||
@@ -95,29 +110,32 @@ static void add_up(struct why *w, struct tallies *t)
 {
         const struct why_instances *s = &w->collector.instances;
 
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
+                const struct why_group_sum *bare = &w->collector.bare[group].sum;
+
+                w->own_groups[group] = *bare;
+                why_tally_skip(&t->times, (enum why_group)group, bare);
+        }
         for (size_t i = 0; i < s->n_items; i++) {
                 const struct why_instance *instance = &s->items[i];
                 enum why_group group = group_of(instance);
                 double duration = (double)instance->duration_ns;
-                double own = duration - machine_ns(t, s, instance);
+                double own = fmax(duration - machine_ns(w, t, instance), 0);
 
                 w->own_groups[group].n++;
                 w->own_groups[group].duration += own;
                 w->own_groups[group].duration2 += own * own;
                 for (size_t k = 0; k < instance->n_rows; k++)
                         add_row(w, t, group, &s->rows[instance->first_row + k]);
-                why_tally_add(&t->times, group, t->n_locks + t->n_places + THING_ON_CPU,
-                              (double)instance->on_cpu_ns, 1);
                 why_tally_close(&t->times, group, duration, duration, own);
-                why_tally_close(&t->runs, group, (double)instance->weight * w->profile.ns_per_weight,
-                                duration, own);
+                why_tally_close(&t->runs, group, (double)instance->weight, duration, own);
         }
         why_tally_finish(&t->times);
         why_tally_finish(&t->runs);
 }
 
 /*
- * Whoever is preempted is moved now and then.  Only where most of the slow ones are, and where a preemption ends on
+ * Preempted threads occasionally migrate.  Only where most of the slow ones do, and where a preemption ends on
  * another CPU more often than it otherwise does, is that more than the scheduler's usual work.
  */
 static bool judge_gaps(const struct why *w)
@@ -138,31 +156,48 @@ static bool judge_gaps(const struct why *w)
                 .n = w->collector.n_gaps,
                 .n_with = w->collector.n_moved_gaps,
         };
-        return slow.n_with >= WITH_MIN &&
+        return slow.n_with >= WHY_WITH_MIN &&
                (double)slow.n_with >= MOVED_OF_ALL_MIN * (double)w->groups[WHY_SLOW].n &&
-               why_ratio_compare(&slow, &other, 1) < P_HIGH / 10;
+               why_ratio_compare(&slow, &other, 1) < WHY_P_HIGH;
 }
 
 /* ------------------------------------------------------------------ judging */
 
-/* @own: its share of the extra time without the machine's part, in which what other programs do is no noise. */
-static void judge(const struct why *w, struct why_cause *cause, struct why_share own)
+static void judge(const struct why *w, struct why_cause *cause)
 {
-        cause->p = fmin(cause->p * (double)w->n_tests, 1);
-        cause->confidence = WHY_CONFIDENCE_NONE;
-        if (!why_cause_is_own(cause->kind)) {
-                cause->p = 1;
-                return;
+        struct why_evidence e = { .n_slow = w->groups[WHY_SLOW].n,
+                                  .n_typical = w->groups[WHY_TYPICAL].n,
+                                  .n_slow_with = cause->n_slow,
+                                  .n_slow_samples = w->n_samples[WHY_SLOW],
+                                  .n_typical_samples = w->n_samples[WHY_TYPICAL],
+                                  .n_times = cause->n_times,
+                                  .n_tests = w->n_tests,
+                                  .p = cause->p,
+                                  .share = cause->share.value,
+                                  .own_low = cause->own_low,
+                                  .is_sampled = cause->is_sampled };
+
+        cause->confidence = why_cause_is_own(cause->kind) ? why_judge(&e) : WHY_CONFIDENCE_NONE;
+        cause->p = why_cause_is_own(cause->kind) ? why_judge_p(&e) : 1;
+}
+
+/* Where slow instances spend less on something than others, the rest is more than the extra time: shares are of all of it. */
+static void judge_all(struct why *w)
+{
+        double sum = 0, scale;
+
+        for (size_t i = 0; i < w->n_causes; i++)
+                sum += fmax(w->causes[i].share.value, 0);
+        scale = sum > 1 ? 1 / sum : 1;
+        for (size_t i = 0; i < w->n_causes; i++) {
+                struct why_share *share = &w->causes[i].share;
+
+                share->value = fmax(share->value * scale, -1);
+                share->low = fmin(fmax(share->low * scale, -1), 1);
+                share->high = fmin(fmax(share->high * scale, -1), 1);
+                w->causes[i].own_low *= scale;
+                judge(w, &w->causes[i]);
         }
-        if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN ||
-            cause->n_slow < WITH_MIN || (cause->is_sampled && cause->n_times < SAMPLES_MIN))
-                cause->confidence = WHY_CONFIDENCE_TOO_FEW;
-        else if (cause->p < P_HIGH && own.low >= SHARE_HIGH)
-                cause->confidence = WHY_CONFIDENCE_HIGH;
-        else if (cause->p < P_MEDIUM && own.low > 0)
-                cause->confidence = WHY_CONFIDENCE_MEDIUM;
-        else
-                cause->confidence = WHY_CONFIDENCE_LOW;
 }
 
 static int put(struct why *w, const struct why_cause *cause)
@@ -178,27 +213,56 @@ static int put(struct why *w, const struct why_cause *cause)
 static int put_measure(struct why *w, struct why_cause cause, const struct why_measure *m)
 {
         cause.share = why_share_of(m, w->groups);
+        cause.own_low = why_share_of_own(m, w->own_groups).low;
         cause.n_slow = m->ratio[WHY_SLOW].n_with;
         cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
         cause.n_times = m->n_times[WHY_SLOW];
-        judge(w, &cause, why_share_of_own(m, w->own_groups));
         return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
 }
 
-/* By the part of each instance's duration, so that a single one that lasts for long does not decide. */
-static double compare_times(const struct why_measure *m)
+/* The same of what was sampled, which divides the time on a CPU. */
+static int put_run(struct why *w, struct why_cause cause, const struct why_measure *m)
 {
-        const struct why_ratio *slow = &m->fraction[WHY_SLOW], *typical = &m->fraction[WHY_TYPICAL];
+        cause.is_sampled = true;
+        cause.share = why_share_of_run(m, w->on_cpu_ns, w->groups, w->profile.unit);
+        cause.own_low = why_share_of_run(m, w->on_cpu_ns, w->own_groups, w->profile.unit).low;
+        cause.n_slow = m->ratio[WHY_SLOW].n_with;
+        cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
+        cause.n_times = m->n_times[WHY_SLOW];
+        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
+}
 
+static double share_of_instances(const struct why *w)
+{
+        double slow = (double)w->groups[WHY_SLOW].n;
+
+        return slow / fmax(slow + (double)w->groups[WHY_TYPICAL].n, 1);
+}
+
+/*
+ * By the part of all the time of a group, and by how many instances have it: what comes at one pace is in more of
+ * those that last longer, without it, so that their time is what chance goes by.
+ */
+static double compare_times(const struct why *w, const struct why_measure *m)
+{
+        const struct why_ratio *slow = &m->ratio[WHY_SLOW], *typical = &m->ratio[WHY_TYPICAL];
+        double n = fmax((double)w->groups[WHY_TYPICAL].n, 1);
+        double unit = TIMES_UNIT * w->groups[WHY_TYPICAL].duration / n;
+        double slow_ns = fmax(w->groups[WHY_SLOW].duration - slow->x, 0);
+        double all_ns = slow_ns + fmax(w->groups[WHY_TYPICAL].duration - typical->x, 0);
+        double p = why_ratio_compare(slow, typical, unit);
+        double presence = 1;
+
+        if (all_ns > 0)
+                presence = why_binomial_tail(slow->n_with, slow->n_with + typical->n_with,
+                                             fmax(slow_ns / all_ns, share_of_instances(w)));
         /* The better of two tests, hence twice its probability. */
-        return fmin(2 * fmin(why_ratio_compare(slow, typical, TIMES_UNIT),
-                             why_ratio_compare_presence(slow, typical)),
-                    1);
+        return fmin(2 * fmin(p, presence), 1);
 }
 
 static double compare_runs(const struct why *w, const struct why_measure *m)
 {
-        return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit_ns);
+        return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit);
 }
 
 static int put_waits(struct why *w, const struct tallies *t)
@@ -209,7 +273,7 @@ static int put_waits(struct why *w, const struct tallies *t)
                 bool is_lock = i < t->n_locks;
                 struct why_cause cause = { .kind = is_lock ? WHY_CAUSE_LOCK : WHY_CAUSE_WAIT,
                                            .id = is_lock ? i + 1 : i + 1 - t->n_locks,
-                                           .p = compare_times(&t->times.measures[i]) };
+                                           .p = compare_times(w, &t->times.measures[i]) };
 
                 r = put_measure(w, cause, &t->times.measures[i]);
         }
@@ -221,11 +285,10 @@ static int put_unwaited(struct why *w, const struct tallies *t)
         const struct why_measure *first = &t->times.measures[t->n_locks + t->n_places];
         struct why_cause preempted = { .kind = WHY_CAUSE_PREEMPTED, .p = 1 };
         struct why_cause delay = { .kind = WHY_CAUSE_DELAY, .p = 1 };
-        struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1, .is_sampled = true };
         struct why_cause displaced = { .kind = WHY_CAUSE_DISPLACED, .p = 1 };
-        struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(&first[THING_MOVED]) };
+        struct why_cause moved = { .kind = WHY_CAUSE_MOVED, .p = compare_times(w, &first[THING_MOVED]) };
         struct why_cause suspended = { .kind = WHY_CAUSE_SUSPENDED,
-                                       .p = compare_times(&first[THING_SUSPENDED]) };
+                                       .p = compare_times(w, &first[THING_SUSPENDED]) };
         int r = put_measure(w, moved, &first[THING_MOVED]);
 
         if (r == 0)
@@ -236,34 +299,38 @@ static int put_unwaited(struct why *w, const struct tallies *t)
                 r = put_measure(w, preempted, &first[THING_PREEMPTED]);
         if (r == 0)
                 r = put_measure(w, delay, &first[THING_DELAY]);
-        if (r == 0)
-                r = put_measure(w, interrupts, &t->runs.measures[WHY_STACK_INTERRUPT]);
         return r;
 }
 
+/* Too few samples in a group divide nothing: then that time is unexplained. */
 static int put_runs(struct why *w, const struct tallies *t)
 {
-        struct why_cause faults = { .kind = WHY_CAUSE_FAULTS, .is_sampled = true };
-        struct why_cause same = { .kind = WHY_CAUSE_SAME, .p = 1, .is_sampled = true };
-        int r = why_profile_place(&w->profile, WHY_STACK_FAULT, &faults.id);
+        struct why_cause interrupts = { .kind = WHY_CAUSE_INTERRUPTS, .p = 1 };
+        struct why_cause faults = { .kind = WHY_CAUSE_FAULTS };
+        struct why_cause same = { .kind = WHY_CAUSE_SAME, .p = 1 };
+        int r;
 
+        if (!why_compares_functions(w))
+                return 0;
+        r = why_profile_place(&w->profile, WHY_STACK_FAULT, &faults.id);
         if (r == 0)
                 r = why_profile_place(&w->profile, WHY_STACK_SAME, &same.id);
         faults.p = compare_runs(w, &t->runs.measures[WHY_STACK_FAULT]);
         if (r == 0)
-                r = put_measure(w, faults, &t->runs.measures[WHY_STACK_FAULT]);
+                r = put_run(w, interrupts, &t->runs.measures[WHY_STACK_INTERRUPT]);
         if (r == 0)
-                r = put_measure(w, same, &t->runs.measures[WHY_STACK_SAME]);
+                r = put_run(w, faults, &t->runs.measures[WHY_STACK_FAULT]);
+        if (r == 0)
+                r = put_run(w, same, &t->runs.measures[WHY_STACK_SAME]);
         for (uint32_t i = 0; i < w->profile.n_labels && r == 0; i++) {
                 struct why_cause function = { .kind = WHY_CAUSE_FUNCTION,
                                               .id = w->profile.labels[i],
-                                              .p = w->profile.p[i],
-                                              .is_sampled = true };
+                                              .p = w->profile.p[i] };
 
                 r = why_profile_place(&w->profile, (uint8_t)(WHY_STACK_FUNCTION + i), &function.place);
                 if (r < 0)
                         break;
-                r = put_measure(w, function, &t->runs.measures[WHY_STACK_FUNCTION + i]);
+                r = put_run(w, function, &t->runs.measures[WHY_STACK_FUNCTION + i]);
         }
         return r;
 }
@@ -284,19 +351,31 @@ static struct why_part part_of(const struct why *w, const struct why_measure *m,
                 .n_slow = m->ratio[WHY_SLOW].n_with,
                 .n_typical = m->ratio[WHY_TYPICAL].n_with,
                 .share = why_share_of(m, w->groups),
-                .p = compare_times(m),
+                .p = compare_times(w, m),
         };
 }
 
-static int find_parts(struct why *w, enum why_kind kind, uint32_t n, struct why_part **ret_parts,
+static int list_parts(const struct why *w, const struct why_tally *tally, struct why_part **ret_parts,
                       size_t *ret_n)
 {
+        *ret_parts = calloc((size_t)tally->n + 1, sizeof(**ret_parts));
+        for (uint32_t id = 1; id < tally->n && *ret_parts; id++)
+                if (tally->measures[id].n_times[WHY_SLOW] + tally->measures[id].n_times[WHY_TYPICAL] != 0)
+                        (*ret_parts)[(*ret_n)++] = part_of(w, &tally->measures[id], id);
+        return *ret_parts ? 0 : -ENOMEM;
+}
+
+static int find_counters(struct why *w)
+{
         const struct why_instances *s = &w->collector.instances;
+        uint32_t n = trace_dictionary_count(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
         struct why_tally tally;
         int r = why_tally_init(&tally, n + 1);
 
         if (r < 0)
                 return r;
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++)
+                why_tally_skip(&tally, (enum why_group)group, &w->collector.bare[group].sum);
         for (size_t i = 0; i < s->n_items; i++) {
                 const struct why_instance *instance = &s->items[i];
                 double duration = (double)instance->duration_ns;
@@ -304,19 +383,16 @@ static int find_parts(struct why *w, enum why_kind kind, uint32_t n, struct why_
                 for (size_t k = 0; k < instance->n_rows; k++) {
                         const struct why_row *row = &s->rows[instance->first_row + k];
 
-                        if (row->kind == kind)
+                        if (row->kind == WHY_COUNTER)
                                 why_tally_add(&tally, group_of(instance), row->id, (double)row->amount,
                                               row->n);
                 }
                 why_tally_close(&tally, group_of(instance), duration, duration, duration);
         }
         why_tally_finish(&tally);
-        *ret_parts = calloc((size_t)n + 1, sizeof(**ret_parts));
-        for (uint32_t id = 1; id <= n && *ret_parts; id++)
-                if (tally.measures[id].n_times[WHY_SLOW] + tally.measures[id].n_times[WHY_TYPICAL] != 0)
-                        (*ret_parts)[(*ret_n)++] = part_of(w, &tally.measures[id], id);
+        r = list_parts(w, &tally, &w->counters, &w->n_counters);
         why_tally_deinit(&tally);
-        return *ret_parts ? 0 : -ENOMEM;
+        return r;
 }
 
 /* ------------------------------------------------------------------ what ran without samples, and the rest */
@@ -327,7 +403,7 @@ static bool overlaps_locks(const struct why *w)
         bool found = false;
 
         for (size_t i = 0; i < w->n_causes && !w->collector.has_switches; i++)
-                found |= w->causes[i].kind == WHY_CAUSE_LOCK && w->causes[i].share.value >= SHARE_LISTED;
+                found |= w->causes[i].kind == WHY_CAUSE_LOCK && w->causes[i].share.value >= WHY_SHARE_HIGH;
         return found;
 }
 
@@ -343,16 +419,16 @@ static int put_zone_part(struct why *w, const struct why_part *parts, size_t n_p
                 return 0;
         cause.id = best->id;
         cause.share = best->share;
+        cause.own_low = best->share.low;
         cause.p = best->p;
         cause.n_slow = best->n_slow;
         cause.n_typical = best->n_typical;
         cause.n_times = best->n_slow;
-        judge(w, &cause, best->share);
         return put(w, &cause);
 }
 
 /*
- * Without samples nested zones are all that can tell what ran: the one that has most of the extra time.  What it
+ * Without samples nested zones are all that says what ran: the one that has most of the extra time.  What it
  * waited is among the waits already.
  */
 static int put_zone(struct why *w)
@@ -361,12 +437,11 @@ static int put_zone(struct why *w)
         size_t n_parts = 0;
         int r;
 
-        if (w->n_samples[WHY_SLOW] != 0 || w->n_samples[WHY_TYPICAL] != 0 || overlaps_locks(w))
+        if (why_compares_functions(w) || overlaps_locks(w))
                 return 0;
-        if (!w->collector.has_switches)
+        if (!w->collector.has_switches || w->by == WHY_BY_WAITING)
                 return put_zone_part(w, w->zones, w->n_zones);
-        r = find_parts(w, WHY_ZONE_RAN, trace_dictionary_count(w->dictionary, TRACE_TABLE_LOCATIONS), &parts,
-                       &n_parts);
+        r = list_parts(w, &w->collector.zones[1], &parts, &n_parts);
         if (r == 0)
                 r = put_zone_part(w, parts, n_parts);
         free(parts);
@@ -399,8 +474,8 @@ static int put_rest(struct why *w)
 static int compare_causes(const void *a, const void *b)
 {
         const struct why_cause *left = a, *right = b;
-        bool left_good = left->confidence >= WHY_CONFIDENCE_MEDIUM && left->share.value >= SHARE_LISTED;
-        bool right_good = right->confidence >= WHY_CONFIDENCE_MEDIUM && right->share.value >= SHARE_LISTED;
+        bool left_good = left->confidence >= WHY_CONFIDENCE_MEDIUM;
+        bool right_good = right->confidence >= WHY_CONFIDENCE_MEDIUM;
 
         if (left_good != right_good)
                 return left_good ? -1 : 1;
@@ -439,8 +514,10 @@ int why_causes_find(struct why *w)
                 r = put_zone(w);
         if (r == 0)
                 r = put_rest(w);
-        if (r == 0)
+        if (r == 0) {
+                judge_all(w);
                 qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
+        }
         why_tally_deinit(&t.times);
         why_tally_deinit(&t.runs);
         return r;
@@ -458,13 +535,10 @@ static int compare_parts(const void *a, const void *b)
 
 int why_causes_find_parts(struct why *w)
 {
-        int r = find_parts(w, WHY_ZONE, trace_dictionary_count(w->dictionary, TRACE_TABLE_LOCATIONS),
-                           &w->zones, &w->n_zones);
+        int r = list_parts(w, &w->collector.zones[0], &w->zones, &w->n_zones);
 
         if (r == 0)
-                r = find_parts(w, WHY_COUNTER,
-                               trace_dictionary_count(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS), &w->counters,
-                               &w->n_counters);
+                r = find_counters(w);
         if (r == 0)
                 qsort(w->zones, w->n_zones, sizeof(*w->zones), compare_parts);
         return r;

@@ -2,7 +2,6 @@
 #include "analyze/why_collector.h"
 
 #include "analyze/loaded_trace.h"
-#include "analyze/report_string.h"
 #include "analyze/trace_walk.h"
 #include "analyze/zone_stats.h"
 #include "base/array.h"
@@ -23,6 +22,7 @@ void why_collector_deinit(struct why_collector *c)
 {
         for (uint32_t i = 0; c->threads && i < c->n_threads; i++) {
                 why_draft_deinit(&c->threads[i].draft);
+                why_draft_deinit(&c->threads[i].zones);
                 free(c->threads[i].lock_waits.items);
         }
         free(c->threads);
@@ -30,6 +30,8 @@ void why_collector_deinit(struct why_collector *c)
         why_instances_deinit(&c->instances);
         intern_deinit(&c->waits);
         intern_deinit(&c->wakers);
+        why_tally_deinit(&c->zones[0]);
+        why_tally_deinit(&c->zones[1]);
         *c = (struct why_collector){ .threads = NULL };
 }
 
@@ -39,9 +41,10 @@ static void open_instance(struct why_collector_thread *state, const struct walke
                           uint64_t time_ns)
 {
         why_draft_clear(&state->draft);
+        why_draft_clear(&state->zones);
         state->is_open = true;
         state->depth = thread->timeline.n_open - 1;
-        state->begin_ns = time_ns;
+        why_spending_begin(&state->spending, time_ns);
         state->n_migrations = thread->n_migrations;
         state->n_gaps = 0;
         state->n_moved_gaps = 0;
@@ -91,14 +94,63 @@ static int keep_lock_waits(struct why_collector *c, const struct why_lock_waits 
         return 0;
 }
 
+/* Zones inside are added up for all instances. */
+static void take_zones(struct why_collector *c, struct why_draft *zones, enum why_group group,
+                       double duration)
+{
+        for (size_t i = 0; i < zones->n_rows; i++) {
+                const struct why_row *row = &zones->rows[i];
+
+                why_tally_add(&c->zones[row->kind == WHY_ZONE_RAN], group, row->id, (double)row->amount,
+                              row->n);
+        }
+        c->instances.n_rows_left_out += zones->n_left_out;
+        why_draft_clear(zones);
+        why_tally_close(&c->zones[0], group, duration, duration, duration);
+        why_tally_close(&c->zones[1], group, duration, duration, duration);
+}
+
+static void add_bare(struct why_bare *bare, const struct why_instance *instance)
+{
+        double duration = (double)instance->duration_ns;
+
+        bare->sum.n++;
+        bare->sum.duration += duration;
+        bare->sum.duration2 += duration * duration;
+        bare->on_cpu_ns += (double)instance->on_cpu_ns;
+}
+
+/* One that the hash has chosen. */
+static int keep_instance(struct why_collector *c, struct why_collector_thread *state,
+                         const struct why_instance *instance, bool is_fiber)
+{
+        enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
+        int r = instance->is_slow ? keep_lock_waits(c, &state->lock_waits) : 0;
+
+        if (r < 0)
+                return r;
+        take_zones(c, &state->zones, group, (double)instance->duration_ns);
+        /* The samples of fibers come later. */
+        if (state->draft.n_rows == 0 && instance->n_moves == 0 && !is_fiber) {
+                add_bare(&c->bare[group], instance);
+                return 0;
+        }
+        return why_instances_add(&c->instances, instance, &state->draft);
+}
+
 static int close_instance(struct why_collector *c, const struct walked_thread *thread,
                           const struct zone_instance *zone)
 {
         struct why_collector_thread *state = &c->threads[thread->id - 1];
+        const struct why_bounds *b = &c->bounds;
+        struct why_spent spent = why_spent_of(&state->spending, zone, c->has_switches);
+        double value = why_spent_value(&spent, b->by, &b->cost);
         struct why_instance instance = {
                 .begin_ns = zone->begin_ns,
-                .duration_ns = zone_instance_duration_ns(zone),
-                .on_cpu_ns = zone->on_cpu_ns,
+                .duration_ns = (uint64_t)value,
+                .wall_ns = spent.wall_ns,
+                .on_cpu_ns = (uint64_t)why_spent_value(&spent, WHY_BY_ON_CPU, &b->cost),
+                .machine_ns = spent.machine_ns,
                 .n_samples = state->n_samples,
                 .weight = state->weight,
                 .n_moves = thread->n_migrations - state->n_migrations,
@@ -106,39 +158,27 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
                 .n_moved_gaps = state->n_moved_gaps,
                 .thread = thread->id,
         };
-        const struct why_bounds *b = &c->bounds;
-        double chance = chance_of(thread, zone->begin_ns);
-        int r;
 
-        if (!c->has_switches)
-                instance.on_cpu_ns = instance.duration_ns;
-        instance.is_slow = instance.duration_ns >= b->slow_ns;
+        instance.is_slow = value >= (spent.n_samples != 0 ? b->slow_sampled_ns : b->slow_ns);
         if (instance.is_slow) {
                 c->n_slow++;
-                if (chance >= b->keep_slow)
-                        return 0;
-                r = keep_lock_waits(c, &state->lock_waits);
-                if (r < 0)
-                        return r;
         } else {
+                c->n_typical++;
                 c->n_gaps += state->n_gaps;
                 c->n_moved_gaps += state->n_moved_gaps;
-                if (instance.duration_ns < b->low_ns || instance.duration_ns > b->high_ns)
-                        return 0;
-                c->n_typical++;
-                if (chance >= b->keep_typical)
-                        return 0;
         }
-        return why_instances_add(&c->instances, &instance, &state->draft);
+        if (chance_of(thread, zone->begin_ns) >= (instance.is_slow ? b->keep_slow : b->keep_typical))
+                return 0;
+        return keep_instance(c, state, &instance, thread->timeline.is_fiber);
 }
 
 static int add_zone_inside(const struct why_collector *c, struct why_collector_thread *state,
                            const struct zone_instance *zone)
 {
-        int r = why_draft_add(&state->draft, WHY_ZONE, zone->location, zone_instance_duration_ns(zone));
+        int r = why_draft_add(&state->zones, WHY_ZONE, zone->location, zone_instance_duration_ns(zone));
 
         if (r == 0 && c->has_switches)
-                r = why_draft_add(&state->draft, WHY_ZONE_RAN, zone->location, zone->on_cpu_ns);
+                r = why_draft_add(&state->zones, WHY_ZONE_RAN, zone->location, zone->on_cpu_ns);
         return r;
 }
 
@@ -213,27 +253,15 @@ static int add_waker(struct why_collector *c, struct why_draft *draft, const str
         return r < 0 || id == 0 ? r : why_draft_add(draft, WHY_WAKER, id, of.amount);
 }
 
-/* The kernel's thread that takes others to another CPU, one for each CPU: "migration/3". */
-static bool is_mover(const struct why_collector *c, uint32_t name)
-{
-        static const char prefix[] = "migration/";
-        struct report_string s = report_string_of(c->dictionary, name);
-
-        return s.n_bytes >= strlen(prefix) && memcmp(s.bytes, prefix, strlen(prefix)) == 0;
-}
-
-/* Until somebody made it ready to run, it waited; from then on it was up to the scheduler. */
+/* Until it was made ready to run, it waited; from then on it was up to the scheduler. */
 static int add_wait(struct why_collector *c, struct why_collector_thread *state,
-                    const struct thread_wait *wait, uint64_t begin_ns)
+                    const struct thread_wait *wait, const struct why_wait_parts *parts)
 {
-        uint64_t ready_ns = wait->is_woken && wait->woken_ns > begin_ns ? wait->woken_ns : begin_ns;
         struct why_wait_key key = { .stack = wait->stack, .state = wait->state };
         struct why_row row = { .kind = WHY_LOCK, .id = state->lock };
         int r = 0;
 
-        if (!wait->is_woken || ready_ns > wait->in_ns)
-                ready_ns = wait->in_ns;
-        row.amount = ready_ns - begin_ns;
+        row.amount = parts->ready_ns - parts->begin_ns;
         if (state->lock == 0) {
                 row.kind = WHY_WAIT;
                 r = find_id(&c->waits, &key, &row.id);
@@ -242,8 +270,8 @@ static int add_wait(struct why_collector *c, struct why_collector_thread *state,
                 r = why_draft_add(&state->draft, row.kind, row.id, row.amount);
         if (r == 0 && wait->is_woken)
                 r = add_waker(c, &state->draft, wait, row);
-        if (r == 0 && wait->in_ns > ready_ns)
-                r = why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - ready_ns);
+        if (r == 0 && wait->in_ns > parts->ready_ns)
+                r = why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - parts->ready_ns);
         return r;
 }
 
@@ -252,21 +280,23 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
-        uint64_t begin_ns = wait->out_ns > state->begin_ns ? wait->out_ns : state->begin_ns;
-        bool moved = wait->in_cpu != wait->out_cpu;
+        uint64_t begin_ns = wait->out_ns > state->spending.begin_ns ? wait->out_ns : state->spending.begin_ns;
+        struct why_wait_parts parts;
         int r;
 
         if (!state->is_open || !wait->ended || wait->in_ns <= begin_ns)
                 return 0;
-        if (wait->preempted) {
+        why_spending_wait(&state->spending, c->dictionary, wait);
+        parts = why_wait_parts_of(c->dictionary, wait, begin_ns);
+        if (parts.is_preempted) {
                 state->n_gaps++;
-                state->n_moved_gaps += moved;
-                r = why_draft_add(&state->draft, moved ? WHY_DISPLACED : WHY_PREEMPTED, 0,
+                state->n_moved_gaps += parts.is_moved;
+                r = why_draft_add(&state->draft, parts.is_moved ? WHY_DISPLACED : WHY_PREEMPTED, 0,
                                   wait->in_ns - begin_ns);
-        } else if (moved && wait->is_woken && is_mover(c, wait->waker_name)) {
+        } else if (parts.is_sent) {
                 r = why_draft_add(&state->draft, WHY_MOVED, 0, wait->in_ns - begin_ns);
         } else {
-                r = add_wait(c, state, wait, begin_ns);
+                r = add_wait(c, state, wait, &parts);
         }
         return r < 0 ? no_memory(err) : 0;
 }
@@ -277,7 +307,8 @@ static int obtain_lock(struct why_collector *c, struct why_collector_thread *sta
                        uint64_t time_ns)
 {
         struct why_lock_waits *waits = &state->lock_waits;
-        uint64_t begin_ns = state->lock_since_ns > state->begin_ns ? state->lock_since_ns : state->begin_ns;
+        uint64_t begin_ns = state->lock_since_ns > state->spending.begin_ns ? state->lock_since_ns
+                                                                            : state->spending.begin_ns;
         int r;
 
         if (!state->is_open || time_ns <= begin_ns)
@@ -303,19 +334,12 @@ static int obtain_lock(struct why_collector *c, struct why_collector_thread *sta
 /* A fiber waits for nothing that the kernel knows: it is taken off its thread, or its thread off the CPU. */
 static int take_fiber_switch(struct why_collector_thread *state, const struct trace_event *event)
 {
-        uint64_t begin_ns = state->out_ns > state->begin_ns ? state->out_ns : state->begin_ns;
-        bool was_out = state->out_ns != 0;
+        uint64_t out_ns = why_spending_fiber(&state->spending, event);
 
-        if (event->op == TRACE_OP_SWITCH_OUT) {
-                state->out_ns = event->time_ns;
-                state->is_preempted = event->switch_out.preempted != 0;
+        if (!state->is_open || out_ns == 0)
                 return 0;
-        }
-        state->out_ns = 0;
-        if (!was_out || !state->is_open || event->time_ns <= begin_ns)
-                return 0;
-        return why_draft_add(&state->draft, state->is_preempted ? WHY_PREEMPTED : WHY_SUSPENDED, 0,
-                             event->time_ns - begin_ns);
+        return why_draft_add(&state->draft, state->spending.is_preempted ? WHY_PREEMPTED : WHY_SUSPENDED, 0,
+                             out_ns);
 }
 
 static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
@@ -356,6 +380,7 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
                 .asked = c->pattern,
                 .may_skip = true,
         };
+        uint32_t n_locations = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCATIONS);
         struct trace_walk walk;
         int r;
 
@@ -364,10 +389,15 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
         intern_init(&c->wakers, sizeof(struct why_waker_key), WHY_KEYS_MAX);
         c->n_threads = trace_dictionary_count(trace->dictionary, TRACE_TABLE_THREADS);
         c->threads = calloc((size_t)c->n_threads + 1, sizeof(*c->threads));
-        if (!c->threads)
+        r = c->threads ? why_tally_init(&c->zones[0], n_locations + 1) : -ENOMEM;
+        if (r == 0)
+                r = why_tally_init(&c->zones[1], n_locations + 1);
+        if (r < 0)
                 return no_memory(err);
         r = trace_walk_init(&walk, trace, filter, &sink);
         r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
         trace_walk_deinit(&walk);
+        why_tally_finish(&c->zones[0]);
+        why_tally_finish(&c->zones[1]);
         return r;
 }

@@ -5,14 +5,18 @@
  * Way of the data:  trace_walk, why_survey -> [why_collector] -> why_instances
  *
  * What an instance was made of is known only when it is over, so each open one has a
- * draft.  Of more instances than there is room for, those are kept that a hash of
- * thread and time chooses: a sample that does not depend on what happened in them.
+ * draft.  Those with samples or waits are kept; of the others there are sums.  Of more
+ * than there is room for, those are looked at that a hash of thread and time chooses: a
+ * sample that does not depend on what happened in them.
  * Not thread-safe.
  */
 #ifndef ANALYZE_WHY_COLLECTOR_H
 #define ANALYZE_WHY_COLLECTOR_H
 
+#include "analyze/sample_cost.h"
 #include "analyze/why_instances.h"
+#include "analyze/why_spent.h"
+#include "analyze/why_tally.h"
 #include "base/intern.h"
 
 #include <stdbool.h>
@@ -53,19 +57,27 @@ struct why_lock_waits {
         size_t n_items, capacity;
 };
 
-/* What belongs to which group, by duration: the slow ones last at least slow_ns, the typical ones low_ns to high_ns. */
+/* What belongs to which group: the slow ones, and all others. */
 struct why_bounds {
-        uint64_t slow_ns, low_ns, high_ns;
-        double keep_slow, keep_typical; /* share of them that is kept */
+        enum why_by by;
+        struct sample_cost cost;
+        double slow_ns, slow_sampled_ns; /* without, and with a sample */
+        double keep_slow, keep_typical;  /* share of them that is looked at */
+};
+
+/* Instances without samples and time off the CPU: their times are all that is known of them. */
+struct why_bare {
+        struct why_group_sum sum;
+        double on_cpu_ns;
 };
 
 struct why_collector_thread {
         struct why_draft draft;
+        struct why_draft zones; /* the same of zones inside */
         struct why_lock_waits lock_waits;
-        uint64_t begin_ns, n_migrations, n_gaps, n_moved_gaps, n_samples, weight;
+        struct why_spending spending;
+        uint64_t n_migrations, n_gaps, n_moved_gaps, n_samples, weight;
         uint64_t lock_since_ns;
-        uint64_t out_ns; /* of a fiber: since when it does not run; 0 = it does */
-        bool is_preempted;
         uint32_t lock; /* that it waits for; 0 = none */
         uint32_t depth;
         bool is_open;
@@ -80,6 +92,8 @@ struct why_collector {
         struct why_collector_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct why_instances instances;
+        struct why_bare bare[2];          /* by enum why_group */
+        struct why_tally zones[2];        /* inside of instances, by location: time, and time on a CPU */
         struct why_lock_waits lock_waits; /* of slow instances */
         uint64_t n_lock_waits_left_out;
         struct intern waits;        /* struct why_wait_key */

@@ -15,22 +15,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WHY_INSTANCES_MAX  4096                /* of each group */
+#define WHY_INSTANCES_MAX  32768               /* of each group */
 #define WHY_ROWS_MAX       (UINT32_C(1) << 22) /* of all instances together: 96 MiB */
 #define WHY_DRAFT_ROWS_MAX (UINT32_C(1) << 17) /* different ones, of an instance that is not over yet */
 
-enum why_kind {                     /* id; amount: */
-                WHY_LOCK = 1,       /* lock; ns that it was waited for */
-                WHY_WAIT = 2,       /* struct why_wait_key; ns until it could run again */
-                WHY_MOVED = 3,      /* 0; ns that it waited to be moved, and to run on the other CPU */
-                WHY_DISPLACED = 4,  /* 0; ns between a CPU and another one, though it could have run on */
-                WHY_PREEMPTED = 5,  /* 0; the same, but on the same CPU again */
-                WHY_DELAY = 6,      /* 0; ns from a wake-up until it ran */
-                WHY_SAMPLE = 7,     /* stack; weight */
-                WHY_ZONE = 8,       /* location; ns in such zones inside of the instance */
-                WHY_COUNTER = 9,    /* sample event; weight */
-                WHY_WAKER = 10,     /* struct why_waker_key; ns of the waits that it ended */
-                WHY_ZONE_RAN = 11,  /* location; ns on a CPU in such zones, if there are context switches */
+enum why_kind {                    /* id; amount: */
+                WHY_LOCK = 1,      /* lock; ns that it was waited for */
+                WHY_WAIT = 2,      /* struct why_wait_key; ns until it could run again */
+                WHY_MOVED = 3,     /* 0; ns that it waited to be moved, and to run on the other CPU */
+                WHY_DISPLACED = 4, /* 0; ns between a CPU and another one, though it could have run on */
+                WHY_PREEMPTED = 5, /* 0; the same, but on the same CPU again */
+                WHY_DELAY = 6,     /* 0; ns from a wake-up until it ran */
+                WHY_SAMPLE = 7,    /* stack; weight */
+                WHY_ZONE = 8,      /* location; ns in such zones inside of the instance; only in drafts */
+                WHY_COUNTER = 9,   /* sample event; weight */
+                WHY_WAKER = 10,    /* struct why_waker_key; ns of the waits that it ended */
+                WHY_ZONE_RAN =
+                        11, /* location; ns on a CPU in such zones, if there are context switches; only in drafts */
                 WHY_SUSPENDED = 12, /* 0; ns that the fiber was on no thread, or its thread waited */
 };
 
@@ -42,7 +43,10 @@ struct why_row {
 };
 
 struct why_instance {
-        uint64_t begin_ns, duration_ns, on_cpu_ns;
+        uint64_t begin_ns, wall_ns;
+        uint64_t duration_ns,
+                on_cpu_ns;   /* the time that is compared, and that on a CPU: without what samples cost */
+        uint64_t machine_ns; /* others had the CPU */
         uint64_t n_samples, weight;    /* of the event whose samples count */
         uint64_t n_moves;              /* times that it was seen on another CPU than before */
         uint64_t n_gaps, n_moved_gaps; /* preemptions, and those that ended on another CPU */

@@ -135,7 +135,7 @@ static void add_stack(struct why_profile *p, struct why_tally *t, const struct w
 {
         const struct label_groups *frames = &p->functions->frames;
         uint32_t depth = measure_depth(p, row->id);
-        double amount = (double)row->amount * p->ns_per_weight;
+        double amount = (double)row->amount;
 
         p->n_visits++;
         for (uint32_t stack = row->id; stack != 0 && depth > 0; depth--) {
@@ -171,7 +171,7 @@ static void measure(struct why_profile *p, struct why_tally *t)
 
                         if (row->kind != WHY_SAMPLE || p->stacks[row->id] != WHY_STACK_SAME)
                                 continue;
-                        base += (double)row->amount * p->ns_per_weight;
+                        base += (double)row->amount;
                         add_stack(p, t, row, group);
                 }
                 why_tally_close(t, group, base, (double)instance->duration_ns, (double)instance->duration_ns);
@@ -193,7 +193,7 @@ static bool consider(const struct why_profile *p, const struct why_tally *t, uin
         ret->label = label;
         ret->gain = why_ratio_value(slow) - why_ratio_value(&m->ratio[WHY_TYPICAL]);
         ret->depth = p->depths[label] / slow->x;
-        ret->p = why_ratio_compare(slow, &m->ratio[WHY_TYPICAL], p->unit_ns);
+        ret->p = why_ratio_compare(slow, &m->ratio[WHY_TYPICAL], p->unit);
         return m->n_times[WHY_SLOW] >= WHY_FUNCTION_TIMES_MIN &&
                why_ratio_value(slow) >= WHY_FUNCTION_SHARE_MIN && ret->gain > 0 &&
                ret->p < WHY_FUNCTION_P_MAX;

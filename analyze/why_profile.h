@@ -37,8 +37,7 @@ struct why_profile {
         const struct trace_dictionary *dictionary; /* borrowed */
         const struct function_table *functions;    /* borrowed */
         const struct why_instances *instances;     /* borrowed */
-        double ns_per_weight;
-        double unit_ns;    /* of one sample */
+        double unit;                               /* weight of one sample */
         uint8_t *stacks;   /* heap; WHY_STACK_* by stack id; [0] = without a callstack */
         uint32_t n_stacks; /* ids 1 .. this */
         uint64_t *seen;    /* heap; by label: the visit that counted it last */
@@ -55,7 +54,7 @@ int why_profile_init(struct why_profile *p, const struct trace_dictionary *dicti
                      const struct function_table *functions, const struct why_instances *instances);
 void why_profile_deinit(struct why_profile *p);
 
-/* Finds functions, if there are samples enough: `labels`.  ns_per_weight and unit_ns are set by then.  Returns 0 or -ENOMEM. */
+/* Finds functions, if there are samples enough: `labels`.  `unit` is set by then.  Returns 0 or -ENOMEM. */
 int why_profile_find(struct why_profile *p);
 
 /* The function that most of the time of a kind of callstacks is in, the innermost one outside of the kernel; 0 = none. */

@@ -41,6 +41,11 @@ static double variance_of(const struct why_ratio *r, double value, double unit)
         return fmax(clusters, tosses);
 }
 
+double why_ratio_variance(const struct why_ratio *r, double unit)
+{
+        return r->n < 2 || !(r->w > 0) ? 0 : variance_of(r, shrunk_value(r, unit), unit);
+}
+
 double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *typical, double unit)
 {
         double slow_value, typical_value, slow_variance, typical_variance, variance, df;
@@ -66,21 +71,6 @@ static double log_choose(double n, double k)
         int sign; /* of lgamma_r(), where lgamma() would write a global */
 
         return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
-}
-
-double why_ratio_compare_presence(const struct why_ratio *slow, const struct why_ratio *typical)
-{
-        double n = (double)slow->n, n_with = (double)(slow->n_with + typical->n_with);
-        double n_all = n + (double)typical->n, p = 0;
-
-        if (slow->n == 0 || typical->n == 0 || slow->n_with == 0)
-                return 1;
-        for (uint64_t i = slow->n_with; i <= slow->n && i <= slow->n_with + typical->n_with; i++) {
-                double k = (double)i;
-
-                p += exp(log_choose(n_with, k) + log_choose(n_all - n_with, n - k) - log_choose(n_all, n));
-        }
-        return fmin(p, 1);
 }
 
 double why_binomial_tail(uint64_t k, uint64_t n, double q)

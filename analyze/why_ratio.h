@@ -34,11 +34,8 @@ double why_ratio_value(const struct why_ratio *r);
  */
 double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *typical, double unit);
 
-/*
- * why_ratio_compare_presence() - the probability that so many of the slow ones have it, or more, by chance (Fisher's exact test)
- * Looks at `n` and `n_with` alone.
- */
-double why_ratio_compare_presence(const struct why_ratio *slow, const struct why_ratio *typical);
+/* The variance of the ratio, with that unit; 0 of fewer than two instances. */
+double why_ratio_variance(const struct why_ratio *r, double unit);
 
 /* P(X >= k) of what is tossed @n times with the probability @q: the binomial distribution. */
 double why_binomial_tail(uint64_t k, uint64_t n, double q);

@@ -28,12 +28,12 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
 
-        (void)event;
         (void)err;
         if (state->is_open)
                 return 0;
         state->is_open = trace_walk_names(thread);
         state->depth = thread->timeline.n_open - 1;
+        why_spending_begin(&state->spending, event->time_ns);
         return 0;
 }
 
@@ -42,7 +42,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
-        uint64_t duration_ns = zone_instance_duration_ns(zone);
+        struct why_spent spent;
 
         if (!state->is_open || zone->depth != state->depth)
                 return 0;
@@ -51,8 +51,8 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
                 s->n_unclosed++;
                 return 0;
         }
-        s->n_slower += s->slower_than_ns != 0 && duration_ns >= s->slower_than_ns;
-        if (why_durations_add(&s->durations, duration_ns) < 0)
+        spent = why_spent_of(&state->spending, zone, true);
+        if (why_durations_add(&s->durations, &spent) < 0)
                 return error_set(err, -ENOMEM, "going through the zones: out of memory");
         return 0;
 }
@@ -68,13 +68,27 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         return 0;
 }
 
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
+{
+        struct why_survey *s = context;
+        struct why_survey_thread *state = &s->threads[thread->id - 1];
+
+        (void)err;
+        if (state->is_open)
+                why_spending_wait(&state->spending, s->dictionary, wait);
+        return 0;
+}
+
 static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
 {
         struct why_survey *s = context;
 
-        (void)thread;
         (void)err;
+        if (thread->timeline.is_fiber &&
+            (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN))
+                (void)why_spending_fiber(&s->threads[thread->id - 1].spending, event);
         if (event->op == TRACE_OP_LOCK_NAME)
                 s->lock_names[event->lock_name.lock - 1] = (uint32_t)event->lock_name.name;
         return 0;
@@ -93,13 +107,14 @@ static int reserve(struct why_survey *s)
 }
 
 int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const struct trace_filter *filter,
-                    const struct zone_pattern *pattern, uint64_t slower_than_ns, struct error *err)
+                    const struct zone_pattern *pattern, struct error *err)
 {
         struct trace_sink sink = {
                 .context = s,
                 .begin_zone = begin_zone,
                 .zone = end_zone,
                 .sample = take_sample,
+                .wait = take_wait,
                 .event = take_event,
                 .asked = pattern,
                 .may_skip = true,
@@ -107,7 +122,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
         struct trace_walk walk;
         int r;
 
-        *s = (struct why_survey){ .dictionary = trace->dictionary, .slower_than_ns = slower_than_ns };
+        *s = (struct why_survey){ .dictionary = trace->dictionary };
         r = reserve(s);
         if (r < 0)
                 return error_set(err, r, "going through the zones: out of memory");

@@ -22,6 +22,7 @@ struct trace_filter;
 struct zone_pattern;
 
 struct why_survey_thread {
+        struct why_spending spending;
         uint32_t depth; /* of the instance, if there is one */
         bool is_open;
 };
@@ -31,25 +32,20 @@ struct why_survey {
         struct why_survey_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct why_durations durations;
-        uint64_t slower_than_ns, n_slower; /* how many last at least so long; 0 = nobody asks */
-        uint64_t n_unclosed;               /* instances without an end, which are left out */
-        uint64_t n_wakeups;                /* that passed the filter */
-        uint64_t n_switches;               /* of the whole trace; 0 = who ran when is unknown */
-        uint64_t *n_samples;               /* heap; by sample event - 1: of the whole trace */
-        uint64_t *n_inside;                /* heap; the same, inside of instances */
+        uint64_t n_unclosed; /* instances without an end, which are left out */
+        uint64_t n_wakeups;  /* that passed the filter */
+        uint64_t n_switches; /* of the whole trace; 0 = who ran when is unknown */
+        uint64_t *n_samples; /* heap; by sample event - 1: of the whole trace */
+        uint64_t *n_inside;  /* heap; the same, inside of instances */
         uint32_t n_events;
         uint32_t *
                 lock_names; /* heap; strings by lock id - 1: what each was called last; 0 = by its location */
         uint32_t n_locks;
 };
 
-/*
- * why_survey_take() - walk through the trace once
- * @slower_than_ns:  counts into `n_slower`
- * Returns 0 or what loaded_trace_walk() returns; to be deinitialised in any case.
- */
+/* Walks through the trace once.  Returns 0 or what loaded_trace_walk() returns; to be deinitialised in any case. */
 int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const struct trace_filter *filter,
-                    const struct zone_pattern *pattern, uint64_t slower_than_ns, struct error *err);
+                    const struct zone_pattern *pattern, struct error *err);
 void why_survey_deinit(struct why_survey *s);
 
 /* The event whose samples say where time went: one of time if there is any, else the most frequent; 0 = none. */

@@ -42,15 +42,21 @@ void why_tally_close(struct why_tally *t, enum why_group group, double base, dou
                 double amount = t->amounts[t->touched[i]];
 
                 why_ratio_add(&m->ratio[group], amount, base);
-                if (duration > 0)
-                        why_ratio_add(&m->fraction[group], amount / duration, 1);
                 m->by_duration[group] += amount * duration;
                 m->by_own[group] += amount * own;
                 t->amounts[t->touched[i]] = 0;
         }
         t->n_touched = 0;
         why_ratio_add(&t->base[group], 0, base);
-        t->n_instances[group]++;
+}
+
+void why_tally_skip(struct why_tally *t, enum why_group group, const struct why_group_sum *sum)
+{
+        struct why_ratio *base = &t->base[group];
+
+        base->w += sum->duration;
+        base->ww += sum->duration2;
+        base->n += sum->n;
 }
 
 void why_tally_finish(struct why_tally *t)
@@ -62,10 +68,6 @@ void why_tally_finish(struct why_tally *t)
                         r->w = t->base[group].w;
                         r->ww = t->base[group].ww;
                         r->n = t->base[group].n;
-                        r = &t->measures[i].fraction[group];
-                        r->w = (double)t->n_instances[group];
-                        r->ww = r->w;
-                        r->n = t->n_instances[group];
                 }
 }
 
@@ -112,4 +114,42 @@ struct why_share why_share_of(const struct why_measure *m, const struct why_grou
 struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2])
 {
         return share_of(m, m->by_own, own_groups);
+}
+
+/* Variance of the mean duration. */
+static double duration_variance(const struct why_group_sum *g)
+{
+        double n = (double)g->n, mean = g->duration / n;
+
+        return g->n < 2 ? 0 : fmax(g->duration2 - n * mean * mean, 0) / (n - 1) / n;
+}
+
+/*
+ * The variance of the ratio, and, as far as the function's share of the time on a CPU differs from its share of the extra
+ * time, that of the durations.
+ */
+struct why_share why_share_of_run(const struct why_measure *m, const double on_cpu_ns[2],
+                                  const struct why_group_sum groups[2], double unit)
+{
+        struct why_share s = { .slow_ns = 0 };
+        double variance = 0, extra;
+
+        if (groups[WHY_SLOW].n == 0 || groups[WHY_TYPICAL].n == 0)
+                return s;
+        s.slow_ns = why_ratio_value(&m->ratio[WHY_SLOW]) * on_cpu_ns[WHY_SLOW];
+        s.typical_ns = why_ratio_value(&m->ratio[WHY_TYPICAL]) * on_cpu_ns[WHY_TYPICAL];
+        extra = groups[WHY_SLOW].duration / (double)groups[WHY_SLOW].n -
+                groups[WHY_TYPICAL].duration / (double)groups[WHY_TYPICAL].n;
+        if (!(extra > 0))
+                return s;
+        s.value = (s.slow_ns - s.typical_ns) / extra;
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
+                double apart = why_ratio_value(&m->ratio[group]) - s.value;
+
+                variance += on_cpu_ns[group] * on_cpu_ns[group] * why_ratio_variance(&m->ratio[group], unit) +
+                            apart * apart * duration_variance(&groups[group]);
+        }
+        s.low = s.value - 1.96 * sqrt(variance) / extra;
+        s.high = s.value + 1.96 * sqrt(variance) / extra;
+        return s;
 }

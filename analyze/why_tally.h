@@ -26,11 +26,10 @@ struct why_group_sum {
 
 struct why_measure {
         struct why_ratio
-                ratio[2]; /* by enum why_group; of the base: w, ww and n are those of all instances */
-        struct why_ratio fraction[2]; /* of the duration: each instance counts the same */
-        double by_duration[2];        /* sum of amount times duration */
-        double by_own[2];             /* the same, times what is not the machine\'s of the duration */
-        uint64_t n_times[2];          /* how often, or how many samples */
+                ratio[2];      /* by enum why_group; of the base: w, ww and n are those of all instances */
+        double by_duration[2]; /* sum of amount times duration */
+        double by_own[2];      /* the same, times what is not the machine's of the duration */
+        uint64_t n_times[2];   /* how often, or how many samples */
 };
 
 struct why_tally {
@@ -39,7 +38,6 @@ struct why_tally {
         uint32_t *touched;            /* heap */
         uint32_t n, n_touched;
         struct why_ratio base[2]; /* its w, ww, n */
-        uint64_t n_instances[2];
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -50,6 +48,8 @@ void why_tally_add(struct why_tally *t, enum why_group group, uint32_t thing, do
                    uint64_t n_times);
 /* @base: what the amounts of this instance are a part of.  @own: of its duration, without what is the machine's. */
 void why_tally_close(struct why_tally *t, enum why_group group, double base, double duration, double own);
+/* Many instances, whose durations are all that is known: they have no amount of anything. */
+void why_tally_skip(struct why_tally *t, enum why_group group, const struct why_group_sum *sum);
 /* Nothing more comes: fills in what all instances have in common. */
 void why_tally_finish(struct why_tally *t);
 
@@ -63,5 +63,13 @@ struct why_share why_share_of(const struct why_measure *m, const struct why_grou
 
 /* The same of the extra of what is not the machine's, whose sums are @own_groups. */
 struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2]);
+
+/*
+ * why_share_of_run() - of what is known by samples: their ratio divides the time on a CPU
+ * @on_cpu_ns:  by enum why_group, mean of an instance
+ * @unit:  weight of a sample
+ */
+struct why_share why_share_of_run(const struct why_measure *m, const double on_cpu_ns[2],
+                                  const struct why_group_sum groups[2], double unit);
 
 #endif /* ANALYZE_WHY_TALLY_H */

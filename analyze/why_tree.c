@@ -107,7 +107,7 @@ static int link_children(struct why_tree *t)
         return 0;
 }
 
-int why_tree_init(struct why_tree *t, const struct why_profile *profile, const struct why_group_sum groups[2])
+int why_tree_init(struct why_tree *t, const struct why_profile *profile, const double ns_per_weight[2])
 {
         const struct why_instances *s = profile->instances;
         int r;
@@ -126,8 +126,7 @@ int why_tree_init(struct why_tree *t, const struct why_profile *profile, const s
 
                         if (row->kind == WHY_SAMPLE)
                                 r = add_stack(t, profile, row->id, group,
-                                              (double)row->amount * profile->ns_per_weight /
-                                                      (double)groups[group].n);
+                                              (double)row->amount * ns_per_weight[group]);
                 }
         }
         return r < 0 ? r : link_children(t);

@@ -25,7 +25,7 @@
 #define SLOWEST_MAX     0.5
 #define TEXT_ROWS       12
 
-enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN };
+enum { LETTER_SLOWEST = OPTION_LONG_ONLY, LETTER_SLOWER_THAN, LETTER_BY };
 
 struct arguments {
         const char *path;
@@ -38,6 +38,8 @@ static const struct option_row option_rows[] = {
         { FILTER_OPTION_ZONE, "zone", "PATTERN", "whose instances: 'flush', 'dispatch/flush', z7" },
         { LETTER_SLOWEST, "slowest", "SHARE", "how many of them are slow: 1%, 0.1%; default: 1%" },
         { LETTER_SLOWER_THAN, "slower-than", "TIME", "slow is what lasts at least so long: 10ms" },
+        { LETTER_BY, "by", "wall|on-cpu|waiting|own",
+          "rank by this time; default: wall, or own on a busy machine" },
         FILTER_OPTION_ROWS_BUT_ZONE,
         OUTPUT_OPTION_ROWS,
         COMMON_ROW_PAGER,
@@ -50,11 +52,12 @@ static const struct option_table table = {
         .operands = "[TRACE]",
         .n_operands_max = 1,
         .about =
-                "Compares the slow instances of a zone with the typical ones, the middle half, and says where\n"
-                "the extra time goes: other functions, waits, locks and who held them, page faults, moves between\n"
-                "CPUs; each with its share and how sure that is.  Waits have places and wakers in traces that\n"
-                "were recorded with --off-cpu.  docs/why.md says how it is computed.  TRACE is - for standard\n"
-                "input; default: " OPTION_DEFAULT_TRACE ".\n",
+                "Compares the slow instances of a zone with all others and says where the extra time goes: other\n"
+                "functions, waits, locks and who held them, page faults, moves between CPUs; each with its share\n"
+                "and how sure that is.  Times are without what samples cost.  own is time on a CPU and own waits,\n"
+                "without the time that others had the CPU.  Waits have places and wakers in traces that were\n"
+                "recorded with --off-cpu.  docs/why.md says how it is computed.  TRACE is - for standard input;\n"
+                "default: " OPTION_DEFAULT_TRACE ".\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
@@ -105,6 +108,23 @@ static int take_slower_than(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
+static int take_by(struct arguments *args, const char *value)
+{
+        static const char *const names[] = { [WHY_BY_WALL] = "wall",
+                                             [WHY_BY_OWN] = "own",
+                                             [WHY_BY_ON_CPU] = "on-cpu",
+                                             [WHY_BY_WAITING] = "waiting" };
+
+        for (int by = 0; by < WHY_BY_COUNT; by++)
+                if (strcmp(value, names[by]) == 0) {
+                        args->request.by = (enum why_by)by;
+                        return 0;
+                }
+        complain("error: --by %s: expected one of wall, on-cpu, waiting, own", value);
+        complain_try("--by on-cpu");
+        return -EINVAL;
+}
+
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
@@ -118,6 +138,8 @@ static int take_option(void *context, int letter, const char *value)
                 return take_slowest(args, value);
         case LETTER_SLOWER_THAN:
                 return take_slower_than(args, value);
+        case LETTER_BY:
+                return take_by(args, value);
         default:
                 r = filter_options_take(&args->filter, letter, value);
                 if (r == 0)
@@ -226,7 +248,7 @@ static int run(void *context, struct common_options *common)
 
 int cmd_why(int argc, char **argv)
 {
-        struct arguments args = { .request = { .slowest = SLOWEST_DEFAULT } };
+        struct arguments args = { .request = { .slowest = SLOWEST_DEFAULT, .by = WHY_BY_AUTOMATIC } };
         const struct command_frame frame = {
                 .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
         };

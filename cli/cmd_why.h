@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/cmd_why.h - `hyprof why`: what the slowest instances of a zone do that typical ones do not
+ * cli/cmd_why.h - `hyprof why`: what the slowest instances of a zone do that the others do not
  *
  * Way of the data:  command line, file -> [cmd_why] -> why -> why_view -> standard output
  */

@@ -29,7 +29,7 @@
 static const struct command_row rows[] = {
         { COMMAND(record), true, "run a program and record its callstacks and zones" },
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
-        { COMMAND(why), false, "show what the slow instances of a zone do that the typical ones do not" },
+        { COMMAND(why), false, "show what the slow instances of a zone do that the others do not" },
         { COMMAND(diff), false, "say what changed between two traces, or two sets of them" },
         { COMMAND(annotate), false, "show the instructions and lines of a function, with its samples" },
         { COMMAND(symbolize), false, "find names for the addresses of a trace, on any machine" },

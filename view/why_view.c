@@ -55,39 +55,123 @@ static void add_mean(const struct filling *f, const char *key, const char *title
                                          whole_positive(g->duration / (double)g->n));
 }
 
+static void add_string_fact(const struct filling *f, const char *key, const char *title,
+                            struct byte_buffer *words)
+{
+        view_document_add_string(f->document, key, title,
+                                 (struct report_string){ (const char *)words->data, words->used_bytes });
+        f->document->failed = f->document->failed || words->failed;
+        byte_buffer_deinit(words);
+}
+
+/* All facts, for programs that read them. */
 static void add_groups(const struct filling *f)
 {
         const struct why *w = f->why;
         struct view_document *d = f->document;
 
-        if (f->options->filter.n_bytes != 0)
-                view_document_add_string(d, "filter", "only", f->options->filter);
-        else
-                view_document_add_unknown(d, "filter", "only", VIEW_STRING);
-        view_document_add_number(d, "instances", "instances", VIEW_COUNT, w->survey.durations.all.n_values);
-        view_document_add_number(d, "median_ns", "median", VIEW_DURATION, w->median_ns);
+        view_document_add_number(d, "instances", "instances", VIEW_COUNT, w->survey.durations.n);
+        view_document_add_number(d, "median_ns", "median", VIEW_DURATION, whole_positive(w->rank.median_ns));
         view_document_add_number(d, "slow_instances", "slow", VIEW_COUNT, w->collector.n_slow);
-        view_document_add_number(d, "slow_from_ns", "slow from", VIEW_DURATION, w->collector.bounds.slow_ns);
+        view_document_add_number(d, "slow_from_ns", "slow from", VIEW_DURATION,
+                                 whole_positive(w->rank.slow_ns));
+        view_document_add_number(d, "slow_sampled_from_ns", "slow with a sample from", VIEW_DURATION,
+                                 whole_positive(w->rank.slow_sampled_ns));
         add_mean(f, "slow_mean_ns", "slow, mean", WHY_SLOW);
-        view_document_add_number(d, "typical_instances", "typical", VIEW_COUNT, w->collector.n_typical);
-        view_document_add_number(d, "typical_from_ns", "typical from", VIEW_DURATION,
-                                 w->collector.bounds.low_ns);
-        view_document_add_number(d, "typical_to_ns", "typical to", VIEW_DURATION,
-                                 w->collector.bounds.high_ns);
-        add_mean(f, "typical_mean_ns", "typical, mean", WHY_TYPICAL);
+        view_document_add_number(d, "typical_instances", "others", VIEW_COUNT, w->collector.n_typical);
+        add_mean(f, "typical_mean_ns", "others, mean", WHY_TYPICAL);
         view_document_add_delta(d, "extra_ns", "extra time", whole(w->extra_ns));
+        view_document_add_string(d, "ranked_by", "ranked by",
+                                 (struct report_string){ why_words_by(w->by), strlen(why_words_by(w->by)) });
+        view_document_add_real(d, "machine_share", "others had the CPU", VIEW_SHARE, w->machine_share);
+        if (w->cost.is_known) {
+                view_document_add_number(d, "sample_cost_ns", "a sample costs", VIEW_DURATION,
+                                         whole_positive(w->cost.cost_ns));
+                view_document_add_number(d, "sample_cost_spread_ns", "its spread", VIEW_DURATION,
+                                         whole_positive(w->cost.spread_ns));
+        } else {
+                view_document_add_unknown(d, "sample_cost_ns", "a sample costs", VIEW_DURATION);
+                view_document_add_unknown(d, "sample_cost_spread_ns", "its spread", VIEW_DURATION);
+        }
         view_document_add_number(d, "slow_compared", "slow, compared", VIEW_COUNT, w->groups[WHY_SLOW].n);
-        view_document_add_number(d, "typical_compared", "typical, compared", VIEW_COUNT,
+        view_document_add_number(d, "typical_compared", "others, compared", VIEW_COUNT,
                                  w->groups[WHY_TYPICAL].n);
         view_document_add_number(d, "slow_samples", "samples in slow", VIEW_COUNT, w->n_samples[WHY_SLOW]);
-        view_document_add_number(d, "typical_samples", "samples in typical", VIEW_COUNT,
+        view_document_add_number(d, "typical_samples", "samples in others", VIEW_COUNT,
                                  w->n_samples[WHY_TYPICAL]);
         view_document_add_real(d, "slow_moves", "moves, slow", VIEW_REAL, w->n_moves[WHY_SLOW]);
-        view_document_add_real(d, "typical_moves", "moves, typical", VIEW_REAL, w->n_moves[WHY_TYPICAL]);
+        view_document_add_real(d, "typical_moves", "moves, others", VIEW_REAL, w->n_moves[WHY_TYPICAL]);
         view_document_add_number(d, "slow_moved", "moved, slow", VIEW_COUNT, w->links.n_moved_slow);
-        view_document_add_number(d, "typical_moved", "moved, typical", VIEW_COUNT, w->links.n_moved_typical);
+        view_document_add_number(d, "typical_moved", "moved, others", VIEW_COUNT, w->links.n_moved_typical);
         view_document_add_real(d, "moved_p", "moved, p", VIEW_REAL, w->links.moved_p);
         view_document_add_number(d, "candidates", "candidates", VIEW_COUNT, w->n_tests);
+}
+
+static void add_duration(struct byte_buffer *out, const char *before, double ns)
+{
+        struct text_number number = text_number_duration(whole_positive(ns));
+
+        byte_buffer_add(out, before, strlen(before));
+        byte_buffer_add(out, number.text, strlen(number.text));
+}
+
+static void add_count(struct byte_buffer *out, uint64_t n, const char *after)
+{
+        struct text_number number = text_number_count(n);
+
+        byte_buffer_add(out, number.text, strlen(number.text));
+        byte_buffer_add(out, after, strlen(after));
+}
+
+/* "4 from 2.10 ms on, 2.20 ms in the mean, 40 samples" */
+static void add_group(const struct filling *f, const char *title, int group)
+{
+        const struct why *w = f->why;
+        const struct why_group_sum *g = &w->groups[group];
+        struct byte_buffer words = { .data = NULL };
+
+        add_count(&words, group == WHY_SLOW ? w->collector.n_slow : w->collector.n_typical, "");
+        if (group == WHY_SLOW)
+                add_duration(&words, " from ", w->rank.slow_ns);
+        if (g->n != 0)
+                add_duration(&words, ", mean ", g->duration / (double)g->n);
+        byte_buffer_add(&words, ", ", 2);
+        add_count(&words, w->n_samples[group], " samples");
+        add_string_fact(f, title, title, &words);
+}
+
+/* Five facts, for people. */
+static void add_summary(const struct filling *f)
+{
+        const struct why *w = f->why;
+        struct byte_buffer instances = { .data = NULL }, ranked = { .data = NULL };
+
+        if (w->survey.durations.n == 0)
+                return;
+        add_count(&instances, w->survey.durations.n, "");
+        add_duration(&instances, ", median ", w->rank.median_ns);
+        add_string_fact(f, "instances", "instances", &instances);
+        add_group(f, "slow", WHY_SLOW);
+        add_group(f, "others", WHY_TYPICAL);
+        view_document_add_delta(f->document, "extra_ns", "extra time", whole(w->extra_ns));
+        byte_buffer_add(&ranked, why_words_by(w->by), strlen(why_words_by(w->by)));
+        if (w->cost.is_known && w->by != WHY_BY_WAITING) {
+                add_duration(&ranked, " without what samples cost, ", w->cost.cost_ns);
+                byte_buffer_add(&ranked, " each", 5);
+        }
+        add_string_fact(f, "ranked_by", "ranked by", &ranked);
+}
+
+static void add_facts(const struct filling *f)
+{
+        if (f->options->filter.n_bytes != 0)
+                view_document_add_string(f->document, "filter", "only", f->options->filter);
+        else if (!f->options->has_title)
+                view_document_add_unknown(f->document, "filter", "only", VIEW_STRING);
+        if (f->options->has_title)
+                add_summary(f);
+        else
+                add_groups(f);
 }
 
 static void add_answer(const struct filling *f)
@@ -187,9 +271,9 @@ static void add_causes(const struct filling *f)
                 { "confidence", "confidence", VIEW_STRING, 0, false },
                 { "extra_ns", "extra", VIEW_DELTA, 0, false },
                 { "slow_ns", "slow", VIEW_DURATION, 0, false },
-                { "typical_ns", "typical", VIEW_DURATION, 0, false },
+                { "typical_ns", "others", VIEW_DURATION, 0, false },
                 { "slow_with", "in slow", VIEW_SHARE, 0, false },
-                { "typical_with", "in typical", VIEW_SHARE, 0, false },
+                { "typical_with", "in others", VIEW_SHARE, 0, false },
                 { "p", "p", VIEW_REAL, 0, false },
         };
         const struct why *w = f->why;
@@ -270,7 +354,7 @@ static void add_tree(const struct filling *f)
                 { "extra_ns", "extra", VIEW_DELTA, 0, false },
                 { "share", "share", VIEW_CHANGE, 0, false },
                 { "slow_ns", "slow", VIEW_DURATION, 0, false },
-                { "typical_ns", "typical", VIEW_DURATION, 0, false },
+                { "typical_ns", "others", VIEW_DURATION, 0, false },
                 { "handle", "", VIEW_HANDLE, 0, false },
                 { "function", "function", VIEW_STRING, 0, false },
         };
@@ -382,9 +466,9 @@ static void add_zones(const struct filling *f)
                 { "extra_ns", "extra", VIEW_DELTA, 0, false },
                 { "share", "share", VIEW_CHANGE, 0, false },
                 { "slow_ns", "slow", VIEW_DURATION, 0, false },
-                { "typical_ns", "typical", VIEW_DURATION, 0, false },
+                { "typical_ns", "others", VIEW_DURATION, 0, false },
                 { "slow_count", "times, slow", VIEW_REAL, 0, false },
-                { "typical_count", "times, typical", VIEW_REAL, 0, false },
+                { "typical_count", "times, others", VIEW_REAL, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -417,9 +501,9 @@ static void add_counters(const struct filling *f)
         static const struct view_column columns[] = {
                 { "event", "event", VIEW_STRING, 40, false },
                 { "slow", "slow", VIEW_REAL, 0, false },
-                { "typical", "typical", VIEW_REAL, 0, false },
+                { "typical", "others", VIEW_REAL, 0, false },
                 { "slow_per_ms", "slow, a ms", VIEW_REAL, 0, false },
-                { "typical_per_ms", "typical, a ms", VIEW_REAL, 0, false },
+                { "typical_per_ms", "others, a ms", VIEW_REAL, 0, false },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -455,7 +539,7 @@ static void put_instance(const struct filling *f, struct view_table *t, const st
         uint64_t start_ns = f->trace->start_ns;
 
         view_table_put_number(f->document, t, i->begin_ns > start_ns ? i->begin_ns - start_ns : 0);
-        view_table_put_number(f->document, t, i->duration_ns);
+        view_table_put_number(f->document, t, i->wall_ns);
         if (f->why->collector.has_switches)
                 view_table_put_number(f->document, t, i->on_cpu_ns);
         else
@@ -470,7 +554,7 @@ static void add_slowest(const struct filling *f)
 {
         static const struct view_column columns[] = {
                 { "at_ns", "at", VIEW_TIME, 0, false },
-                { "duration_ns", "duration", VIEW_DURATION, 0, false },
+                { "duration_ns", "wall time", VIEW_DURATION, 0, false },
                 { "on_cpu_ns", "on CPU", VIEW_DURATION, 0, false },
                 { "thread", "", VIEW_HANDLE, 0, false },
                 { "thread_name", "thread", VIEW_STRING, 24, false },
@@ -508,7 +592,7 @@ static void add_warnings(const struct filling *f)
         const struct why_collector *c = &w->collector;
         struct view_document *d = f->document;
 
-        if (w->survey.durations.all.n_values == 0)
+        if (w->survey.durations.n == 0)
                 return;
         if (c->event == 0)
                 view_document_warn(d, "no samples: what ran in the extra time is unknown");
@@ -519,8 +603,13 @@ static void add_warnings(const struct filling *f)
         if (c->event != 0 && w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
                 view_document_warn(d,
                                    "not enough samples: %" PRIu64 " in slow instances, %d are needed to "
-                                   "compare functions: record at a higher rate (-F)",
+                                   "compare functions: record at a higher rate (-F), or for longer",
                                    w->n_samples[WHY_SLOW], WHY_SAMPLES_MIN);
+        else if (c->event != 0 && w->n_samples[WHY_TYPICAL] < WHY_SAMPLES_MIN)
+                view_document_warn(d,
+                                   "not enough samples: %" PRIu64 " in instances that are not slow, %d are "
+                                   "needed to compare functions: record at a higher rate (-F), or for longer",
+                                   w->n_samples[WHY_TYPICAL], WHY_SAMPLES_MIN);
         if (!c->has_switches)
                 view_document_warn(d, "no context switches: waiting and running cannot be told apart");
         else if (w->survey.n_wakeups == 0)
@@ -532,7 +621,7 @@ static void add_warnings(const struct filling *f)
         if (c->n_slow > w->groups[WHY_SLOW].n || c->n_typical > w->groups[WHY_TYPICAL].n)
                 view_document_warn(d,
                                    "a random sample of the instances is compared: %" PRIu64
-                                   " slow and %" PRIu64 " typical ones",
+                                   " slow and %" PRIu64 " others",
                                    w->groups[WHY_SLOW].n, w->groups[WHY_TYPICAL].n);
         if (c->instances.n_rows_left_out != 0 || c->n_lock_waits_left_out != 0)
                 view_document_warn(d,
@@ -553,7 +642,7 @@ static void hint(const struct filling *f, const char *before, const struct repor
 /* A share that has enough instances, if there is a round one. */
 static const char *larger_share(const struct why *w)
 {
-        double n = (double)w->survey.durations.all.n_values;
+        double n = (double)w->survey.durations.n;
 
         if (n * 0.1 >= WHY_SLOW_MIN)
                 return " --slowest 10%";
@@ -579,7 +668,7 @@ static void add_hints(const struct filling *f)
                 hint(f, "report --zone", &zone, "");
         if (has_slow && w->groups[WHY_SLOW].n < WHY_SLOW_MIN && larger_share(w))
                 hint(f, "why --zone", &zone, larger_share(w));
-        if (w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
+        if (!why_compares_functions(w) && w->by != WHY_BY_WAITING)
                 view_document_hint(f->document, "hyprof record -F 9999 --off-cpu COMMAND");
 }
 
@@ -589,7 +678,7 @@ void why_view_fill(struct view_document *d, const struct why *w, const struct lo
         struct filling f = { .document = d, .why = w, .trace = trace, .options = options };
 
         add_answer(&f);
-        add_groups(&f);
+        add_facts(&f);
         add_causes(&f);
         add_tree(&f);
         add_holders(&f);

@@ -15,6 +15,9 @@
 #define EXTRA_MIN 0.02
 /* A smaller part of the extra time is not mentioned beside a cause. */
 #define MACHINE_MIN 0.2
+#define HALF        0.5
+/* A counter that rose less explains nothing by itself. */
+#define COUNTER_RISE_MIN 1.5
 
 static const struct {
         const char *key, *words;
@@ -30,8 +33,8 @@ static const struct {
         [WHY_CAUSE_PREEMPTED] = { "preempted", "preempted" },
         [WHY_CAUSE_DELAY] = { "delay", "ready, not on a CPU yet" },
         [WHY_CAUSE_INTERRUPTS] = { "interrupts", "interrupts" },
-        [WHY_CAUSE_SAME] = { "same", "running as typical ones" },
-        [WHY_CAUSE_UNEXPLAINED] = { "unexplained", "unexplained" },
+        [WHY_CAUSE_SAME] = { "same", "the same functions, longer" },
+        [WHY_CAUSE_UNEXPLAINED] = { "unexplained", "not sampled, not waiting" },
 };
 
 const char *why_words_key(enum why_cause_kind kind)
@@ -53,6 +56,17 @@ const char *why_words_confidence(enum why_confidence confidence)
         };
 
         return words[confidence];
+}
+
+const char *why_words_by(enum why_by by)
+{
+        static const char *const words[] = {
+                [WHY_BY_WALL] = "wall time",       [WHY_BY_OWN] = "time on a CPU and own waits",
+                [WHY_BY_ON_CPU] = "time on a CPU", [WHY_BY_WAITING] = "own waits",
+                [WHY_BY_AUTOMATIC] = "",
+        };
+
+        return words[by];
 }
 
 static struct report_string words_of(const char *words)
@@ -197,7 +211,7 @@ static void add_thread(const struct loaded_trace *trace, struct byte_buffer *out
 
 static void add_share(struct byte_buffer *out, double share)
 {
-        add(out, "%.0f%%", fmin(fmax(share, 0), 9.99) * 100);
+        add(out, "%.0f%%", fmin(fmax(share, 0), 1) * 100);
 }
 
 static void add_lock(const struct why *w, const struct loaded_trace *trace, uint32_t lock,
@@ -267,7 +281,7 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
                         add_function(out, name);
                 }
         } else if (cause->kind == WHY_CAUSE_MOVED) {
-                add(out, "moving to another CPU (%.1f moves an instance, %.1f in typical ones)",
+                add(out, "moving to another CPU (%.1f moves an instance, %.1f in others)",
                     w->n_moves[WHY_SLOW], w->n_moves[WHY_TYPICAL]);
         } else if (cause->kind == WHY_CAUSE_SUSPENDED) {
                 add(out, "suspended, while other fibers or nothing ran");
@@ -277,17 +291,30 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         } else {
                 add(out, "%s", why_words_kind(cause->kind));
         }
-        add(out, " (in %.0f%% of the slow instances, %.0f%% of the typical ones)",
-            100 * (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
-            100 * (double)cause->n_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
+        if (cause->is_sampled)
+                add(out, " (in %.0f%% of the samples of slow instances, %.0f%% of the others')",
+                    100 * cause->share.slow_ns / fmax(w->on_cpu_ns[WHY_SLOW], 1),
+                    100 * cause->share.typical_ns / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
+        else
+                add(out, " (in %.0f%% of the slow instances, %.0f%% of the others)",
+                    100 * (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
+                    100 * (double)cause->n_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
 }
 
+static bool ranks_without_others(const struct why *w)
+{
+        return w->by == WHY_BY_OWN && w->request.by == WHY_BY_AUTOMATIC;
+}
+
+/* Others had the CPU: of the extra time, or, where that is not ranked by, of what the slowest by wall time take longer. */
 static double machine_share(const struct why *w)
 {
         double share = 0;
 
+        if (w->by != WHY_BY_WALL)
+                return w->request.by == WHY_BY_AUTOMATIC ? w->machine_share : 0;
         for (size_t i = 0; i < w->n_causes; i++)
-                if (w->causes[i].kind >= WHY_CAUSE_DISPLACED && w->causes[i].kind <= WHY_CAUSE_INTERRUPTS)
+                if (w->causes[i].kind >= WHY_CAUSE_DISPLACED && w->causes[i].kind < WHY_CAUSE_INTERRUPTS)
                         share += w->causes[i].share.value;
         return share;
 }
@@ -301,12 +328,36 @@ static const struct why_cause *find_kind(const struct why *w, enum why_cause_kin
 }
 
 /* Running, of which too few samples say where. */
-static bool lacks_samples(const struct why *w, double machine)
+static bool lacks_samples(const struct why *w)
 {
-        double extra_on_cpu = w->on_cpu_ns[WHY_SLOW] - w->on_cpu_ns[WHY_TYPICAL];
+        const struct why_cause *rest = find_kind(w, WHY_CAUSE_UNEXPLAINED);
 
-        return w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN && machine < 0.5 &&
-               extra_on_cpu > 0.5 * w->extra_ns && w->collector.event != 0;
+        return !why_compares_functions(w) && w->collector.event != 0 && rest && rest->share.value >= 0.25;
+}
+
+/* The counter that rose the most, of those that count more in a millisecond on a CPU. */
+static void add_counter(const struct why *w, struct byte_buffer *out)
+{
+        const struct why_part *best = NULL;
+        double best_rise = COUNTER_RISE_MIN;
+        const struct trace_sample_event *event;
+
+        for (size_t i = 0; i < w->n_counters; i++) {
+                const struct why_part *part = &w->counters[i];
+                double slow = part->slow / fmax(w->on_cpu_ns[WHY_SLOW], 1);
+                double other = part->typical / fmax(w->on_cpu_ns[WHY_TYPICAL], 1);
+
+                if (part->n_slow < WHY_SLOW_MIN || !(other > 0) || slow / other < best_rise)
+                        continue;
+                best = part;
+                best_rise = slow / other;
+        }
+        if (!best)
+                return;
+        event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, best->id);
+        add(out, "; %.1f times as many ", best_rise);
+        add_string(out, report_string_of(w->dictionary, event->name));
+        add(out, " in the same time on a CPU");
 }
 
 /* The same code takes longer: where, and what goes with it. */
@@ -322,44 +373,78 @@ static void add_links(const struct why *w, struct byte_buffer *out)
         }
         if (links->is_moved)
                 add(out,
-                    "; %.0f%% of the slow instances went on on another CPU, %.0f%% of the typical ones, more "
+                    "; %.0f%% of the slow instances went on on another CPU, %.0f%% of the others, more "
                     "than their length explains: after a move the caches are cold",
                     100 * (double)links->n_moved_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
                     100 * (double)links->n_moved_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
+}
+
+/* Which side has too few, and what to do. */
+static void add_lack(const struct why *w, struct byte_buffer *out)
+{
+        unsigned long long slow = w->n_samples[WHY_SLOW], other = w->n_samples[WHY_TYPICAL];
+        bool lacks_slow = slow < WHY_SAMPLES_MIN;
+
+        add(out, "not enough samples: %llu in %llu ", lacks_slow ? slow : other,
+            (unsigned long long)w->groups[lacks_slow ? WHY_SLOW : WHY_TYPICAL].n);
+        add(out, lacks_slow ? "slow instances" : "instances that are not slow");
+        if (lacks_slow && other < WHY_SAMPLES_MIN)
+                add(out, ", %llu in the others", other);
+        add(out, ", %d are needed; record at a higher rate (-F), or for longer", WHY_SAMPLES_MIN);
+}
+
+static void add_same(const struct why *w, const struct why_cause *same, struct byte_buffer *out)
+{
+        add_share(out, same->share.value);
+        add(out, " of the extra time: the same code took longer, mostly in ");
+        add_function(out, why_words_function(w, same->id));
+        add(out, ": more work of the same kind, or slower memory");
+        add_counter(w, out);
+        add_links(w, out);
+}
+
+static void add_largest(const struct why *w, struct byte_buffer *out)
+{
+        const struct why_cause *same = find_kind(w, WHY_CAUSE_SAME);
+        const struct why_cause *largest = why_find_largest(w);
+
+        if (lacks_samples(w)) {
+                add_lack(w, out);
+        } else if (same && same->share.value >= HALF && same->id != 0) {
+                add_same(w, same, out);
+        } else if (largest && largest->kind == WHY_CAUSE_INTERRUPTS && largest->share.value >= HALF) {
+                add(out, "no cause in the program: interrupts took ");
+                add_share(out, largest->share.value);
+                add(out, " of the extra time");
+        } else {
+                add(out, "no cause stands out");
+                if (largest && largest->kind == WHY_CAUSE_UNEXPLAINED) {
+                        add(out, ": no sample and no wait explains ");
+                        add_share(out, largest->share.value);
+                        add(out, " of the extra time");
+                }
+        }
 }
 
 /* Nothing of the program is certain enough: what is largest, as what it is. */
 static void add_no_cause(const struct why *w, struct byte_buffer *out)
 {
         double machine = machine_share(w);
-        const struct why_cause *same = find_kind(w, WHY_CAUSE_SAME);
-        const struct why_cause *largest = why_find_largest(w);
 
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN) {
-                add(out,
-                    "not enough instances: %zu slow and %zu typical ones, at least %d of each are needed",
+                add(out, "not enough instances: %zu slow and %zu others, at least %d of each are needed",
                     (size_t)w->groups[WHY_SLOW].n, (size_t)w->groups[WHY_TYPICAL].n, WHY_SLOW_MIN);
-        } else if (lacks_samples(w, machine)) {
-                add(out, "not enough samples: %llu in %llu slow instances; record at a higher rate (-F)",
-                    (unsigned long long)w->n_samples[WHY_SLOW], (unsigned long long)w->groups[WHY_SLOW].n);
-        } else if (machine >= 0.5) {
+        } else if (w->by == WHY_BY_WALL && machine >= HALF) {
                 add(out, "no cause in the program: for ");
                 add_share(out, machine);
                 add(out, " of the extra time it was ready to run and others had the CPU");
+        } else if (ranks_without_others(w)) {
+                add(out, "no cause in the program: for ");
+                add_share(out, machine);
+                add(out, " of what the slowest take longer others had the CPU; ranked without that time: ");
+                add_largest(w, out);
         } else {
-                add(out, "no cause stands out");
-                if (same && same->share.value >= 0.5 && same->id != 0) {
-                        add(out, ": ");
-                        add_share(out, same->share.value);
-                        add(out, " of the extra time is spent in the same functions as in typical instances, "
-                                 "mostly in ");
-                        add_function(out, why_words_function(w, same->id));
-                        add_links(w, out);
-                } else if (largest && largest->kind == WHY_CAUSE_UNEXPLAINED) {
-                        add(out, ": no sample and no wait explains ");
-                        add_share(out, largest->share.value);
-                        add(out, " of the extra time");
-                }
+                add_largest(w, out);
         }
 }
 
@@ -410,7 +495,11 @@ static void add_answer(const struct why *w, const struct loaded_trace *trace, co
                 add(out, ", and %s there, ", answer->kind == WHY_CAUSE_WAIT ? "running" : "waiting");
                 add_share(out, other);
         }
-        if (machine_share(w) >= MACHINE_MIN) {
+        if (ranks_without_others(w)) {
+                add(out, "; ranked without the time that others had the CPU, ");
+                add_share(out, w->machine_share);
+                add(out, " of what the slowest take longer");
+        } else if (w->by == WHY_BY_WALL && machine_share(w) >= MACHINE_MIN) {
                 add(out, "; for ");
                 add_share(out, machine_share(w));
                 add(out, " others had the CPU");
@@ -422,16 +511,16 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         const struct why_cause *answer = why_find_answer(w);
         const struct why_group_sum *typical = &w->groups[WHY_TYPICAL];
 
-        if (w->survey.durations.all.n_values == 0) {
+        if (w->survey.durations.n == 0) {
                 add(out, "no zone that is called ");
                 add_string(out, words_of(w->request.zone));
                 add(out, " is over");
         } else if (w->groups[WHY_SLOW].n == 0 && w->request.slower_than_ns == 0 &&
                    typical->n >= WHY_SLOW_MIN) {
-                add(out, "there is nothing to explain: no instance takes longer than the typical ones");
+                add(out, "there is nothing to explain: no instance takes longer than the others");
         } else if (typical->n != 0 && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN &&
                    w->extra_ns < EXTRA_MIN * typical->duration / (double)typical->n) {
-                add(out, "there is nothing to explain: the slow instances take as long as the typical ones");
+                add(out, "there is nothing to explain: the slow instances take as long as the others");
         } else if (!answer) {
                 add_no_cause(w, out);
         } else {

@@ -31,6 +31,9 @@ struct report_string why_words_function(const struct why *w, uint32_t label);
 /* Where a wait is: the function of the kernel that says what for; empty if unknown. */
 struct report_string why_words_kernel(const struct why *w, uint32_t id);
 
+/* By what instances are ranked: "wall time"; static. */
+const char *why_words_by(enum why_by by);
+
 /* The answer, a sentence without a line break.  @trace: with threads' names. */
 void why_words_answer(const struct why *w, const struct loaded_trace *trace, struct byte_buffer *out);
 

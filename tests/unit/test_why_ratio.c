@@ -47,19 +47,6 @@ START_TEST(test_a_clear_difference_is_one_and_none_is_none)
 }
 END_TEST
 
-/* 4 of 8 and 1 of 6: 0.2378 by Fisher's test. */
-START_TEST(test_presence_is_counted_exactly)
-{
-        struct why_ratio slow = { .n = 8, .n_with = 4 }, typical = { .n = 6, .n_with = 1 };
-        struct why_ratio many = { .n = 500 };
-
-        ck_assert_double_eq_tol(why_ratio_compare_presence(&slow, &typical), 0.2378, 0.001);
-        ck_assert_double_lt(why_ratio_compare_presence(&slow, &many), 1e-6);
-        slow.n_with = 0;
-        ck_assert_double_eq(why_ratio_compare_presence(&slow, &many), 1);
-}
-END_TEST
-
 /* One instance that has it all is no pattern: samples within an instance do not count one by one. */
 START_TEST(test_one_instance_with_many_samples_is_no_pattern)
 {
@@ -133,17 +120,31 @@ START_TEST(test_shares_add_up_and_lie_in_their_interval)
 }
 END_TEST
 
+static const struct sample_cost no_cost = { .is_known = false };
+
+static struct why_rank rank_of(const struct why_durations *d, enum why_by by, double slowest)
+{
+        struct why_rank_request request = { .by = by, .slowest = slowest };
+        struct why_rank rank;
+
+        ck_assert_int_eq(why_durations_rank(d, &request, &no_cost, &rank), 0);
+        return rank;
+}
+
 START_TEST(test_slowest_share_is_exact_while_they_are_few)
 {
         struct why_durations d = { .n_exact = 0 };
 
-        ck_assert_uint_eq(why_durations_slowest(&d, 0.01), 0);
+        ck_assert_double_eq(rank_of(&d, WHY_BY_WALL, 0.01).median_ns, 0);
         for (uint64_t i = 0; i < 1000; i++)
-                ck_assert_int_eq(why_durations_add(&d, (i * 377) % 1000 + 1), 0);
-        ck_assert_uint_eq(why_durations_slowest(&d, 0.01), 991);
-        ck_assert_uint_eq(why_durations_slowest(&d, 0.0001), 1000);
-        ck_assert_uint_eq(why_durations_quantile(&d, 0.25), 250);
-        ck_assert_uint_eq(why_durations_quantile(&d, 0), 1);
+                ck_assert_int_eq(
+                        why_durations_add(&d, &(struct why_spent){ .wall_ns = (i * 377) % 1000 + 1,
+                                                                   .on_cpu_ns = (i * 377) % 1000 + 1 }),
+                        0);
+        ck_assert_double_eq(rank_of(&d, WHY_BY_WALL, 0.01).slow_ns, 991);
+        ck_assert_double_eq(rank_of(&d, WHY_BY_WALL, 0.01).n_slow, 10);
+        ck_assert_double_eq(rank_of(&d, WHY_BY_WALL, 0.0001).slow_ns, 1000);
+        ck_assert_double_eq(rank_of(&d, WHY_BY_WALL, 0.01).high_ns, 750);
         why_durations_deinit(&d);
 }
 END_TEST
@@ -154,11 +155,12 @@ START_TEST(test_memory_stays_when_they_are_many)
         int r = 0;
 
         for (uint64_t i = 0; i < 4 * WHY_DURATIONS_EXACT_MAX; i++)
-                r |= why_durations_add(&d, 1000 + i % 1000);
+                r |= why_durations_add(
+                        &d, &(struct why_spent){ .wall_ns = 1000 + i % 1000, .on_cpu_ns = 1000 + i % 1000 });
         ck_assert_int_eq(r, 0);
-        ck_assert_uint_eq(d.n_exact, WHY_DURATIONS_EXACT_MAX);
-        ck_assert_double_eq_tol((double)why_durations_quantile(&d, 0.5), 1500, 15);
-        ck_assert_double_eq_tol((double)why_durations_slowest(&d, 0.01), 1990, 20);
+        ck_assert_uint_eq(d.n_exact, 0);
+        ck_assert_double_eq_tol(rank_of(&d, WHY_BY_WALL, 0.01).median_ns, 1500, 15);
+        ck_assert_double_eq_tol(rank_of(&d, WHY_BY_WALL, 0.01).slow_ns, 1990, 20);
         why_durations_deinit(&d);
 }
 END_TEST
@@ -185,7 +187,6 @@ int main(void)
 
         tcase_add_test(tests, test_student_tail_is_that_of_tables);
         tcase_add_test(tests, test_a_clear_difference_is_one_and_none_is_none);
-        tcase_add_test(tests, test_presence_is_counted_exactly);
         tcase_add_test(tests, test_binomial_tail_is_exact);
         tcase_add_test(tests, test_one_instance_with_many_samples_is_no_pattern);
         tcase_add_test(tests, test_equal_groups_differ_as_rarely_as_said);
