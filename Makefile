@@ -155,8 +155,8 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench bench-diff install install-capabilities uninstall clean help \
-        packages test-programs fuzz-programs bench-programs objects FORCE
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench bench-diff bench-why install install-capabilities \
+        uninstall clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -205,6 +205,11 @@ bench-diff: ## measure how often hyprof diff is wrong and what it finds: 30 minu
 	$(Q)tests/install_packages.sh build bench
 	$(SUBMAKE) all $(WORKLOADS) $(B)/tools/diff_draws
 	$(Q)tests/bench/diff_rates.sh $(B)
+
+bench-why: ## measure: how often `hyprof why` names a planted cause, and how often one where none is
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) all test-programs
+	$(Q)tests/bench/bench_why.sh $(B)
 
 packages: ## install every Debian package that any target needs
 	$(Q)tests/install_packages.sh build test consumers lint fuzz bench

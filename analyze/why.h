@@ -62,6 +62,7 @@ struct why_cause {
         uint64_t n_slow, n_typical; /* instances that have it */
         uint64_t n_times;           /* how often in slow ones: waits, samples */
         bool is_sampled;
+        bool is_unplaced; /* WAIT: without a callstack */
 };
 
 struct why_holder {

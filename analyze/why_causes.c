@@ -12,7 +12,8 @@
 
 /* Of an instance: times are measured, not tossed; it only keeps a variance from being none. */
 #define TIMES_UNIT       0.1
-#define MOVED_OF_ALL_MIN 0.5 /* slow instances that were moved, at least */
+#define PLACED_MIN       0.25 /* of the waits without a callstack */
+#define MOVED_OF_ALL_MIN 0.5  /* slow instances that were moved, at least */
 
 /* Things of the first tally, behind locks and places. */
 enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_SUSPENDED, N_THINGS };
@@ -275,6 +276,12 @@ static int put_waits(struct why *w, const struct tallies *t)
                                            .id = is_lock ? i + 1 : i + 1 - t->n_locks,
                                            .p = compare_times(w, &t->times.measures[i]) };
 
+                if (!is_lock) {
+                        struct wait_place place;
+
+                        wait_places_get(&w->places, cause.id, &place);
+                        cause.is_unplaced = !place.has_stack;
+                }
                 r = put_measure(w, cause, &t->times.measures[i]);
         }
         return r;
@@ -482,6 +489,23 @@ static int compare_causes(const void *a, const void *b)
         return (left->share.value < right->share.value) - (left->share.value > right->share.value);
 }
 
+/* Callstacks of waits are recorded up to a rate: a place that is known stands before waits whose place is not. */
+static void put_placed_first(struct why *w)
+{
+        struct why_cause placed;
+
+        for (size_t i = 1; i < w->n_causes && w->causes[0].is_unplaced; i++) {
+                placed = w->causes[i];
+                if (placed.kind != WHY_CAUSE_WAIT || placed.confidence < WHY_CONFIDENCE_MEDIUM ||
+                    placed.share.value < PLACED_MIN * w->causes[0].share.value)
+                        continue;
+                for (; i > 0; i--)
+                        w->causes[i] = w->causes[i - 1];
+                w->causes[0] = placed;
+                return;
+        }
+}
+
 static uint64_t count_waits(const struct tallies *t)
 {
         uint64_t n = 0;
@@ -517,6 +541,7 @@ int why_causes_find(struct why *w)
         if (r == 0) {
                 judge_all(w);
                 qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
+                put_placed_first(w);
         }
         why_tally_deinit(&t.times);
         why_tally_deinit(&t.runs);

@@ -478,6 +478,20 @@ static double other_share(const struct why *w, const struct why_cause *answer)
         return share;
 }
 
+static void add_unplaced(const struct why *w, struct byte_buffer *out)
+{
+        double share = 0;
+
+        for (size_t i = 0; i < w->n_causes; i++)
+                if (w->causes[i].is_unplaced)
+                        share += w->causes[i].share.value;
+        if (share < MACHINE_MIN)
+                return;
+        add(out, "; ");
+        add_share(out, share);
+        add(out, " is waits without a callstack");
+}
+
 /* A function that writes to a disk runs and waits: neither half alone is what it costs. */
 static void add_answer(const struct why *w, const struct loaded_trace *trace, const struct why_cause *answer,
                        struct byte_buffer *out)
@@ -495,6 +509,8 @@ static void add_answer(const struct why *w, const struct loaded_trace *trace, co
                 add(out, ", and %s there, ", answer->kind == WHY_CAUSE_WAIT ? "running" : "waiting");
                 add_share(out, other);
         }
+        if (answer->kind == WHY_CAUSE_WAIT && !answer->is_unplaced)
+                add_unplaced(w, out);
         if (ranks_without_others(w)) {
                 add(out, "; ranked without the time that others had the CPU, ");
                 add_share(out, w->machine_share);
