@@ -17,7 +17,7 @@ int zone_instances_init(struct zone_instances *s, uint32_t n_threads, uint32_t n
 
 void zone_instances_deinit(struct zone_instances *s)
 {
-        histogram_deinit(&s->stat.durations_ns);
+        zone_stat_deinit(&s->stat);
         free(s->threads);
         free(s->slowest);
         *s = (struct zone_instances){ .threads = NULL };
@@ -113,7 +113,7 @@ int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct z
         if (duration_ns > sum->max_ns)
                 sum->max_ns = duration_ns;
         keep_slow(s, thread, zone, duration_ns);
-        return histogram_add(&s->stat.durations_ns, duration_ns);
+        return zone_stat_add_closed(&s->stat, zone);
 }
 
 static int compare_slow(const void *a, const void *b)

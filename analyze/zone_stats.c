@@ -7,10 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+void zone_stat_deinit(struct zone_stat *stat)
+{
+        histogram_deinit(&stat->durations_ns);
+        histogram_deinit(&stat->once_ns);
+        histogram_deinit(&stat->more_ns);
+}
+
+int zone_stat_add_closed(struct zone_stat *stat, const struct zone_instance *zone)
+{
+        uint64_t duration_ns = zone_instance_duration_ns(zone);
+        int r = histogram_add(&stat->durations_ns, duration_ns);
+
+        if (r < 0 || zone->n_samples == 0)
+                return r;
+        if (zone->n_samples == 1)
+                return histogram_add(&stat->once_ns, duration_ns);
+        stat->n_more_samples += zone->n_samples;
+        return histogram_add(&stat->more_ns, duration_ns);
+}
+
 void zone_stats_deinit(struct zone_stats *s)
 {
         for (uint32_t i = 0; i < s->n_zones; i++)
-                histogram_deinit(&s->zones[i].durations_ns);
+                zone_stat_deinit(&s->zones[i]);
         free(s->zones);
         *s = (struct zone_stats){ .zones = NULL };
 }
@@ -45,5 +65,5 @@ int zone_stats_add(struct zone_stats *s, const struct zone_instance *zone)
                 stat->n_unclosed++;
                 return 0;
         }
-        return histogram_add(&stat->durations_ns, duration_ns);
+        return zone_stat_add_closed(stat, zone);
 }

@@ -46,7 +46,9 @@ static inline uint64_t zone_instance_duration_ns(const struct zone_instance *zon
 }
 
 struct zone_stat {
-        struct histogram durations_ns; /* of the closed ones */
+        struct histogram durations_ns;     /* of the closed ones */
+        struct histogram once_ns, more_ns; /* of these, those with one sample, and with more */
+        uint64_t n_more_samples;           /* in the latter */
         uint64_t n_unclosed;
         uint64_t total_ns; /* wall-clock, summed over threads */
         uint64_t self_ns;
@@ -64,6 +66,11 @@ void zone_stats_deinit(struct zone_stats *s);
 
 /* Makes room for the locations 1 .. @n_locations.  Returns 0 or -ENOMEM. */
 int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations);
+
+void zone_stat_deinit(struct zone_stat *stat);
+
+/* Takes in the duration of a closed zone.  Returns 0 or -ENOMEM. */
+int zone_stat_add_closed(struct zone_stat *stat, const struct zone_instance *zone);
 
 /* Counts a zone, for whose location there is room.  Constant time.  Returns 0 or -ENOMEM. */
 int zone_stats_add(struct zone_stats *s, const struct zone_instance *zone);

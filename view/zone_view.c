@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report.h"
+#include "analyze/zone_cost.h"
 #include "view/histogram_rows.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"
@@ -42,6 +43,24 @@ static void add_times(struct view_document *d, const struct report *report)
         add_number(d, "p99_ns", "p99", histogram_quantile(h, 0.99), closed);
         add_number(d, "p99_9_ns", "p99.9", histogram_quantile(h, 0.999), closed);
         add_number(d, "max_ns", "max", h->largest, closed);
+}
+
+/* What sampling added to these times: the times above are as they were recorded. */
+static void add_cost(struct view_document *d, const struct report *report)
+{
+        struct zone_cost cost;
+
+        if (zone_cost_find(&cost, &report->totals.instances.stat) < 0)
+                d->failed = true;
+        add_number(d, "sample_cost_ns", "a sample costs", (uint64_t)cost.sample.cost_ns, cost.is_known);
+        if (cost.is_known)
+                view_document_add_real(d, "sample_cost_share", "samples' share", VIEW_SHARE, cost.share);
+        else
+                view_document_add_unknown(d, "sample_cost_share", "samples' share", VIEW_SHARE);
+        add_number(d, "mean_without_samples_ns", "mean, without", cost.mean_ns, cost.is_known);
+        add_number(d, "p50_without_samples_ns", "p50, without", cost.p50_ns, cost.is_known);
+        add_number(d, "p90_without_samples_ns", "p90, without", cost.p90_ns, cost.is_known);
+        add_number(d, "p99_without_samples_ns", "p99, without", cost.p99_ns, cost.is_known);
 }
 
 static void add_ratio(struct view_document *d, const char *key, const char *title, double ratio)
@@ -410,6 +429,7 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         view_document_set_title(d, "Zone %s", options->zone);
         report_heading_add(d, report, options->filter);
         add_times(d, report);
+        add_cost(d, report);
         add_ratios(d, report);
         t = histogram_rows_begin(d, "How long they took", false);
         histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/histogram_bins.h"
 #include "analyze/report.h"
+#include "analyze/zone_cost.h"
 #include "view/histogram_rows.h"
 #include "view/report_heading.h"
 #include "view/report_view.h"
@@ -18,6 +19,10 @@ static const struct view_column columns[] = {
         { .key = "p50_ns", .title = "p50", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "mean_without_samples_ns",
+          .title = "w/o samples",
+          .type = VIEW_DURATION,
+          .n_columns_max = 11 },
         { .key = "min_ns", .title = "min", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "p90_ns", .title = "p90", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "p99_9_ns", .title = "p99.9", .type = VIEW_DURATION, .n_columns_max = 10 },
@@ -32,7 +37,10 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
 {
         bool closed = zone->n_closed != 0;
         uint64_t waiting_ns = zone->total_ns > zone->on_cpu_ns ? zone->total_ns - zone->on_cpu_ns : 0;
+        struct zone_cost cost;
 
+        if (zone_cost_find(&cost, &report->totals.zones.zones[zone->location - 1]) < 0)
+                d->failed = true;
         view_table_put_handle(d, t, 'z', zone->location);
         view_table_put_string(d, t, zone->name);
         view_table_put_number(d, t, zone->n_closed);
@@ -44,6 +52,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         report_heading_put_known(d, t, zone->p50_ns, closed);
         report_heading_put_known(d, t, zone->p99_ns, closed);
         report_heading_put_known(d, t, zone->max_ns, closed);
+        report_heading_put_known(d, t, cost.mean_ns, cost.is_known && cost.share >= ZONE_COST_SHARE_MIN);
         report_heading_put_known(d, t, zone->min_ns, closed);
         report_heading_put_known(d, t, zone->p90_ns, closed);
         report_heading_put_known(d, t, zone->p999_ns, closed);
@@ -74,7 +83,8 @@ void zones_view_add_list(struct view_document *d, const struct report *report, u
         view_table_set_about(
                 d, t,
                 "time between begin and end, of all threads together; in total, on-CPU and waiting "
-                "recursion counts once; percentiles are within 1%%");
+                "recursion counts once; percentiles are within 1%%; w/o samples: the mean without what sampling "
+                "costs, where that is 1%% or more");
         for (uint32_t i = 0; i < n_rows; i++)
                 put_row(d, t, report, &report->zones[i]);
         if (t)
