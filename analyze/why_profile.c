@@ -13,8 +13,10 @@
 #define WHY_NEARLY_BEST 0.9
 /* Functions with a smaller share of the samples that are left are no causes. */
 #define WHY_FUNCTION_SHARE_MIN 0.1
-#define WHY_FUNCTION_P_MAX     0.05
-#define WHY_FUNCTION_TIMES_MIN 10 /* samples in slow instances */
+/* One whose share of the samples grows by less is no way that parts: what all instances run, slow ones run longer. */
+#define WHY_FUNCTION_GAIN_MIN  0.1
+#define WHY_FUNCTION_P_MAX     0.05 /* corrected for the functions of the round */
+#define WHY_FUNCTION_TIMES_MIN 10   /* samples in slow instances */
 
 void why_profile_deinit(struct why_profile *p)
 {
@@ -185,7 +187,7 @@ struct candidate {
 };
 
 static bool consider(const struct why_profile *p, const struct why_tally *t, uint32_t label,
-                     struct candidate *ret)
+                     uint64_t n_candidates, struct candidate *ret)
 {
         const struct why_measure *m = &t->measures[label];
         const struct why_ratio *slow = &m->ratio[WHY_SLOW];
@@ -195,8 +197,8 @@ static bool consider(const struct why_profile *p, const struct why_tally *t, uin
         ret->depth = p->depths[label] / slow->x;
         ret->p = why_ratio_compare(slow, &m->ratio[WHY_TYPICAL], p->unit);
         return m->n_times[WHY_SLOW] >= WHY_FUNCTION_TIMES_MIN &&
-               why_ratio_value(slow) >= WHY_FUNCTION_SHARE_MIN && ret->gain > 0 &&
-               ret->p < WHY_FUNCTION_P_MAX;
+               why_ratio_value(slow) >= WHY_FUNCTION_SHARE_MIN && ret->gain >= WHY_FUNCTION_GAIN_MIN &&
+               ret->p * (double)n_candidates < WHY_FUNCTION_P_MAX;
 }
 
 /* Marks and other things that are no functions name nothing. */
@@ -207,21 +209,25 @@ static bool is_nameable(const struct why_profile *p, uint32_t label)
         return kind == FUNCTION_NAMED || kind == FUNCTION_UNNAMED;
 }
 
+static bool is_candidate(const struct why_profile *p, const struct why_tally *t, uint32_t label)
+{
+        return t->measures[label].ratio[WHY_SLOW].x > 0 && is_nameable(p, label);
+}
+
 static struct candidate choose(struct why_profile *p, const struct why_tally *t)
 {
         struct candidate best = { .label = 0 }, chosen = { .label = 0 }, c;
+        uint64_t n = 0;
 
-        for (uint32_t label = 1; label < t->n; label++) {
-                if (!(t->measures[label].ratio[WHY_SLOW].x > 0) || !is_nameable(p, label))
-                        continue;
-                p->n_tested++;
-                if (consider(p, t, label, &c) && c.gain > best.gain)
+        for (uint32_t label = 1; label < t->n; label++)
+                n += is_candidate(p, t, label);
+        p->n_tested += n;
+        for (uint32_t label = 1; label < t->n; label++)
+                if (is_candidate(p, t, label) && consider(p, t, label, n, &c) && c.gain > best.gain)
                         best = c;
-        }
         for (uint32_t label = 1; label < t->n && best.label != 0; label++)
-                if (t->measures[label].ratio[WHY_SLOW].x > 0 && is_nameable(p, label) &&
-                    consider(p, t, label, &c) && c.gain >= WHY_NEARLY_BEST * best.gain &&
-                    (chosen.label == 0 || c.depth < chosen.depth))
+                if (is_candidate(p, t, label) && consider(p, t, label, n, &c) &&
+                    c.gain >= WHY_NEARLY_BEST * best.gain && (chosen.label == 0 || c.depth < chosen.depth))
                         chosen = c;
         return chosen;
 }

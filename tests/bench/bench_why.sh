@@ -65,9 +65,13 @@ words_of() { # cause: what the first line has to have
         esac
 }
 
-# Of instances of 10 ms there are few, so that more of them are slow.
+# Of instances of 10 ms there are few, so that more of them are slow, and recordings take twice as long.
 slowest_of() { # ns
         if [ "$1" -gt 5000000 ]; then echo 20%; else echo 1%; fi
+}
+
+seconds_of() { # ns
+        if [ "$1" -gt 5000000 ]; then awk "BEGIN { print 2 * $seconds }"; else echo "$seconds"; fi
 }
 
 # $folder/why.json; fails without an answer.
@@ -76,7 +80,7 @@ ask() { # cause, ns, rate, load, seed
         [ "$4" = quiet ] && before=("${priority[@]}")
         rm -f "$folder/why.hyp"
         timeout 60 "$hyprof" record -q -F "$3" --off-cpu -o "$folder/why.hyp" -- "${before[@]}" \
-                "$build/workloads/w_why_cell" "$1" "$2" "$seconds" "$5" >"$folder/record" 2>&1 || return 1
+                "$build/workloads/w_why_cell" "$1" "$2" "$(seconds_of "$2")" "$5" >"$folder/record" 2>&1 || return 1
         timeout 60 "$hyprof" why --json --zone request --slowest "$(slowest_of "$2")" "$folder/why.hyp" \
                 >"$folder/why.json" 2>"$folder/errors"
 }

@@ -44,6 +44,11 @@ holds 'which is said' jq -e '.warnings | any(test("other files are left out"))' 
 holds 'no zone is named' ends_with 2 why "$TMPDIR/small.hyp"
 holds 'a share that is none' ends_with 2 why --zone request --slowest 200% "$TMPDIR/small.hyp"
 holds 'a time that is none' ends_with 2 why --zone request --slower-than soon "$TMPDIR/small.hyp"
+for by in wall own on-cpu waiting; do
+        holds "ranked by $by" ends_with 0 why --zone request --slowest 20% --by "$by" --json "$TMPDIR/small.hyp"
+        holds 'and nothing is over 100%' jq -e '[.causes.rows[].share] | all(. <= 1)' "$TMPDIR/out"
+done
+holds 'a way of ranking that is none' ends_with 2 why --zone request --by luck "$TMPDIR/small.hyp"
 holds 'an empty pattern' ends_with 2 why --zone '' "$TMPDIR/small.hyp"
 holds 'no such zone' ends_with 1 why --zone nowhere "$TMPDIR/small.hyp"
 holds 'no such zone in a trace without any' ends_with 1 why --zone request "$TMPDIR/bare.hyp"

@@ -81,7 +81,8 @@ struct work {
         pthread_cond_t changed;
         bool wants_flush, is_held, over; /* under `turn` */
         pthread_mutex_t shared[N_LOCKS];
-        atomic_bool is_over;
+        atomic_bool is_over,
+                is_asked; /* asked: for the lock, which is held until then and for a while more */
         char *fresh;
         size_t n_fresh_bytes, fresh_at;
 };
@@ -123,6 +124,8 @@ static void hold_lock(struct work *w)
         w->is_held = true;
         check(pthread_cond_broadcast(&w->changed) == 0);
         check(pthread_mutex_unlock(&w->turn) == 0);
+        while (!atomic_load(&w->is_asked))
+                (void)sched_yield();
         flush(w->extra_rounds);
         hyprof_lock_release(&queue);
         check(pthread_mutex_unlock(&w->mutex) == 0);
@@ -153,6 +156,7 @@ static void let_load(struct work *w)
 {
         check(pthread_mutex_lock(&w->turn) == 0);
         w->wants_flush = true;
+        atomic_store(&w->is_asked, false);
         w->is_held = false;
         check(pthread_cond_broadcast(&w->changed) == 0);
         while (!w->is_held)
@@ -180,6 +184,7 @@ static __attribute__((noinline)) void slow_path(struct work *w)
 static __attribute__((noinline)) void take_queue(struct work *w)
 {
         hyprof_lock_wait(&queue);
+        atomic_store(&w->is_asked, true);
         check(pthread_mutex_lock(&w->mutex) == 0);
         hyprof_lock_obtain(&queue);
         hyprof_lock_release(&queue);
