@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define HIGH_SHARE 0.75
+/* Of the median: where a sample costs less, those with a sample are ranked as exactly as the others. */
+#define WEIGH_MIN 0.1
 /* More samples in slow instances than their number predicts: then some of these are slow by their sample alone. */
 #define SAMPLED_EXCESS 1.5
 #define SAMPLED_SLACK  3
@@ -304,7 +306,9 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
 
         if (r < 0)
                 return r;
-        weigh(items, n, cost);
+        total = total_of(items, n);
+        if (cost->cost_ns > WEIGH_MIN * value_at(items, n, total / 2))
+                weigh(items, n, cost);
         total = total_of(items, n);
         rank.median_ns = value_at(items, n, total / 2);
         rank.high_ns = value_at(items, n, total * HIGH_SHARE);
@@ -313,7 +317,10 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         /* What takes as long as three of four is not slow: then there is nothing to compare. */
         if (request->slower_than_ns == 0 && rank.slow_ns <= rank.high_ns)
                 rank.slow_ns = rank.high_ns + 1;
-        rank.slow_sampled_ns = cost->is_known ? slow_sampled_from(items, n, cost, &rank) : rank.slow_ns;
+        /* A limit that most exceed is no matter of what samples cost. */
+        rank.slow_sampled_ns = rank.slow_ns;
+        if (cost->is_known && rank.slow_ns > rank.high_ns)
+                rank.slow_sampled_ns = slow_sampled_from(items, n, cost, &rank);
         for (size_t i = 0; i < n; i++)
                 if (items[i].value_ns >= rank.slow_ns)
                         rank.n_slow += items[i].n;

@@ -434,7 +434,7 @@ static void add_no_cause(const struct why *w, struct byte_buffer *out)
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN) {
                 add(out,
                     "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for "
-                    "longer, or ask for a larger share (--slowest)",
+                    "longer",
                     (size_t)w->groups[WHY_SLOW].n, (size_t)w->groups[WHY_TYPICAL].n, WHY_SLOW_MIN);
         } else if (w->by == WHY_BY_WALL && machine >= HALF) {
                 add(out, "no cause in the program: for ");

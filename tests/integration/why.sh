@@ -31,7 +31,7 @@ holds 'too few slow instances are said to be' ends_with 0 why --zone request --j
 holds 'and no cause is named' jq -e '.schema == "hyprof.why/1" and .cause == "none" and
         (.answer | startswith("not enough instances"))' "$TMPDIR/out"
 holds 'more slow instances' ends_with 0 why --zone request --slowest 20% --json "$TMPDIR/small.hyp"
-holds 'their shares add up' jq -e '(.slow_instances == 20) and
+holds 'their shares add up' jq -e '(.slow_instances >= 10 and .slow_instances <= 30) and
         ([.causes.rows[].share | select(. > 0)] | add | . > 0.999 and . < 1.001)' "$TMPDIR/out"
 holds 'a limit in time' ends_with 0 why --zone request --slower-than 1us --json "$TMPDIR/small.hyp"
 holds 'all last longer than a microsecond' jq -e '.slow_instances == 100' "$TMPDIR/out"
