@@ -40,7 +40,7 @@ struct why_wait_parts why_wait_parts_of(const struct trace_dictionary *d, const 
 void why_spending_begin(struct why_spending *s, uint64_t time_ns)
 {
         s->begin_ns = time_ns;
-        s->machine_ns = 0;
+        s->waiting_ns = 0;
 }
 
 void why_spending_wait(struct why_spending *s, const struct trace_dictionary *d,
@@ -49,7 +49,7 @@ void why_spending_wait(struct why_spending *s, const struct trace_dictionary *d,
         uint64_t begin_ns = wait->out_ns > s->begin_ns ? wait->out_ns : s->begin_ns;
 
         if (wait->ended && wait->in_ns > begin_ns)
-                s->machine_ns += wait->in_ns - why_wait_parts_of(d, wait, begin_ns).ready_ns;
+                s->waiting_ns += why_wait_parts_of(d, wait, begin_ns).ready_ns - begin_ns;
 }
 
 uint64_t why_spending_fiber(struct why_spending *s, const struct trace_event *event)
@@ -65,8 +65,8 @@ uint64_t why_spending_fiber(struct why_spending *s, const struct trace_event *ev
         s->out_ns = 0;
         if (!was_out || event->time_ns <= begin_ns)
                 return 0;
-        if (s->is_preempted)
-                s->machine_ns += event->time_ns - begin_ns;
+        if (!s->is_preempted)
+                s->waiting_ns += event->time_ns - begin_ns;
         return event->time_ns - begin_ns;
 }
 
@@ -82,8 +82,9 @@ struct why_spent why_spent_of(const struct why_spending *s, const struct zone_in
         if (zone->on_cpu_ns < spent.wall_ns)
                 spent.on_cpu_ns = zone->on_cpu_ns;
         off_ns = spent.wall_ns - spent.on_cpu_ns;
-        spent.machine_ns = s->machine_ns < off_ns ? s->machine_ns : off_ns;
-        spent.waiting_ns = off_ns - spent.machine_ns;
+        /* A switch that the kernel did not report begins no wait: that time is not called the program's own. */
+        spent.waiting_ns = s->waiting_ns < off_ns ? s->waiting_ns : off_ns;
+        spent.machine_ns = off_ns - spent.waiting_ns;
         return spent;
 }
 

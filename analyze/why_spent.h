@@ -29,15 +29,16 @@ enum why_by {
 
 struct why_spent {
         uint64_t wall_ns, on_cpu_ns;
-        uint64_t machine_ns; /* others had the CPU: preempted, or ready to run and not running */
-        uint64_t waiting_ns; /* off the CPU for another reason */
-        uint64_t n_samples;  /* that interrupted it, of all events */
+        uint64_t waiting_ns; /* off the CPU for a reason of its own, as far as such waits are recorded */
+        uint64_t
+                machine_ns; /* the rest: others had the CPU, it was preempted, or ready to run and not running */
+        uint64_t n_samples; /* that interrupted it, of all events */
 };
 
 /* Of one thread, while an instance is open. */
 struct why_spending {
         uint64_t begin_ns;
-        uint64_t machine_ns;
+        uint64_t waiting_ns;
         uint64_t out_ns; /* of a fiber: since when it does not run; 0 = it does */
         bool is_preempted;
 };
