@@ -66,7 +66,7 @@ function interval(column,   n, mean, variance, far, p, wilson_low, wilson_high, 
 }
 
 function line(words, column) {
-        printf "%-62s %s\n", words, cells[column] > 0 ? interval(column) : "no such cell"
+        printf "%-62s %s\n", words, (cells[column] > 0 ? interval(column) : "no such cell")
 }
 
 END {
