@@ -270,7 +270,7 @@ int privileges_narrow_thread(struct error *err)
         return keep(1U << UNTIL_END_TO_OPEN_FILES, false, err);
 }
 
-int privileges_narrow(bool keeps_cgroup, struct error *err)
+int privileges_narrow(bool keeps_cgroup, int filter_fd, struct error *err)
 {
         int r = keep(1U << UNTIL_END | 1U << UNTIL_END_TO_OPEN_FILES |
                              (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0),
@@ -280,6 +280,6 @@ int privileges_narrow(bool keeps_cgroup, struct error *err)
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 && r == 0)
                 r = error_errno(err, "giving up new privileges");
         /* One is better than none. */
-        filtered = system_calls_restrict(r < 0 ? NULL : err);
+        filtered = system_calls_restrict(filter_fd, r < 0 ? NULL : err);
         return r < 0 ? r : filtered;
 }

@@ -58,10 +58,11 @@ void privileges_lower(int capability);
  * privileges_narrow() - for the rest of the recording: the capabilities to read what is recorded, no others
  * Sets no_new_privs and filters system calls (sampler/system_calls.h); children inherit both.
  * Everything is open, the command is forked.  Other threads have dropped theirs: privileges_drop().
+ * @filter_fd:     of system_calls_prepare(); borrowed
  * @keeps_cgroup:  a cgroup folder is to be removed at the end, with CAP_DAC_OVERRIDE
  * Returns 0, or -errno: the recording goes on and says so.
  */
-int privileges_narrow(bool keeps_cgroup, struct error *err);
+int privileges_narrow(bool keeps_cgroup, int filter_fd, struct error *err);
 
 /*
  * privileges_narrow_thread() - the capabilities to open files of other processes, no others, for a thread beside the collector's

@@ -26,6 +26,7 @@
 #include "sampler/ring_size.h"
 #include "sampler/stack_unwinder.h"
 #include "sampler/switch_source.h"
+#include "sampler/system_calls.h"
 #include "sampler/table_process.h"
 #include "sampler/thread_priority.h"
 #include "sampler/writer_thread.h"
@@ -103,6 +104,7 @@ struct recorder {
         uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = no signal came */
         uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
         uint64_t cpu_ns;         /* that this process and its children had taken before */
+        int filter_fd;           /* of system calls; see system_calls_prepare() */
         int priority;            /* of this thread before */
         bool started;            /* the command was let go */
         bool busy_noted;
@@ -432,6 +434,7 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         code = check_access(r, err);
         r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
         if (code == 0) {
+                r->filter_fd = system_calls_prepare(NULL);
                 start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
                 code = take_signals(r, err);
         }
@@ -485,7 +488,7 @@ static int give_up_rights(struct recorder *r, struct error *err)
         struct error reason = ERROR_NONE;
         int code = 0;
 
-        if (privileges_narrow(false, &reason) < 0) /* the cgroup has its keeper */
+        if (privileges_narrow(false, r->filter_fd, &reason) < 0) /* the cgroup has its keeper */
                 code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_RIGHTS_KEPT, reason.text);
         return code < 0 ? error_set(err, code, "no memory to describe the recording") : 0;
 }
@@ -727,6 +730,7 @@ static void release(struct recorder *r)
         table_process_stop(&r->tables);
         io_close(&r->epoll_fd);
         io_close(&r->fail_fd);
+        io_close(&r->filter_fd);
 }
 
 static uint64_t count_cpu_ns(int whose)
@@ -764,6 +768,7 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .signal_fd = -1,
                 .epoll_fd = -1,
                 .fail_fd = -1,
+                .filter_fd = -1,
                 .job = { .fd = -1 },
         };
         code = prepare(r, writer, err);

@@ -2,22 +2,32 @@
 #include "sampler/system_calls.h"
 
 #include "base/error.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* As in <linux/fs.h> from Linux 6.11 on: the files' build-ids of another process's mappings. */
 #define PROCMAP_QUERY_NUMBER _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 104)
+
+#define CHILD_SECONDS 1 /* of processor time, to make the filter; it takes some milliseconds */
 
 #define PERF_IOCTL_TYPE ((unsigned)'$' << _IOC_TYPESHIFT)
 #define IOCTL_TYPE_MASK ((unsigned)_IOC_TYPEMASK << _IOC_TYPESHIFT)
@@ -150,20 +160,70 @@ static int add_rules(scmp_filter_ctx filter)
         return r;
 }
 
-int system_calls_restrict(struct error *err)
+/* In the child.  Returns 0 or -errno. */
+static int write_filter(int fd)
 {
-        scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+        const struct rlimit seconds = { .rlim_cur = CHILD_SECONDS, .rlim_max = CHILD_SECONDS };
+        scmp_filter_ctx filter;
         int r;
 
+        if (setrlimit(RLIMIT_CPU, &seconds) < 0)
+                return -errno;
+        filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
         if (!filter)
-                return error_set(err, -ENOMEM, "no memory for the filter of system calls");
-        r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-        if (r == 0)
-                r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
+                return -ENOMEM;
+        r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
         if (r == 0)
                 r = add_rules(filter);
         if (r == 0)
-                r = seccomp_load(filter);
+                r = seccomp_export_bpf(filter, fd);
         seccomp_release(filter);
-        return r < 0 ? error_set(err, r, "cannot filter system calls") : 0;
+        return r;
+}
+
+int system_calls_prepare(struct error *err)
+{
+        int fd = memfd_create("hyprof-filter", MFD_CLOEXEC);
+        int status = 0;
+        pid_t pid;
+
+        if (fd < 0)
+                return error_errno(err, "the filter of system calls");
+        pid = fork();
+        if (pid == 0)
+                _exit(write_filter(fd) < 0);
+        if (pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+                return fd;
+        io_close(&fd);
+        return error_set(err, -ENOMEM, "the filter of system calls could not be made");
+}
+
+static int load(struct sock_filter *instructions, size_t n_bytes, struct error *err)
+{
+        const struct sock_fprog program = { .len = (unsigned short)(n_bytes / sizeof(*instructions)),
+                                            .filter = instructions };
+        long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+
+        if (r > 0) /* a thread that has another filter */
+                return error_set(err, -EAGAIN, "cannot filter system calls of thread %ld", r);
+        return r < 0 ? error_errno(err, "cannot filter system calls") : 0;
+}
+
+int system_calls_restrict(int filter_fd, struct error *err)
+{
+        const size_t n_max = BPF_MAXINSNS * sizeof(struct sock_filter);
+        struct sock_filter *instructions;
+        size_t n_bytes = 0;
+        int r;
+
+        if (filter_fd < 0)
+                return error_set(err, -EBADF, "cannot filter system calls: there is no filter");
+        instructions = malloc(n_max);
+        if (!instructions)
+                return error_set(err, -ENOMEM, "no memory for the filter of system calls");
+        r = io_pread_full(filter_fd, instructions, n_max, 0, &n_bytes, err);
+        if (r == 0)
+                r = load(instructions, n_bytes, err);
+        free(instructions);
+        return r;
 }

@@ -2,6 +2,7 @@
 /* sampler/privileges.c: under sudo nothing of root is left but the named capabilities, and after narrowing few of them */
 #include "base/error.h"
 #include "sampler/privileges.h"
+#include "sampler/system_calls.h"
 
 #include <check.h>
 #include <errno.h>
@@ -187,7 +188,7 @@ static void nobody_to_become(void)
 static void expect_narrow(uint64_t there, bool keeps_cgroup)
 {
         struct error err = ERROR_NONE;
-        int r = privileges_narrow(keeps_cgroup, &err);
+        int r = privileges_narrow(keeps_cgroup, system_calls_prepare(&err), &err);
 
         if (r < 0)
                 dprintf(STDERR_FILENO, "%s\n", err.text);
@@ -222,7 +223,7 @@ static void narrow_root(void)
 static void narrow_without(void)
 {
         EXPECT(privileges_drop(NULL) == 0);
-        EXPECT(privileges_narrow(true, NULL) == 0);
+        EXPECT(privileges_narrow(true, system_calls_prepare(NULL), NULL) == 0);
         EXPECT(count_in(CAP_PERMITTED) == 0);
         EXPECT(socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM);
 }

@@ -119,9 +119,19 @@ static void restrict_us(void)
         struct error err = ERROR_NONE;
 
         EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-        if (system_calls_restrict(&err) < 0)
+        if (system_calls_restrict(system_calls_prepare(&err), &err) < 0)
                 dprintf(STDERR_FILENO, "%s\n", err.text);
         EXPECT(err.code == 0);
+}
+
+/* Without a filter there is an error, and nothing changes. */
+static void restrict_without_filter(void)
+{
+        struct error err = ERROR_NONE;
+
+        EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+        EXPECT(system_calls_restrict(-1, &err) == -EBADF && err.code == -EBADF);
+        EXPECT(prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0);
 }
 
 static void refuse(void)
@@ -204,7 +214,8 @@ static void go_on(void)
         free(memory);
 }
 
-static void (*const bodies[])(void) = { refuse, refuse_threads, refuse_children, go_on };
+static void (*const bodies[])(void) = { restrict_without_filter, refuse, refuse_threads, refuse_children,
+                                        go_on };
 
 /* loop test */
 START_TEST(test_filter)
