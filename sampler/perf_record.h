@@ -95,6 +95,8 @@ struct perf_record {
                         uint32_t other_tid; /* (0 = the idle task) */
                         uint64_t
                                 ran_ns; /* out: since it was switched in, as the scheduler counts; 0 = not known */
+                        bool unseen; /* out: some time ago, without a record; it had come onto the CPU last */
+                        uint64_t other_ran_ns; /* unseen: how long the one ran at least who came after it */
                         bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
                         struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;

@@ -105,8 +105,8 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
         }
 }
 
-int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope, bool delayed,
-                           struct error *err)
+int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
+                           const struct cpu_list *cpus, bool delayed, struct error *err)
 {
         bool everything = scope->request->whole_machine;
         int cgroup_fd = scope->kind == EVENT_SCOPE_CGROUP && !everything ? scope->cgroup.fd : -1;
@@ -120,7 +120,7 @@ int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *sc
                 r = switch_source_add_process(w->switches, scope->command_pid);
         }
         return r < 0 ? error_set(err, r, "cannot name the command to BPF")
-                     : switch_source_begin(w->switches, cgroup_fd, everything, err);
+                     : switch_source_begin(w->switches, cgroup_fd, everything, cpus, err);
 }
 
 /* Before there are samples of them: of a thread that is sampled, and preempted unheard, it would seem that it runs on. */

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cpu_list;
 struct event_request;
 struct recorded_scope;
 struct sample_source;
@@ -46,9 +47,11 @@ struct recorded_waiting {
 void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options,
                            struct event_request *request);
 
-/* Now that the scope's events are open.  @delayed: the command is let go first.  Returns 0 or -errno. */
-int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope, bool delayed,
-                           struct error *err);
+/*
+ * Now that the scope's events are open, on @cpus.  @delayed: the command is started first.  Returns 0 or -errno.
+ */
+int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
+                           const struct cpu_list *cpus, bool delayed, struct error *err);
 
 /* What was named will be recorded in a moment: its switches are wanted from now on. */
 void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_scope *scope);

@@ -241,7 +241,7 @@ static int open_events(struct recorder *r, struct error *err)
                                           r->options->delay_ns > 0, &options, &r->events, err);
         if (code < 0 || r->options->delay_ns > 0) /* what is before the recording is none of it: see join() */
                 return code;
-        return recorded_waiting_begin(&r->waiting, &r->scope, false, err);
+        return recorded_waiting_begin(&r->waiting, &r->scope, &r->events.cpus, false, err);
 }
 
 /* What there is not, -1, tells nothing. */
@@ -409,7 +409,7 @@ static int join(struct recorder *r, struct error *err)
 
         r->start_ns = clock_raw_ns();
         if (code == 0 && r->options->delay_ns > 0)
-                code = recorded_waiting_begin(&r->waiting, &r->scope, true, err);
+                code = recorded_waiting_begin(&r->waiting, &r->scope, &r->events.cpus, true, err);
         recorded_waiting_expect(&r->waiting, &r->scope);
         return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
 }

@@ -75,7 +75,7 @@ void sample_source_deinit(struct sample_source *s)
         code_images_free(s->images);
         file_versions_free(s->versions);
         free(s->heads);
-        s->heads = NULL;
+        free(s->on_cpus);
 }
 
 /* Threads without a number are about to vanish from the kernel's own tables. */

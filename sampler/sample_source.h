@@ -71,6 +71,9 @@ struct sample_source {
         struct stack_builder stacks;
         struct group_counts counts;
         struct ring_head *heads; /* heap, owned: one a ring */
+        uint32_t
+                *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */
+        size_t n_on_cpus;
         struct call_chain chain; /* scratch */
         bool keep_stacks;
         size_t kept_bytes; /* of copies that are pending */

@@ -137,6 +137,14 @@ static void decode_switch(struct byte_reader *r, uint32_t cpu, struct switch_rec
         if (!at)
                 return;
         memcpy(&s, at, sizeof(s));
+        if (s.gone_tid != 0) {
+                rec = add_record(record, PERF_RECORD_KIND_SWITCH, &s.head, cpu);
+                rec->pid = s.gone_pid;
+                rec->tid = s.gone_tid;
+                rec->context_switch.out = rec->context_switch.unseen = true;
+                rec->context_switch.ran_ns = s.gone_ran_ns;
+                rec->context_switch.other_ran_ns = s.prev_ran_ns;
+        }
         if (s.head.flags & SWITCH_FLAG_OUT) {
                 rec = add_record(record, PERF_RECORD_KIND_SWITCH, &s.head, cpu);
                 rec->pid = s.prev_pid;

@@ -18,9 +18,9 @@ struct error;
 #define SWITCH_RECORD_WORDS_MAX 34  /* registers in the order of perf */
 #define SWITCH_RECORD_CHAIN_MAX 192 /* addresses of a chain that is put together */
 
-/* What one record tells: somebody goes, and then somebody comes; or somebody was woken. */
+/* What one record tells: somebody had gone, somebody goes, and then somebody comes; or somebody was woken. */
 struct switch_record {
-        struct perf_record records[2]; /* in their order; time_ns is CLOCK_MONOTONIC still */
+        struct perf_record records[3]; /* in their order; time_ns is CLOCK_MONOTONIC still */
         unsigned n_records;
         uint64_t registers[SWITCH_RECORD_WORDS_MAX]; /* what raw_stack.registers points to */
         uint64_t chain

@@ -16,6 +16,11 @@ void switch_ring_init(struct switch_ring *ring, void *memory, size_t data_bytes,
         *ring = (struct switch_ring){ .shared = memory, .data_bytes = data_bytes, .room_bytes = room_bytes };
 }
 
+void switch_ring_set_off(struct switch_ring *ring, bool is_off)
+{
+        ring->shared->is_off = is_off;
+}
+
 void switch_ring_look(struct switch_ring *ring)
 {
         /* Pairs with the release in commit() of the BPF program: the records before the head are whole. */

@@ -10,6 +10,7 @@
 #ifndef SAMPLER_SWITCH_RING_H
 #define SAMPLER_SWITCH_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ struct switch_ring {
 
 /* @memory: of the ring, SWITCH_RING_HEAD_BYTES and @room_bytes */
 void switch_ring_init(struct switch_ring *ring, void *memory, size_t data_bytes, size_t room_bytes);
+
+/* Before the program is attached: whether it leaves this ring empty. */
+void switch_ring_set_off(struct switch_ring *ring, bool is_off);
 
 /* Takes in what was written up to now. */
 void switch_ring_look(struct switch_ring *ring);

@@ -376,7 +376,19 @@ static int set_scope(const struct switch_source *s)
         return bpf_map_update_elem(bpf_map__fd(variables), &key, &s->scope, BPF_ANY) < 0 ? -errno : 0;
 }
 
-int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, struct error *err)
+static void choose_cpus(struct switch_source *s, const struct cpu_list *cpus)
+{
+        for (size_t cpu = 0; cpu < s->n_cpus; cpu++) {
+                bool is_wanted = false;
+
+                for (size_t i = 0; i < cpus->n_cpus; i++)
+                        is_wanted |= (size_t)cpus->cpus[i] == cpu;
+                switch_ring_set_off(&s->cpus[cpu].ring, !is_wanted);
+        }
+}
+
+int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, const struct cpu_list *cpus,
+                        struct error *err)
 {
         struct bpf_program *program;
         struct stat cgroup;
@@ -392,6 +404,7 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
         r = set_scope(s);
         if (r < 0)
                 return explain(r, "tell the program whose switches are wanted", err);
+        choose_cpus(s, cpus);
         /* From the first switch on its time lies between two readings. */
         monotonic_clock_pair(&s->clock);
         bpf_object__for_each_program(program, s->object)

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cpu_list;
 struct error;
 struct perf_record;
 struct switch_source;
@@ -42,9 +43,11 @@ int switch_source_open(const struct switch_source_options *options, struct switc
  * switch_source_begin() - hook the program in
  * @cgroup_fd:   only tasks in this cgroup or below; borrowed; -1 = as it says next
  * @everything:  all tasks; else those of switch_source_add_process() and their children
+ * @cpus:        what happens on others is left out
  * Returns 0 or -errno.
  */
-int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, struct error *err);
+int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, const struct cpu_list *cpus,
+                        struct error *err);
 
 /* NULL is fine, here and below. */
 void switch_source_close(struct switch_source *s);

@@ -13,11 +13,13 @@ int switch_source_open(const struct switch_source_options *options, struct switc
         return error_set(err, -ENOTSUP, "hyprof was built without BPF");
 }
 
-int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, struct error *err)
+int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything, const struct cpu_list *cpus,
+                        struct error *err)
 {
         (void)s;
         (void)cgroup_fd;
         (void)everything;
+        (void)cpus;
         (void)err;
         return 0;
 }

@@ -72,6 +72,8 @@ struct thread_track {
         struct cut_stacks cuts;     /* those that wait to be completed, */
         uint64_t late_read_ns;      /* and when memory was last read for one */
         uint64_t out_ns;      /* when it left its CPU, as BPF told; 0 = it is on one, or nothing is known */
+        uint64_t in_ns;       /* when it came onto `in_cpu`; 0 = it is on none, or nothing is known */
+        uint32_t in_cpu;      /* if `in_ns`: as its last switch told */
         bool waits_by_sample; /* `waited_at` is of a sample, which its switch follows at once */
         struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
 

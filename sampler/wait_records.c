@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/wait_records.h"
 
+#include "base/array.h"
 #include "format/trace_dictionary.h"
 #include "sampler/event_spec.h"
 #include "sampler/loss_counter.h"
@@ -11,6 +12,8 @@
 
 #include <errno.h>
 #include <string.h>
+
+#define CPUS_MAX 65536
 
 static int queue(struct sample_source *s, struct thread_track *thread, struct trace_event event)
 {
@@ -65,15 +68,96 @@ static int add_unseen(struct sample_source *s, struct thread_track *thread, cons
         return queue(s, thread, event);
 }
 
+/* The thread that came onto a CPU last, as far as anybody knows; else NULL. */
+static struct thread_track *who_is_on(const struct sample_source *s, uint32_t cpu)
+{
+        struct thread_track *thread = cpu < s->n_on_cpus && s->on_cpus[cpu] != 0
+                                              ? process_table_find_thread(s->processes, s->on_cpus[cpu])
+                                              : NULL;
+
+        return thread && thread->in_ns != 0 && thread->in_cpu == cpu && !thread->exits ? thread : NULL;
+}
+
+/* From a switch on: who is on its CPU, and which CPU its thread is on. */
+static int note_place(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+{
+        uint32_t cpu = rec->cpu, tid = rec->context_switch.out ? 0 : rec->tid;
+        size_t n = s->n_on_cpus;
+
+        thread->in_ns = tid != 0 ? rec->time_ns : 0;
+        thread->in_cpu = cpu;
+        if (cpu >= CPUS_MAX)
+                return 0;
+        if (cpu >= n) {
+                if (array_reserve(&s->on_cpus, &s->n_on_cpus, (size_t)cpu + 1, sizeof(*s->on_cpus)) < 0)
+                        return -ENOMEM;
+                memset(s->on_cpus + n, 0, (s->n_on_cpus - n) * sizeof(*s->on_cpus));
+        }
+        s->on_cpus[cpu] = tid;
+        return 0;
+}
+
+/* @thread is on its CPU no more: it left at @until_ns at the latest, and after @ran_ns, if that is not 0. */
+static int add_unseen_out(struct sample_source *s, struct thread_track *thread, uint64_t until_ns,
+                          uint64_t ran_ns)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_OUT, .time_ns = thread->in_ns };
+
+        if (until_ns > thread->in_ns)
+                event.time_ns += ran_ns != 0 && ran_ns < until_ns - thread->in_ns ? ran_ns
+                                                                                  : until_ns - thread->in_ns;
+        event.switch_out.cpu = thread->in_cpu;
+        thread->in_ns = 0;
+        if (s->switches)
+                thread->out_ns = event.time_ns;
+        loss_counter_add(s->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
+        return queue(s, thread, event);
+}
+
+/* A CPU has one thread, and a thread one CPU: what @rec says ends what was said before. */
+static int end_others(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+{
+        uint64_t ran_ns = rec->context_switch.out ? rec->context_switch.ran_ns : 0;
+        uint64_t since_ns = rec->time_ns > ran_ns ? rec->time_ns - ran_ns : 0;
+        struct thread_track *other = who_is_on(s, rec->cpu);
+        bool stays = rec->context_switch.out && thread->in_cpu == rec->cpu;
+        int r = 0;
+
+        if (other && other != thread)
+                r = add_unseen_out(s, other, since_ns, 0);
+        if (r == 0 && thread->in_ns != 0 && !stays)
+                r = add_unseen_out(s, thread, since_ns, 0);
+        return r;
+}
+
+/* BPF saw somebody else leave the CPU that this thread had come onto. */
+static int take_unseen_out(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread = who_is_on(s, rec->cpu);
+        uint64_t until_ns = rec->time_ns - rec->context_switch.other_ran_ns;
+
+        if (!thread || thread->tid != rec->tid)
+                return 0;
+        return add_unseen_out(s, thread, until_ns <= rec->time_ns ? until_ns : 0, rec->context_switch.ran_ns);
+}
+
 int wait_records_take_switch(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         const struct thread_stack nowhere = { .stack = 0 };
         struct thread_stack at = nowhere;
         struct thread_track *thread;
-        int r = sample_source_find_thread(s, rec, &thread);
+        int r;
 
+        if (rec->context_switch.unseen)
+                return take_unseen_out(s, rec);
+        r = sample_source_find_thread(s, rec, &thread);
         if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
+                return r;
+        r = end_others(s, rec, thread);
+        if (r == 0)
+                r = note_place(s, rec, thread);
+        if (r < 0)
                 return r;
         if (rec->context_switch.out && thread->waits_by_sample) {
                 at = rec->context_switch.preempted ? nowhere : thread->waited_at;

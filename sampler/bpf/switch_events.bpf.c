@@ -98,6 +98,20 @@ struct {
         __type(value, __u8);
 } processes SEC(".maps");
 
+/* Who came last onto this CPU. */
+struct last_task {
+        __u64 task_avma; /* it may be freed by now; 0 = nobody who is wanted */
+        __u64 sum_ns;    /* what it had run in all, then */
+        __u32 pid, tid;
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct last_task);
+} last_tasks SEC(".maps");
+
 /* Nothing is sent through it: it only wakes the reader. */
 struct {
         __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -336,6 +350,49 @@ static __always_inline __u64 ran_ns_of(struct task_struct *task)
         return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
 }
 
+static __always_inline __u64 sum_ns_of(struct task_struct *task)
+{
+        return bpf_core_field_exists(task->se.sum_exec_runtime) ? task->se.sum_exec_runtime : 0;
+}
+
+/*
+ * How long a task ran that is on no CPU's record any more, and may be freed: so it is read as any memory is.  If it came
+ * onto another CPU since, that is in the sum as well; who reads this knows a bound.
+ */
+static __always_inline __u64 gone_ran_ns_of(const struct last_task *last)
+{
+        struct task_struct *task = (struct task_struct *)last->task_avma;
+        __u64 sum_ns = 0;
+        __s32 tid = 0;
+
+        if (bpf_core_read(&tid, sizeof(tid), &task->pid) < 0 || (__u32)tid != last->tid ||
+            bpf_core_read(&sum_ns, sizeof(sum_ns), &task->se.sum_exec_runtime) < 0)
+                return 0;
+        return sum_ns > last->sum_ns ? sum_ns - last->sum_ns : 0;
+}
+
+/* Kernels trace nothing of what happens while some threads run: then nobody hears of the switch from them to others. */
+static __always_inline void follow_cpu(struct switch_record_switch *record, struct task_struct *prev,
+                                       struct task_struct *next, bool is_next_wanted)
+{
+        __u32 key = 0;
+        struct last_task *last = bpf_map_lookup_elem(&last_tasks, &key);
+
+        record->gone_pid = record->gone_tid = 0;
+        record->gone_ran_ns = 0;
+        if (!last)
+                return;
+        if (last->task_avma != 0 && last->task_avma != (__u64)prev) {
+                record->gone_pid = last->pid;
+                record->gone_tid = last->tid;
+                record->gone_ran_ns = gone_ran_ns_of(last);
+        }
+        last->task_avma = is_next_wanted ? (__u64)next : 0;
+        last->pid = (__u32)next->tgid;
+        last->tid = (__u32)next->pid;
+        last->sum_ns = sum_ns_of(next);
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
@@ -354,7 +411,7 @@ int on_switch(__u64 *ctx)
         if (flags == 0)
                 return 0;
         ring = own_ring();
-        if (!ring)
+        if (!ring || ring->is_off)
                 return 0;
         if (!has_room(ring, sizeof(*record))) {
                 ring->n_lost++;
@@ -373,6 +430,7 @@ int on_switch(__u64 *ctx)
         record->next_tid = (__u32)next->pid;
         record->prev_ran_ns = is_prev_wanted ? ran_ns_of(prev) : 0;
         record->head.flags = flags;
+        follow_cpu(record, prev, next, (flags & SWITCH_FLAG_IN) != 0);
 
         if (settings.stacks && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT &&
             !(state & TASK_DEAD_BITS) && (slot = slot_of(record->prev_tid)) != NULL) {
@@ -420,7 +478,7 @@ int on_waking(__u64 *ctx)
         if (woken->pid == waker->pid || !is_wanted(woken))
                 return 0;
         ring = own_ring();
-        if (!ring)
+        if (!ring || ring->is_off)
                 return 0;
         if (!has_room(ring, sizeof(*record))) {
                 ring->n_lost++;

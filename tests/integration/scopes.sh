@@ -109,6 +109,10 @@ if has cpus && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
                 read_trace cpu
                 holds "$scope, --cpu: only the program there" same "$program" "$(awk -F '\t' "$columns$busy"' { print pid }' \
                         "$TMPDIR/cpu.events" | sort -u)"
+                "$HYPROF" dump "$TMPDIR/cpu.hyp" >"$TMPDIR/cpu.dump"
+                holds "$scope, --cpu: switches to threads are there" grep -q '^switch_in' "$TMPDIR/cpu.dump"
+                holds "$scope, --cpu: of that CPU only" same "cpu=$second" \
+                        "$(awk '$1 == "switch_in" { print $4 }' "$TMPDIR/cpu.dump" | sort -u)"
         done
         kill "$on_first" "$program"
 else
@@ -160,6 +164,9 @@ if has cpus; then
         holds "-a: nobody is without a name" compare "$(reported all '[.threads.rows[] | select(.samples > 0 and .name == "")] | length')" "<=" 1
         holds "-a: no samples of the idle task" same 0 "$(n_events all 'kind == "sample" && pid == 0')"
         holds "-a: nothing is lost" same "" "$(lost_records all)"
+        # shellcheck disable=SC2016 # for jq
+        holds "-a: no CPU is busier than there is time" same '' \
+                "$("$HYPROF" report --cpus --json "$TMPDIR/all.hyp" | jq -r '.cpus.rows[] | select(.busy_share > 1) | .cpu')"
         holds "-a: what it is" same "the whole machine" "$(reported all .recording.command)"
         holds "-a with a command: recorded" record beside -a -- "$WORKLOADS/w_two_zones" 0.5 1
         read_trace beside

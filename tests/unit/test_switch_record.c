@@ -100,6 +100,41 @@ START_TEST(test_a_switch_is_two_records)
 }
 END_TEST
 
+START_TEST(test_who_left_unseen_comes_first)
+{
+        struct switch_record_switch s = {
+                .head = { .n_bytes = sizeof(s),
+                          .kind = SWITCH_RECORD_SWITCH,
+                          .flags = SWITCH_FLAG_OUT | SWITCH_FLAG_IN,
+                          .state = 1,
+                          .time_ns = 1234 },
+                .prev_pid = 10,
+                .prev_tid = 11,
+                .next_pid = 20,
+                .next_tid = 21,
+                .prev_ran_ns = 77,
+                .gone_pid = 30,
+                .gone_tid = 31,
+                .gone_ran_ns = 5,
+        };
+        struct byte_buffer bytes = { .data = NULL };
+        struct switch_record record;
+
+        byte_buffer_add(&bytes, &s, sizeof(s));
+        decode(&bytes, &record);
+        ck_assert_uint_eq(record.n_records, 3);
+        ck_assert_uint_eq(record.records[0].pid, 30);
+        ck_assert_uint_eq(record.records[0].tid, 31);
+        ck_assert(record.records[0].context_switch.out && record.records[0].context_switch.unseen);
+        ck_assert_uint_eq(record.records[0].context_switch.ran_ns, 5);
+        ck_assert_uint_eq(record.records[0].context_switch.other_ran_ns, 77);
+        ck_assert_uint_eq(record.records[1].tid, 11);
+        ck_assert(!record.records[1].context_switch.unseen);
+        ck_assert_uint_eq(record.records[2].tid, 21);
+        byte_buffer_deinit(&bytes);
+}
+END_TEST
+
 START_TEST(test_only_what_is_wanted_comes_out)
 {
         struct byte_buffer bytes = { .data = NULL };
@@ -311,6 +346,7 @@ int main(void)
         int failed;
 
         tcase_add_test(tc, test_a_switch_is_two_records);
+        tcase_add_test(tc, test_who_left_unseen_comes_first);
         tcase_add_test(tc, test_only_what_is_wanted_comes_out);
         tcase_add_loop_test(tc, test_the_kernels_state_says_why, 0, (int)(sizeof(waits) / sizeof(waits[0])));
         tcase_add_test(tc, test_a_wakeup_names_the_waker);

@@ -12,7 +12,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-#define PID 500
+#define PID   500
+#define OTHER 501
 
 static struct trace_dictionary dictionary;
 static struct process_table processes;
@@ -32,11 +33,13 @@ static void setup(void)
                                          .losses = &losses,
                                          .switches = (struct switch_source *)(void *)&bpf };
         ck_assert_int_eq(process_table_add_thread(&processes, PID, PID, 0, 1, &thread), 0);
+        ck_assert_int_eq(process_table_add_thread(&processes, PID, OTHER, 0, 1, &thread), 0);
 }
 
 static void teardown(void)
 {
         process_table_deinit(&processes);
+        free(source.on_cpus);
         trace_dictionary_deinit(&dictionary);
 }
 
@@ -48,6 +51,30 @@ static void take(bool out, uint64_t time_ns, uint64_t ran_ns)
 
         rec.context_switch.out = out;
         rec.context_switch.ran_ns = ran_ns;
+        ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
+}
+
+static void take_of(uint32_t tid, uint32_t cpu, bool out, uint64_t time_ns, uint64_t ran_ns)
+{
+        struct perf_record rec = {
+                .kind = PERF_RECORD_KIND_SWITCH, .pid = PID, .tid = tid, .cpu = cpu, .time_ns = time_ns
+        };
+
+        rec.context_switch.out = out;
+        rec.context_switch.ran_ns = ran_ns;
+        ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
+}
+
+/* BPF: @tid had come onto the CPU, and another one leaves it now, after @other_ran_ns at least. */
+static void take_unseen(uint32_t tid, uint32_t cpu, uint64_t time_ns, uint64_t ran_ns, uint64_t other_ran_ns)
+{
+        struct perf_record rec = {
+                .kind = PERF_RECORD_KIND_SWITCH, .pid = PID, .tid = tid, .cpu = cpu, .time_ns = time_ns
+        };
+
+        rec.context_switch.out = rec.context_switch.unseen = true;
+        rec.context_switch.ran_ns = ran_ns;
+        rec.context_switch.other_ran_ns = other_ran_ns;
         ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
 }
 
@@ -112,6 +139,60 @@ START_TEST(only_bpf_is_made_whole)
 }
 END_TEST
 
+START_TEST(a_cpu_has_one_thread)
+{
+        take_of(PID, 3, false, 1000, 0);
+        take_of(OTHER, 3, false, 1500, 0);
+        ck_assert_uint_eq(track()->n_pending, 2);
+        expect(1, TRACE_OP_SWITCH_OUT, 1500);
+        ck_assert_uint_eq(track()->pending[1].event.switch_out.cpu, 3);
+        ck_assert_uint_eq(track()->pending[1].event.switch_out.wait, TRACE_WAIT_UNKNOWN);
+        take_of(PID, 3, false, 2000, 0); /* the other one left, too */
+        ck_assert_uint_eq(track()->n_pending, 3);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 2);
+        /* Who leaves ran for 400: so long is the other one gone. */
+        take_of(OTHER, 3, true, 3000, 400);
+        expect(3, TRACE_OP_SWITCH_OUT, 2600);
+        take_of(PID, 5, false, 4000, 0);
+        ck_assert_uint_eq(track()->n_pending, 5);
+}
+END_TEST
+
+START_TEST(a_thread_has_one_cpu)
+{
+        take_of(PID, 3, false, 1000, 0);
+        take_of(PID, 4, false, 2000, 0);
+        ck_assert_uint_eq(track()->n_pending, 3);
+        expect(1, TRACE_OP_SWITCH_OUT, 2000);
+        ck_assert_uint_eq(track()->pending[1].event.switch_out.cpu, 3);
+        take_of(OTHER, 3, false, 2500, 0); /* nobody is there any more */
+        ck_assert_uint_eq(track()->n_pending, 3);
+        take_of(PID, 4, true, 3000, 1000);
+        ck_assert_uint_eq(track()->n_pending, 4);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 1);
+}
+END_TEST
+
+/* The scheduler has counted how long it ran; not longer than until another one came. */
+START_TEST(bpf_knows_how_long_who_left_unseen_ran)
+{
+        take_of(PID, 3, false, 1000, 0);
+        take_unseen(PID, 3, 9000, 250, 0);
+        expect(1, TRACE_OP_SWITCH_OUT, 1250);
+        take_of(PID, 3, false, 10000, 0);
+        take_unseen(PID, 3, 12000, 5000, 500);
+        expect(3, TRACE_OP_SWITCH_OUT, 11500);
+        take_of(PID, 3, false, 20000, 0);
+        take_unseen(PID, 3, 21000, 0, 0); /* not known */
+        expect(5, TRACE_OP_SWITCH_OUT, 21000);
+        take_unseen(PID, 3, 22000, 100, 0); /* it is on no CPU */
+        take_of(PID, 2, false, 23000, 0);
+        take_unseen(PID, 3, 24000, 100, 0); /* on another one by now */
+        ck_assert_uint_eq(track()->n_pending, 7);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 3);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/wait_records");
@@ -125,6 +206,9 @@ int main(void)
         tcase_add_test(tests, who_leaves_twice_came_back);
         tcase_add_test(tests, it_came_back_after_it_had_left);
         tcase_add_test(tests, only_bpf_is_made_whole);
+        tcase_add_test(tests, a_cpu_has_one_thread);
+        tcase_add_test(tests, a_thread_has_one_cpu);
+        tcase_add_test(tests, bpf_knows_how_long_who_left_unseen_ran);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);
