@@ -164,6 +164,7 @@ static int take_group(struct group_counts *g, const struct event_set *events, co
         uint64_t n_members = bytes_u64(&r), enabled_ns = 0, running_ns = 0;
         uint32_t tid = g->inherited ? rec->tid : 0;
         struct group_counts_entry *leader = entry_of(g, rec->event, tid);
+        size_t leader_at;
         struct group_times times;
 
         if (!leader)
@@ -172,6 +173,7 @@ static int take_group(struct group_counts *g, const struct event_set *events, co
                 enabled_ns = bytes_u64(&r);
         if (g->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
                 running_ns = bytes_u64(&r);
+        leader_at = (size_t)(leader - g->entries); /* they move as others are added */
         times.enabled_ns = advance(&leader->enabled_ns, enabled_ns);
         times.running_ns = advance(&leader->running_ns, running_ns);
         for (uint64_t i = 0; i < n_members; i++) {
@@ -181,8 +183,12 @@ static int take_group(struct group_counts *g, const struct event_set *events, co
 
                 if (g->read_format & PERF_FORMAT_LOST)
                         (void)bytes_u64(&r);
-                if (id == rec->event || r.short_read)
-                        continue; /* the leader itself: its sample says what it stands for */
+                if (r.short_read)
+                        continue;
+                if (id == rec->event) { /* not the period of its sample: that is of another span */
+                        g->leader_weight = scale(g, advance(&g->entries[leader_at].value, value), &times);
+                        continue;
+                }
                 spec = event_set_find_spec(events, id);
                 entry = spec < 0 ? NULL : entry_of(g, id, tid);
                 if (spec >= 0 && !entry)
@@ -198,6 +204,7 @@ static int take_group(struct group_counts *g, const struct event_set *events, co
 int group_counts_take(struct group_counts *g, const struct event_set *events, const struct perf_record *rec)
 {
         g->n_counts = 0;
+        g->leader_weight = 0;
         if (g->read_format == 0)
                 return 0;
         if (rec->kind == PERF_RECORD_KIND_EXIT && g->inherited)

@@ -55,6 +55,7 @@ struct group_counts {
         size_t n_slots;
         struct group_count counts[EVENT_REQUEST_SPECS_MAX]; /* of the sample that was taken last */
         size_t n_counts;
+        uint64_t leader_weight; /* what the leader itself counted, over the same span; 0 = not known */
 };
 
 /* @inherited: by children; @scales: the events are of CPUs or cgroups. */
@@ -63,7 +64,7 @@ void group_counts_deinit(struct group_counts *g);
 
 /*
  * group_counts_take() - look at a record: of a sample with counters, `counts` is what its leader's members counted
- * since the one before; of anything else it is empty
+ * since the one before, and `leader_weight` what the leader did; of anything else they are empty
  * @events:  that the record comes from
  * Records are shown in the order of time, all of them.  Returns 0 or -ENOMEM.
  */

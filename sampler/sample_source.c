@@ -273,7 +273,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
                 return r;
         event.sample.event = s->sample_events[spec];
         event.sample.cpu = rec->cpu;
-        event.sample.weight = rec->sample.period;
+        event.sample.weight = s->counts.leader_weight != 0 ? s->counts.leader_weight : rec->sample.period;
         pending.cut = stack_unwinder_run_waiting(s->unwinder, &rec->sample.stack, thread, rec->time_ns,
                                                  &s->chain);
         is_whole = s->chain.state < TRACE_STACK_TRUNCATED;

@@ -19,6 +19,7 @@ enum { LEADER_A = 10, MEMBER_A, OTHER_A, LEADER_B = 20, MEMBER_B, OTHER_B };
 struct fixture {
         struct event_set events;
         struct group_counts counts;
+        uint64_t leader; /* its value in the next record */
 };
 
 static void set_up(struct fixture *f, bool inherited, bool scales)
@@ -50,7 +51,7 @@ struct values {
 static void take(struct fixture *f, const struct values *v)
 {
         const uint64_t words[] = { 3,         v->enabled_ns,       v->running_ns,
-                                   1234,      v->leader_event,     0,
+                                   f->leader, v->leader_event,     0,
                                    v->first,  v->leader_event + 1, 0,
                                    v->second, v->leader_event + 2, 0 };
         struct perf_record rec = { .kind = PERF_RECORD_KIND_SAMPLE, .tid = v->tid, .event = v->leader_event };
@@ -200,6 +201,47 @@ START_TEST(test_other_records)
 }
 END_TEST
 
+/*
+ * What the leader counted is of the same span as what its members did: a late or throttled interrupt changes the
+ * ratio of neither.
+ */
+START_TEST(test_leader)
+{
+        struct fixture f;
+
+        set_up(&f, false, true);
+        f.leader = 5000;
+        take(&f, &(struct values){ LEADER_A, 1, 1000, 1000, 5000, 7 });
+        ck_assert_uint_eq(f.counts.leader_weight, 5000);
+        expect(&f, 5000, 7);
+        f.leader = 45000;
+        take(&f, &(struct values){ LEADER_A, 2, 9000, 9000, 45000, 7 });
+        ck_assert_uint_eq(f.counts.leader_weight, 40000);
+        expect(&f, 40000, 0);
+        f.leader = 45010;
+        take(&f, &(struct values){ LEADER_A, 2, 11000, 10000, 45010, 7 }); /* half of the time */
+        ck_assert_uint_eq(f.counts.leader_weight, 20);
+        expect(&f, 20, 0);
+        f.leader = 3;
+        take(&f, &(struct values){ LEADER_B, 1, 1000, 1000, 6, 0 });
+        ck_assert_uint_eq(f.counts.leader_weight, 3);
+        f.leader = 100;
+        take(&f, &(struct values){ LEADER_A, 2, 12000, 11000, 45011, 7 }); /* it began anew */
+        ck_assert_uint_eq(f.counts.leader_weight, 0);
+        end_thread(&f, 1);
+        ck_assert_uint_eq(f.counts.leader_weight, 0);
+        tear_down(&f);
+
+        set_up(&f, true, false); /* each thread its own, while the table grows */
+        for (uint32_t tid = 1; tid <= 100; tid++) {
+                f.leader = tid;
+                take(&f, &(struct values){ LEADER_A, tid, 10, 10, tid, 1 });
+                ck_assert_uint_eq(f.counts.leader_weight, tid);
+        }
+        tear_down(&f);
+}
+END_TEST
+
 /* Thousands of threads that come and go: nothing is mixed up, and the memory of those that ended is used again. */
 START_TEST(test_many_threads)
 {
@@ -236,6 +278,7 @@ int main(void)
         tcase_add_test(tc, test_backwards);
         tcase_add_test(tc, test_scaling);
         tcase_add_test(tc, test_other_records);
+        tcase_add_test(tc, test_leader);
         tcase_add_test(tc, test_many_threads);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

@@ -351,7 +351,7 @@ END_TEST
 static void put_group(struct fixture *f, const struct kernel_record_identity *identity, uint64_t value)
 {
         const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, CODE };
-        const uint64_t counts[] = { 2, 9, FAKE_EVENT_SPEC_0, value, FAKE_EVENT_SPEC_1 };
+        const uint64_t counts[] = { 2, 10 * value, FAKE_EVENT_SPEC_0, value, FAKE_EVENT_SPEC_1 };
         struct kernel_record_sample sample = { .identity = *identity,
                                                .ip_avma = CODE,
                                                .period = 1009,
@@ -387,7 +387,7 @@ START_TEST(test_group)
                 leader = pending(&f, PID, 2 * i);
                 member = pending(&f, PID, 2 * i + 1);
                 ck_assert_uint_eq(leader->sample.event, 1);
-                ck_assert_uint_eq(leader->sample.weight, 1009);
+                ck_assert_uint_eq(leader->sample.weight, i == 0 ? 1000 : 70); /* not the period */
                 ck_assert_uint_eq(member->op, TRACE_OP_SAMPLE);
                 ck_assert_uint_eq(member->sample.event, 2);
                 ck_assert_uint_eq(member->sample.weight, i == 0 ? 100 : 7);
