@@ -3,12 +3,14 @@
  * Folded callstacks: "thread;main;update;dot_[i] 12", a line for each, outermost first.
  *
  * The number is of samples; of an event that was read with another's samples (cache-misses beside cpu-clock)
- * it is what was counted.  Memory: the different callstacks of each thread.
+ * it is what was counted.  Each line is there once: callstacks that differ in addresses only are one.
+ * Memory: the different callstacks of each thread.
  */
 #include "analyze/loaded_trace.h"
 #include "analyze/trace_walk.h"
 #include "base/array.h"
 #include "base/byte_buffer.h"
+#include "base/content_hash.h"
 #include "base/error.h"
 #include "base/intern.h"
 #include "export/export_event.h"
@@ -33,6 +35,11 @@ struct folded_stacks {
         struct intern keys; /* struct folded_key */
         uint64_t *sums;     /* heap; by id - 1 */
         size_t capacity;
+};
+
+/* What stands for a line. */
+struct line_key {
+        uint64_t hash, n_bytes;
 };
 
 struct folded_export {
@@ -132,22 +139,63 @@ static int write_line(struct folded_export *x, struct export_frames *frames, con
         return r < 0 || line->failed ? -ENOMEM : 0;
 }
 
-static int write_stacks(struct folded_export *x, const struct folded_stacks *stacks,
-                        const struct zone_paths *paths, FILE *out)
+static const struct folded_key *key_of(const struct folded_stacks *stacks, uint32_t id)
+{
+        return intern_get(&stacks->keys, id, NULL);
+}
+
+/* Adds those up that are written as the same line, under the first of them. */
+static int join_lines(struct folded_export *x, struct export_frames *frames, const struct zone_paths *paths,
+                      struct folded_stacks *stacks, struct byte_buffer *line)
+{
+        struct folded_stacks lines = { .sums = NULL };
+        int r = 0;
+
+        intern_init(&lines.keys, sizeof(struct line_key), 0);
+        for (uint32_t i = 1; r == 0 && i <= stacks->keys.n_items; i++) {
+                struct line_key key = { .hash = 0 };
+                uint32_t id;
+
+                r = write_line(x, frames, paths, key_of(stacks, i), line);
+                if (r < 0)
+                        break;
+                key.hash = content_hash(line->data, line->used_bytes);
+                key.n_bytes = line->used_bytes;
+                r = intern_add(&lines.keys, &key, sizeof(key), &id);
+                if (r >= 0 && array_reserve(&lines.sums, &lines.capacity, id, sizeof(*lines.sums)) < 0)
+                        r = -ENOMEM;
+                if (r == 1)
+                        lines.sums[id - 1] = i; /* where they are added up */
+                if (r == 0) {
+                        stacks->sums[lines.sums[id - 1] - 1] += stacks->sums[i - 1];
+                        stacks->sums[i - 1] = 0;
+                }
+                r = r < 0 ? r : 0;
+        }
+        deinit_stacks(&lines);
+        return r;
+}
+
+static int write_stacks(struct folded_export *x, struct folded_stacks *stacks, const struct zone_paths *paths,
+                        FILE *out)
 {
         struct byte_buffer line = { .data = NULL };
         struct export_frames frames;
+        uint64_t n_cut;
         int r = export_frames_init(&frames, x->trace->dictionary);
 
+        if (r == 0)
+                r = join_lines(x, &frames, paths, stacks, &line);
+        n_cut = frames.n_cut;
         for (uint32_t i = 1; r == 0 && i <= stacks->keys.n_items; i++) {
                 if (stacks->sums[i - 1] == 0)
                         continue;
-                r = write_line(x, &frames, paths, intern_get(&stacks->keys, i, NULL), &line);
+                r = write_line(x, &frames, paths, key_of(stacks, i), &line);
                 if (r == 0 && (fwrite(line.data, 1, line.used_bytes, out) != line.used_bytes ||
                                fprintf(out, " %" PRIu64 "\n", stacks->sums[i - 1]) < 0))
                         r = -EIO;
         }
-        x->totals->left_out[EXPORT_LEFT_OUT_LONG_STACKS] += frames.n_cut;
+        x->totals->left_out[EXPORT_LEFT_OUT_LONG_STACKS] += n_cut;
         export_frames_deinit(&frames);
         byte_buffer_deinit(&line);
         return r;

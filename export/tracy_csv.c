@@ -6,12 +6,14 @@
 #include "analyze/trace_walk.h"
 #include "analyze/zone_stats.h"
 #include "analyze/zone_words.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "view/csv_writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,7 @@ struct writing {
         bool *wanted;              /* heap; by location id - 1 */
         struct location_sum *sums; /* heap; by location id - 1 */
         uint32_t n_locations;
+        struct byte_buffer line; /* scratch */
 };
 
 /* Words for what the output said; 0 if all went well. */
@@ -124,6 +127,27 @@ static int sum_zone(void *context, struct walked_thread *thread, const struct zo
         return 0;
 }
 
+/* The texts of a zone, and its value as Tracy has it: "42 [0x2a]", on a line of its own. */
+static void put_words(struct writing *w, const struct zone_words *words)
+{
+        struct byte_buffer *line = &w->line;
+        char value[48];
+
+        if (!words || !words->has_value) {
+                csv_writer_put_bytes(&w->out, words ? (const char *)words->text.data : "",
+                                     words ? words->text.used_bytes : 0);
+                return;
+        }
+        byte_buffer_clear(line);
+        byte_buffer_add(line, words->text.data, words->text.used_bytes);
+        if (line->used_bytes != 0)
+                byte_buffer_add(line, "\n", 1);
+        (void)snprintf(value, sizeof(value), "%" PRIi64 " [0x%" PRIx64 "]", words->value,
+                       (uint64_t)words->value);
+        byte_buffer_add(line, value, strlen(value));
+        csv_writer_put_bytes(&w->out, (const char *)line->data, line->used_bytes);
+}
+
 /* Rows are written as the walk goes: a full disk ends it at once. */
 static int put_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                     struct error *err)
@@ -137,8 +161,7 @@ static int put_zone(void *context, struct walked_thread *thread, const struct zo
         csv_writer_put_number(&w->out, since_start(w, zone->begin_ns));
         csv_writer_put_number(&w->out, time_of(w, zone));
         csv_writer_put_number(&w->out, thread->id);
-        csv_writer_put_bytes(&w->out, words ? (const char *)words->text.data : "",
-                             words ? words->text.used_bytes : 0);
+        put_words(w, words);
         put_thread(w, thread->id);
         csv_writer_put_bytes(&w->out, words ? (const char *)words->name.data : "",
                              words ? words->name.used_bytes : 0);
@@ -341,6 +364,7 @@ int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *
                 r = check_output(r, err);
         }
         csv_writer_deinit(&w.out);
+        byte_buffer_deinit(&w.line);
         free(w.wanted);
         free(w.sums);
         return r;

@@ -48,6 +48,10 @@ holds "csv -f -c: they do" same "" "$(from_csv name seventy -f SEVENT -c)"
 holds "csv --zone" same "" "$(from_csv name thirty --zone seventy)"
 holds "csv --to: fewer zones" compare "$(from_csv counts seventy --to 100ms)" "<" "$(from_zones count seventy)"
 holds "csv -m: messages" compare "$("$HYPROF" csv -m "$TMPDIR/every.hyp" | wc -l)" ">" 1
+holds "export folded: each callstack is one line" same "" \
+        "$("$HYPROF" export folded -o - "$trace" | sed 's/ [0-9]*$//' | sort | uniq -d)"
+holds "csv -u: values of zones" grep -q '^-42 \[0xffffffffffffffd6\]",\|,-42 \[0xffffffffffffffd6\],' \
+        <("$HYPROF" csv -u "$TMPDIR/every.hyp")
 holds "csv -u -p: plots" compare "$("$HYPROF" csv -u -p -f nothing_is_called_so "$TMPDIR/every.hyp" | wc -l)" ">" 1
 holds "csv: standard input" same "$(from_csv counts seventy)" "$("$HYPROF" csv - <"$trace" |
         awk -F, '$1 == "seventy" { print $6 }')"
