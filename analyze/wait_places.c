@@ -35,29 +35,11 @@ static bool equals(struct report_string string, const char *text)
         return string.n_bytes == strlen(text) && begins_with(string, text);
 }
 
-/* Each wait or wake-up goes through them, and through what records it: they do not say what it is for. */
 static bool is_scheduler(struct report_string name)
 {
-        static const char *const prefixes[] = {
-                "schedule",
-                "__schedule",
-                "preempt_schedule",
-                "io_schedule",
-                "__cond_resched",
-                "sched_",
-                "trace_",
-                "__traceiter",
-                "bpf_",
-                "__bpf_",
-                "perf_",
-                "__perf_",
-                "try_to_wake_up",
-                "ttwu_",
-                "wake_up",
-                "__wake_up",
-                "default_wake_function",
-                "autoremove_wake_function",
-        };
+#define X(prefix) prefix,
+        static const char *const prefixes[] = { WAIT_PLACES_PLUMBING(X) };
+#undef X
 
         for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
                 if (begins_with(name, prefixes[i]))

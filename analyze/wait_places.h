@@ -20,6 +20,30 @@
 
 struct trace_dictionary;
 
+/*
+ * How functions of the kernel begin that each wait or wake-up goes through, and those that record it: they do not say
+ * what it is for.
+ */
+#define WAIT_PLACES_PLUMBING(X)    \
+        X("schedule")              \
+        X("__schedule")            \
+        X("preempt_schedule")      \
+        X("io_schedule")           \
+        X("__cond_resched")        \
+        X("sched_")                \
+        X("trace_")                \
+        X("__traceiter")           \
+        X("bpf_")                  \
+        X("__bpf_")                \
+        X("perf_")                 \
+        X("__perf_")               \
+        X("try_to_wake_up")        \
+        X("ttwu_")                 \
+        X("wake_up")               \
+        X("__wake_up")             \
+        X("default_wake_function") \
+        X("autoremove_wake_function")
+
 /* Of the program, from the innermost on: those around them are left out, which bounds the work for one callstack. */
 #define WAIT_PLACES_FRAMES_MAX 128
 

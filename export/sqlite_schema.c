@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/sqlite_schema.h"
 
+#include "analyze/wait_places.h"
+
 const char *sqlite_schema_tables(void)
 {
         return "CREATE TABLE meta(key TEXT, value TEXT);\n"
@@ -37,6 +39,8 @@ const char *sqlite_schema_tables(void)
 }
 
 /* A function is the innermost one of the innermost frame; inlined ones count as functions, as in reports. */
+#define VALUE(prefix) "('" prefix "'),"
+
 static const char views[] =
         "CREATE INDEX zones_location ON zones(location, duration_ns);\n"
         "CREATE INDEX samples_path ON samples(path);\n"
@@ -75,10 +79,18 @@ static const char views[] =
         "JOIN stacks ON stacks.id = stack JOIN frame_functions f ON f.frame = stacks.frame AND f.level = 0 "
         "JOIN locations l ON l.id = location JOIN events e ON e.id = event "
         "GROUP BY l.id, e.name, f.function, f.module;\n"
-        "CREATE VIEW wait_stats AS SELECT state, function, module, count(*) AS waits, "
-        "sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns FROM waits "
-        "LEFT JOIN stacks ON stacks.id = stack LEFT JOIN frame_functions f ON f.frame = stacks.frame "
-        "AND level = 0 GROUP BY state, function, module;\n";
+        /* Each callstack of a wait, up to the function that says what it is for: see analyze/wait_places.h. */
+        "CREATE VIEW wait_functions AS WITH RECURSIVE up(stack, depth, at) AS (SELECT DISTINCT stack, 0, stack "
+        "FROM waits WHERE stack NOT NULL UNION ALL SELECT stack, depth + 1, parent FROM up "
+        "JOIN stacks ON stacks.id = at JOIN frame_functions f ON f.frame = stacks.frame AND level = 0 "
+        "WHERE parent NOT NULL AND module = '[kernel]' AND EXISTS (SELECT 1 FROM (VALUES" WAIT_PLACES_PLUMBING(
+                VALUE) "('schedule')) "
+                       "WHERE instr(function, column1) = 1)) "
+                       "SELECT stack, max(depth) AS depth, function, module FROM up JOIN stacks ON stacks.id = at "
+                       "JOIN frame_functions f ON f.frame = stacks.frame AND level = 0 GROUP BY stack;\n"
+                       "CREATE VIEW wait_stats AS SELECT state, function, module, count(*) AS waits, "
+                       "sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns FROM waits "
+                       "LEFT JOIN wait_functions USING (stack) GROUP BY state, function, module;\n";
 
 const char *sqlite_schema_views(void)
 {

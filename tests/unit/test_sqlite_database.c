@@ -103,6 +103,54 @@ START_TEST(small)
 }
 END_TEST
 
+/* Where a thread waits is not how the kernel records it, nor its scheduler; the program's own schedule() is. */
+START_TEST(waits)
+{
+        static const char *const names[] = {
+                "main",     "schedule_job", "do_syscall_64",           "futex_do_wait",
+                "schedule", "__schedule",   "__traceiter_sched_switch"
+        };
+        struct trace_module kernel = { .kind = TRACE_MODULE_KERNEL };
+        uint32_t thread, program, module, stack = 0, own = 0;
+        struct sqlite_database_totals totals;
+        struct trace_builder b;
+        struct database d;
+
+        trace_builder_init(&b);
+        thread = trace_builder_thread(&b, 1, 1);
+        program = trace_builder_module(&b, "/bin/p");
+        kernel.path = trace_builder_string(&b, "[kernel]");
+        module = trace_builder_row(&b, TRACE_TABLE_MODULES, &kernel);
+        for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                uint32_t frame = trace_builder_frame(&b, i < 2 ? program : module, 16 * i + 16);
+
+                trace_builder_symbol(&b, frame, names[i], 0);
+                stack = trace_builder_stack(&b, stack, frame);
+                if (i == 1)
+                        own = stack;
+        }
+        trace_builder_begin_run(&b, thread);
+        for (uint64_t i = 0; i < 3; i++) {
+                struct trace_event out = { .time_ns = 1000 + 100 * i, .op = TRACE_OP_SWITCH_OUT };
+                struct trace_event in = { .time_ns = 1050 + 100 * i, .op = TRACE_OP_SWITCH_IN };
+
+                out.switch_out.wait = TRACE_WAIT_SLEEPING;
+                out.switch_out.stack = i < 2 ? stack : own;
+                event_encoder_add(&b.encoder, &out);
+                event_encoder_add(&b.encoder, &in);
+        }
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        write_database(&d, &b, &totals);
+        expect(&d, "2", "SELECT waits FROM wait_stats WHERE function = 'futex_do_wait'");
+        expect(&d, "100", "SELECT total_ns FROM wait_stats WHERE function = 'futex_do_wait'");
+        expect(&d, "1", "SELECT waits FROM wait_stats WHERE function = 'schedule_job'");
+        expect(&d, "2", "SELECT count(*) FROM wait_stats");
+        remove_file(&d);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* Recursion: f() in f(); a zone in itself; a second group of names replaces the first. */
 START_TEST(views)
 {
@@ -228,6 +276,7 @@ int main(void)
         suite_add_tcase(suite, tcase);
         tcase_add_test(tcase, small);
         tcase_add_test(tcase, views);
+        tcase_add_test(tcase, waits);
         tcase_add_test(tcase, empty);
         tcase_add_test(tcase, foreign_text);
         tcase_add_test(tcase, failures);
