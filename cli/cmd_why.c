@@ -100,7 +100,7 @@ static int take_slowest(struct arguments *args, const char *value)
 
 static int take_slower_than(struct arguments *args, const char *value)
 {
-        if (filter_options_parse_time(value, &args->request.slower_than_ns) == 0 &&
+        if (option_parse_duration(value, 0, UINT64_MAX, &args->request.slower_than_ns) == 0 &&
             args->request.slower_than_ns != 0)
                 return 0;
         complain("error: --slower-than %s: not a time", value);

@@ -63,12 +63,6 @@ struct error;
  */
 int filter_options_take(struct trace_filter_request *request, int letter, const char *value);
 
-/*
- * filter_options_parse_time() - "1.5s", "200ms", "17us", "90", "1.234567890 s": seconds without a unit
- * To the nanosecond; what is less is dropped.  Returns 0 or -EINVAL, silently.
- */
-int filter_options_parse_time(const char *text, uint64_t *ret_ns);
-
 bool filter_options_is_empty(const struct trace_filter_request *request);
 
 /* What is asked for in words: "from 1.5 s, thread worker*"; nothing if that is everything. */

@@ -236,11 +236,65 @@ int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *r
         return parse_in_units(text, units, min, max, ret_bytes);
 }
 
+static int find_unit(const char *word, uint64_t *ret_ns)
+{
+        static const struct {
+                const char *name;
+                uint64_t ns;
+        } units[] = {
+                { "", NS_PER_S },         { "ns", 1 },       { "us", NS_PER_US },
+                { "ms", NS_PER_MS },      { "s", NS_PER_S }, { "m", 60 * NS_PER_S },
+                { "h", 3600 * NS_PER_S },
+        };
+
+        for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+                if (strcmp(units[i].name, word) == 0) {
+                        *ret_ns = units[i].ns;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
+/* Where the digits end that start at @text. */
+static const char *skip_digits(const char *text)
+{
+        while (*text >= '0' && *text <= '9')
+                text++;
+        return text;
+}
+
 int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
 {
-        static const struct unit units[] = { { "", NS_PER_S },         { "ms", NS_PER_MS },
-                                             { "s", NS_PER_S },        { "m", 60 * NS_PER_S },
-                                             { "h", 3600 * NS_PER_S }, { NULL, 0 } };
+        const char *point = skip_digits(text), *end = point, *word;
+        uint64_t unit_ns, whole, ns, scale;
 
-        return parse_in_units(text, units, min_ns, max_ns, ret_ns);
+        if (point == text)
+                return -EINVAL;
+        if (*point == '.') {
+                end = skip_digits(point + 1);
+                if (end == point + 1)
+                        return -EINVAL;
+        }
+        /* As the reports print it: "1.234567890 s". */
+        word = *end == ' ' ? end + 1 : end;
+        if (find_unit(word, &unit_ns) < 0)
+                return -EINVAL;
+        errno = 0;
+        whole = strtoull(text, NULL, 10);
+        if (errno != 0 || __builtin_mul_overflow(whole, unit_ns, &ns))
+                return -EINVAL;
+        /* Digit by digit, so that no nanosecond is rounded; what is less than one is dropped. */
+        scale = unit_ns;
+        for (const char *digit = point + 1; digit < end && scale > 0; digit++) {
+                uint64_t part = scale % 10 == 0 ? scale / 10 * (uint64_t)(*digit - '0')
+                                                : scale * (uint64_t)(*digit - '0') / 10;
+
+                if (__builtin_add_overflow(ns, part, &ns))
+                        return -EINVAL;
+                scale /= 10;
+        }
+        if (ns < min_ns || ns > max_ns)
+                return -EINVAL;
+        *ret_ns = ns;
+        return 0;
 }

@@ -81,7 +81,10 @@ int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *
 /* The same for bytes: "65536", "64K", "4M", "1G", powers of 1024. */
 int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *ret_bytes);
 
-/* The same for nanoseconds: "500ms", "10s", "2m", "1h"; a number alone is seconds. */
+/*
+ * The same for nanoseconds: "500ms", "10s", "1.5s", "17us", "2m", "1h", and "1.234567890 s" as reports print it; a
+ * number alone is seconds.  What is less than a nanosecond is dropped.  Every time that a command takes is read by this.
+ */
 int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 
 #endif /* CLI_OPTION_TABLE_H */

@@ -21,6 +21,18 @@ void output_options_init(struct output_options *o)
         o->document.separator = ',';
 }
 
+/* One answer has one format. */
+static int set_format(struct output_options *o, enum document_format format)
+{
+        if (o->has_format && o->document.format != format) {
+                complain("error: two formats are asked for; use only one of --json, --csv and --format");
+                return -EINVAL;
+        }
+        o->has_format = true;
+        o->document.format = format;
+        return 1;
+}
+
 static int take_format(struct output_options *o, const char *value)
 {
         static const struct {
@@ -32,10 +44,8 @@ static int take_format(struct output_options *o, const char *value)
         };
 
         for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-                if (strcmp(formats[i].name, value) == 0) {
-                        o->document.format = formats[i].format;
-                        return 1;
-                }
+                if (strcmp(formats[i].name, value) == 0)
+                        return set_format(o, formats[i].format);
         complain("error: --format %s: not one of text, md, json, csv", value);
         return -EINVAL;
 }
@@ -56,15 +66,12 @@ int output_options_take(struct output_options *o, int letter, const char *value)
 {
         switch (letter) {
         case OUTPUT_OPTION_JSON:
-                o->document.format = DOCUMENT_JSON;
-                return 1;
+                return set_format(o, DOCUMENT_JSON);
         case OUTPUT_OPTION_CSV:
-                o->document.format = DOCUMENT_CSV;
-                return 1;
+                return set_format(o, DOCUMENT_CSV);
         case OUTPUT_OPTION_CSV_SAFE:
-                o->document.format = DOCUMENT_CSV;
                 o->document.csv_is_safe = true;
-                return 1;
+                return set_format(o, DOCUMENT_CSV);
         case OUTPUT_OPTION_FORMAT:
                 return take_format(o, value);
         case OUTPUT_OPTION_SECTION:

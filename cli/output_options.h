@@ -52,7 +52,8 @@ struct view_document;
 struct output_options {
         struct document_options document; /* n_columns and color are filled in by output_options_complete() */
         enum text_color_when color;
-        uint32_t limit; /* 0 = all; OUTPUT_LIMIT_UNSET = the user said nothing */
+        bool has_format; /* it was asked for */
+        uint32_t limit;  /* 0 = all; OUTPUT_LIMIT_UNSET = the user said nothing */
 };
 
 void output_options_init(struct output_options *o);

@@ -283,6 +283,7 @@ static int take_rate(struct record_options *options, const char *value)
 {
         struct event_request *events = &options->events;
 
+        options->has_rate = true;
         events->period = 0;
         events->rate_is_default = false;
         options->wants_rate_max = strcmp(value, "max") == 0;
@@ -404,6 +405,7 @@ static int take_option(void *context, int letter, const char *value)
         case 'F':
                 return take_rate(options, value);
         case 'c':
+                options->has_period = true;
                 options->events.rate_hz = 0;
                 options->events.rate_is_default = false;
                 return take_number("-c", value, INT64_MAX, &options->events.period);
@@ -469,7 +471,9 @@ static int check(const struct record_options *options)
         int n_ways = (scope->n_pids + scope->n_tids > 0) + scope->whole_machine + (scope->cgroup != NULL);
         const char *wrong = NULL;
 
-        if (n_ways > 1)
+        if (options->has_period && options->has_rate)
+                wrong = "use only one of -F (samples a second) and -c (one sample in so many events)";
+        else if (n_ways > 1)
                 wrong = "one of -p and -t, -a, and --cgroup";
         else if (options->off_cpu && options->no_switches)
                 wrong = "--off-cpu needs the switches that --no-switches leaves out";

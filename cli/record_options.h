@@ -45,6 +45,7 @@ struct record_options {
         uint32_t n_dumps_max;     /* that triggers may cause */
         struct ring_trigger triggers[RECORD_OPTIONS_TRIGGERS_MAX];
         size_t n_triggers;
+        bool has_rate, has_period; /* -F, -c */
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;

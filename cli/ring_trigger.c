@@ -15,7 +15,7 @@
 
 static int complain_about(const char *words)
 {
-        complain("error: --trigger %s: not of the form 'zone:NAME>16ms'", words);
+        complain("error: --trigger %s: not of the form 'zone:NAME>16ms', with a unit", words);
         return -EINVAL;
 }
 
@@ -29,6 +29,7 @@ int ring_trigger_init(struct ring_trigger *t, const char *words)
 
         *t = (struct ring_trigger){ .words = words };
         if (strncmp(words, PREFIX, strlen(PREFIX)) != 0 || !sign || sign <= name ||
+            (words[strlen(words) - 1] >= '0' && words[strlen(words) - 1] <= '9') || /* 5 of what? */
             option_parse_duration(sign + 1, 1, LONGER_THAN_MAX_NS, &t->longer_than_ns) < 0)
                 return complain_about(words);
         text = strndup(name, (size_t)(sign - name));

@@ -32,8 +32,12 @@ holds "annotate, lines" in_each hyprof.annotation/1 .lines annotate --source "$t
 holds "--section" same "$(cat "$TMPDIR/csv")" "$("$HYPROF" annotate --csv --section lines "$trace" function_40 2>/dev/null)"
 holds "annotate: its samples are all there" same "$("$HYPROF" annotate --json "$trace" function_40 2>/dev/null | jq .samples)" \
         "$(python3 -c 'import csv, sys; print(sum(int(row["samples"]) for row in csv.DictReader(open(sys.argv[1], newline=""))))' "$TMPDIR/csv")"
-holds "the last format counts" same "$(head -n 1 "$TMPDIR/csv")" "$("$HYPROF" annotate --json --source --csv "$trace" function_40 2>/dev/null | head -n 1)"
-holds "also of a report" same "$("$HYPROF" report --zones --csv "$trace")" "$("$HYPROF" report --json --zones --csv "$trace")"
+for twice in "annotate --json --csv" "report --zones --csv --json" "report --format md --json" "why --csv --json"; do
+        # shellcheck disable=SC2086 # words
+        holds "one format: $twice" ends_with 2 "$HYPROF" $twice "$trace"
+        holds "it says so: $twice" grep -q '^hyprof: error: two formats are asked for' "$TMPDIR/err"
+done
+holds "the same format twice" ends_with 0 "$HYPROF" report --zones --json --format json "$trace"
 
 # ---- the overview is one look, and says what comes next
 "$HYPROF" report "$trace" >"$TMPDIR/overview"

@@ -30,6 +30,9 @@ else
         skips "the kernel's limit of rates" "hardware: nothing can be mounted here"
 fi
 holds "-F 0: status 2" ends_with 2 "$HYPROF" record -F 0 -- true
+holds "-F and -c: status 2" ends_with 2 "$HYPROF" record -o "$TMPDIR/none.hyp" -F 99 -c 10 -- true
+# shellcheck disable=SC2016 # for the shell that is started
+holds "-c and -F: it says so" sh -c '"$1" record -o "$2" -c 10 -F 99 -- true 2>&1 | grep -q "only one of -F.* and -c"' - "$HYPROF" "$TMPDIR/none.hyp"
 holds "-F more than ever: status 2" ends_with 2 "$HYPROF" record -F 100001 -- true
 
 # ---- the size of the trace.  The command goes on to its end, and its status counts.

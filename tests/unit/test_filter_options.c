@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/filter_options.c, output_options.c: times to the nanosecond, nothing that is no time, the last format wins */
 #include "cli/filter_options.h"
+#include "cli/option_table.h"
 #include "cli/output_options.h"
 
 #include <check.h>
@@ -45,7 +46,7 @@ START_TEST(test_times)
 {
         uint64_t ns = 7;
 
-        ck_assert_int_eq(filter_options_parse_time(times[_i].text, &ns), times[_i].outcome);
+        ck_assert_int_eq(option_parse_duration(times[_i].text, 0, UINT64_MAX, &ns), times[_i].outcome);
         ck_assert_uint_eq(ns, times[_i].outcome == 0 ? times[_i].ns : 7);
 }
 END_TEST
@@ -79,9 +80,15 @@ START_TEST(test_output)
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_JSON, NULL), 1);
         ck_assert_int_eq(o.document.format, DOCUMENT_JSON);
         ck_assert_uint_eq(output_options_limit(&o, 20), 0);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "json"), 1);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "md"), -EINVAL);
+        ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_CSV, NULL), -EINVAL);
+        ck_assert_int_eq(o.document.format, DOCUMENT_JSON);
+        output_options_init(&o);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "md"), 1);
         ck_assert_int_eq(o.document.format, DOCUMENT_MARKDOWN);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "pdf"), -EINVAL);
+        output_options_init(&o);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_CSV, NULL), 1);
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_LIMIT, "5"), 1);
         ck_assert_uint_eq(output_options_limit(&o, 20), 5);
@@ -90,6 +97,7 @@ START_TEST(test_output)
         ck_assert_int_eq(output_options_take(&o, 'x', NULL), 0);
         output_options_complete(&o);
         ck_assert(!o.document.color);
+        o.has_format = false;
         ck_assert_int_eq(output_options_take(&o, OUTPUT_OPTION_FORMAT, "text"), 1);
         output_options_complete(&o);
         ck_assert(o.document.color);
