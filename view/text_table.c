@@ -2,6 +2,7 @@
 #include "view/text_table.h"
 
 #include "base/array.h"
+#include "view/name_fold.h"
 #include "view/text_color.h"
 #include "view/utf8.h"
 
@@ -11,9 +12,9 @@
 #include <string.h>
 
 #define GAP_COLUMNS   2
-#define COLUMNS_LEAST 8  /* a column that gets what is left gets this much in any case */
-#define COLUMNS_NAMES 24 /* and this much, if others may go instead */
-#define ELLIPSIS      "…"
+#define COLUMNS_LEAST 8   /* a column that gets what is left gets this much in any case */
+#define COLUMNS_NAMES 24  /* and this much, if others may go instead */
+#define SAME_ROWS_MAX 256 /* beyond, a call stack is not compared with those of all other rows */
 
 void text_table_init(struct text_table *t, const struct text_column *columns, uint32_t n_columns)
 {
@@ -169,21 +170,71 @@ static void print_spaces(uint32_t n, FILE *out)
         (void)fprintf(out, "%*s", (int)n, "");
 }
 
-static void print_cell(const struct text_column *column, uint32_t width, bool last,
-                       const struct text_cell *cell, const char *text, FILE *out)
+static const char *text_of(const struct text_table *t, const struct text_cell *cell)
 {
-        uint32_t padding = width > cell->n_columns ? width - cell->n_columns : 0;
+        return cell->n_bytes != 0 ? (const char *)t->text.data + cell->at_bytes : "";
+}
 
-        if (column->right)
-                print_spaces(padding, out);
-        if (cell->n_columns > width) {
-                (void)fwrite(text, 1, bytes_of_columns(text, cell->n_bytes, width - 1), out);
-                (void)fputs(ELLIPSIS, out);
-        } else if (cell->n_bytes != 0) {
-                (void)fwrite(text, 1, cell->n_bytes, out);
+/* With how many frames from its begin on this call stack is no other than one in another row. */
+static uint32_t count_same(const struct text_table *t, const struct text_cell *cell)
+{
+        size_t column = (size_t)(cell - t->cells) % t->n_columns;
+        uint32_t most = 0;
+
+        if (t->n_cells / t->n_columns > SAME_ROWS_MAX)
+                return 0;
+        for (size_t i = column; i < t->n_cells; i += t->n_columns) {
+                const struct text_cell *other = &t->cells[i];
+                uint32_t n = other != cell ? name_fold_count_same(text_of(t, cell), cell->n_bytes,
+                                                                  text_of(t, other), other->n_bytes)
+                                           : 0;
+
+                if (n > most)
+                        most = n;
         }
-        if (!column->right && !last)
-                print_spaces(padding, out);
+        return most;
+}
+
+/* A cell that is too long; returns how many columns it takes then.  Without memory it is cut. */
+static uint32_t print_folded(const struct text_table *t, const struct text_cell *cell, uint32_t width,
+                             FILE *out)
+{
+        const char *text = text_of(t, cell);
+        struct byte_buffer folded = { .data = NULL };
+        uint32_t n_columns = width;
+
+        if (memmem(text, cell->n_bytes, " < ", 3) && memchr(text, '<', cell->n_bytes) != text)
+                name_fold_chain(&folded, text, cell->n_bytes, count_same(t, cell), width);
+        else
+                name_fold(&folded, text, cell->n_bytes, width);
+        if (folded.failed) {
+                (void)fwrite(text, 1, bytes_of_columns(text, cell->n_bytes, width), out);
+        } else {
+                n_columns = 0;
+                for (size_t at = 0; at < folded.used_bytes; n_columns++)
+                        at += bytes_of_columns((const char *)folded.data + at, folded.used_bytes - at, 1);
+                (void)fwrite(folded.data, 1, folded.used_bytes, out);
+        }
+        byte_buffer_deinit(&folded);
+        return n_columns;
+}
+
+/* @t: NULL = it is a title */
+static void print_cell(const struct text_table *t, const struct text_column *column, uint32_t width,
+                       bool last, const struct text_cell *cell, const char *text, FILE *out)
+{
+        uint32_t n_columns = cell->n_columns;
+
+        if (column->right && width > n_columns)
+                print_spaces(width - n_columns, out);
+        if (n_columns > width && t)
+                n_columns = print_folded(t, cell, width, out);
+        else if (n_columns > width)
+                (void)fwrite(text, 1, bytes_of_columns(text, cell->n_bytes, width), out);
+        else if (cell->n_bytes != 0)
+                (void)fwrite(text, 1, cell->n_bytes, out);
+        if (!column->right && !last && width > n_columns)
+                print_spaces(width - n_columns, out);
 }
 
 /* Titles, if @cells is NULL, or a row. */
@@ -207,7 +258,7 @@ static void print_row(const struct text_table *t, const uint32_t *widths, uint32
                 if (cells)
                         text = cell->n_bytes != 0 ? (const char *)t->text.data + cell->at_bytes : "";
                 print_spaces(first ? 0 : GAP_COLUMNS, out);
-                print_cell(&t->columns[c], widths[c], c + 1 == last, cell, text, out);
+                print_cell(cells ? t : NULL, &t->columns[c], widths[c], c + 1 == last, cell, text, out);
                 first = false;
         }
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* view/name_fold.c: what is too long keeps what tells it from others, and never takes more columns than there are */
+#include "view/name_fold.h"
+
+#include "base/byte_buffer.h"
+#include "view/utf8.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+#define TREE   "std::_Rb_tree<" STRING ", std::pair<" STRING " const, int>, std::less<" STRING " > >"
+
+static char *fold(const char *name, uint32_t n_columns)
+{
+        struct byte_buffer out = { .data = NULL };
+
+        name_fold(&out, name, strlen(name), n_columns);
+        byte_buffer_add_u8(&out, '\0');
+        ck_assert(!out.failed);
+        return (char *)out.data;
+}
+
+static void expect(const char *wanted, const char *name, uint32_t n_columns)
+{
+        char *found = fold(name, n_columns);
+
+        ck_assert_str_eq(found, wanted);
+        free(found);
+}
+
+START_TEST(test_what_fits_stays)
+{
+        expect("", "", 1);
+        expect("main", "main", 4);
+        expect(TREE "::find(int)", TREE "::find(int)", 1000);
+        expect("operator<(a, b)", "operator<(a, b)", 15);
+}
+END_TEST
+
+START_TEST(test_as_much_as_is_needed)
+{
+        expect("app::f<int>(…)", "app::f<int>(long, long, long)", 20);
+        expect("std::_Rb_tree<…>::_M_insert_unique_(…)", TREE "::_M_insert_unique_(" STRING " const&)", 60);
+        expect("std::_Rb_tree<…>::_M_insert_unique_", TREE "::_M_insert_unique_(" STRING " const&)", 36);
+        expect("std::__cxx11::basic_string<…>::basic_string(…)", STRING "::basic_string(char const*, int)",
+               50);
+        expect("std::basic_string<…>::basic_string(…)", STRING "::basic_string(char const*, int)", 40);
+        expect("  std::basic_string<…>::begin() const", "  " STRING "::begin() const", 40);
+        /* The return type of a template's instance. */
+        expect("std::__introsort_loop<…>", "void std::__introsort_loop<long*, long>(long*, long*, long)", 24);
+        expect("std::vector<…>", "std::vector<long, std::allocator<long> >", 14);
+}
+END_TEST
+
+START_TEST(test_names_with_signs)
+{
+        expect("std::operator<< <…>(…)", "std::operator<< <char, std::char_traits<char> >(std::ostream&)",
+               24);
+        expect("bool std::operator< <…>(…)", "bool std::operator< <char, std::less<char> >(int, int)", 26);
+        expect("A<…>::operator->(…)", "A<int, long, short>::operator->(int, int, int)", 20);
+        expect("A<…>::operator()(…)", "A<int, long, short>::operator()(int, int, int)", 20);
+        expect("(anonymous namespace)::f(…)", "(anonymous namespace)::f(long, long, long)", 30);
+        expect("operator new(…)", "operator new(unsigned long)", 15);
+        expect("operator new", "operator new(unsigned long)", 12);
+        expect("a<…>::{lambda(…)#1}", "a<b, c, d, e>::{lambda(int)#1}", 25);
+        expect("f<…", "f<a<b", 3); /* never closed */
+}
+END_TEST
+
+/* The end of a name, the begin of words. */
+START_TEST(test_cut)
+{
+        expect("iree_task…compute_slow_path", "iree_task_worker_drain_compute_slow_path", 27);
+        expect("the quick br…", "the quick brown fox jumps", 13);
+        expect("…", "main", 1);
+        expect("m…", "main", 2);
+        expect("äx…xöüß", "äxxxxxöüß", 7);
+}
+END_TEST
+
+START_TEST(test_never_more_columns)
+{
+        static const char *const names[] = { TREE "::_M_insert_unique_(" STRING " const&)",
+                                             "void f<a<b>, (c)1>(d (*)(e)) [clone .part.0]",
+                                             "))>>((<<",
+                                             "operator",
+                                             "a b",
+                                             "-> <-",
+                                             "ä<ö>(ü)",
+                                             "operator<" };
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                for (uint32_t n_columns = 1; n_columns < 80; n_columns++) {
+                        char *found = fold(names[i], n_columns);
+                        uint32_t n = 0, character;
+
+                        for (const char *at = found; *at; at += utf8_decode(at, strlen(at), &character))
+                                n++;
+                        ck_assert_msg(n <= n_columns, "%s in %u", found, n_columns);
+                        free(found);
+                }
+}
+END_TEST
+
+static void expect_chain(const char *wanted, const char *chain, uint32_t n_same, uint32_t n_columns)
+{
+        struct byte_buffer out = { .data = NULL };
+
+        name_fold_chain(&out, chain, strlen(chain), n_same, n_columns);
+        byte_buffer_add_u8(&out, '\0');
+        ck_assert_str_eq((const char *)out.data, wanted);
+        byte_buffer_deinit(&out);
+}
+
+START_TEST(test_chains)
+{
+        static const char a[] = "alloc < ctl < issue < load_model < main",
+                          b[] = "alloc < ctl < issue < run < main";
+
+        ck_assert_uint_eq(name_fold_count_same(a, strlen(a), b, strlen(b)), 3);
+        ck_assert_uint_eq(name_fold_count_same(a, strlen(a), "alloc", 5), 0);
+        ck_assert_uint_eq(name_fold_count_same(a, strlen(a), a, strlen(a)), 5);
+        expect_chain(a, a, 3, 60);
+        expect_chain("alloc < … < load_model < main", a, 3, 30);
+        expect_chain("alloc < … < run < …", b, 3, 19);
+        expect_chain("alloc < ctl < …", a, 1, 15);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("view/name_fold");
+        TCase *tests = tcase_create("name_fold");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_test(tests, test_what_fits_stays);
+        tcase_add_test(tests, test_as_much_as_is_needed);
+        tcase_add_test(tests, test_names_with_signs);
+        tcase_add_test(tests, test_cut);
+        tcase_add_test(tests, test_never_more_columns);
+        tcase_add_test(tests, test_chains);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
