@@ -142,15 +142,12 @@ static bool is_thread_wanted(const struct trace_totals *totals, const struct wal
         return thread->timeline.started && trace_totals_wants_thread(totals, thread->id);
 }
 
-/* Of all that the trace knows; of the threads that are shown if only a part of it is looked at. */
+/* Of the threads that are shown: one of which nothing but its number is known is not among them. */
 static int count_processes(struct report *report, const struct trace_dictionary *d)
 {
         uint32_t n = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);
         bool *seen;
 
-        report->n_processes = n;
-        if (!report->totals.walk.filter)
-                return 0;
         seen = calloc((size_t)n + 1, sizeof(*seen));
         if (!seen)
                 return -ENOMEM;
