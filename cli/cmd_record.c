@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_record.h"
 
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_walk.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/cache_folder.h"
@@ -104,10 +106,36 @@ static int complete(struct work *w, struct error *err)
         return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 
+/* With --ring the file has the end of the recording alone: what that is, the file itself says. */
+static void count_ring(const struct record_options *options, struct recorder_progress *p)
+{
+        const struct trace_sink sink = { .context = NULL };
+        struct loaded_trace trace;
+        struct trace_walk walk = { .threads = NULL };
+        int r = loaded_trace_open(&trace, options->path, NULL);
+
+        if (r == 0)
+                r = trace_walk_init(&walk, &trace, NULL, &sink);
+        if (r == 0)
+                r = loaded_trace_walk(&trace, &walk, NULL);
+        if (r == 0) {
+                p->elapsed_ns = trace.end_ns - trace.start_ns;
+                p->n_samples = p->n_zones = 0;
+                for (uint32_t i = 0; i < walk.n_threads; i++) {
+                        p->n_samples += walk.threads[i].n_samples;
+                        p->n_zones += walk.threads[i].n_zones;
+                }
+        }
+        trace_walk_deinit(&walk);
+        loaded_trace_close(&trace);
+}
+
 static void print_summary(const struct record_options *options, const struct recorder_result *result,
                           uint64_t file_bytes)
 {
-        const struct recorder_progress *p = &result->progress;
+        struct recorder_progress progress = result->progress;
+        const struct recorder_progress *p = &progress;
+        double used = p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0;
         const struct event_request *events = &options->events;
         char rate[40] = "", samples[sizeof(result->event_names) + sizeof(rate) + 40] = "";
 
@@ -115,13 +143,14 @@ static void print_summary(const struct record_options *options, const struct rec
                 (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
         else if (result->has_rate)
                 (void)snprintf(rate, sizeof(rate), " one in %" PRIu64, events->period);
+        if (options->ring)
+                count_ring(options, &progress);
         if (!events->no_samples)
                 (void)snprintf(samples, sizeof(samples), "%s samples of %s%s, ",
                                text_number_count(p->n_samples).text, result->event_names, rate);
         complain("wrote %s (%s): %s, %s%s zones, %s lost; sampler used %.1f%% of one core", options->path,
                  text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
-                 text_number_count(p->n_zones).text, text_number_count(p->n_lost).text,
-                 p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0);
+                 text_number_count(p->n_zones).text, text_number_count(p->n_lost).text, used);
         if (isatty(STDERR_FILENO))
                 complain_next("hyprof report %s", options->to_stdout ? "FILE"
                                                   : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0

@@ -108,6 +108,8 @@ holds "its functions have names" has_names end
 holds "it holds two seconds exactly" same 2000000000 $(($(meta end end_raw_ns) - $(meta end start_raw_ns)))
 holds "and says that there were more" compare "$(meta end start_raw_ns) - $(meta end recording_start_raw_ns)" ">" 2e9
 holds "and what it is" same "2s, the end of the recording" "$(meta end ring), $(meta end ring_cause)"
+holds "the closing line counts what is in the file" same "$(reported end '"\([.sample_events[].samples] | add) \(.counts.zones)"')" \
+        "$(sed -n 's/,//g; s/^hyprof: wrote .*end.hyp (.*): .* \([0-9]*\) samples .* \([0-9]*\) zones .*/\1 \2/p' "$TMPDIR/end.err")"
 holds "the last turn is there" same 243 "$(last_turn end)"
 holds "the first ones are not" compare "$(first_turn end)" ">" 1
 holds "a report says so" same 1 "$(reported end '[.missing[] | select(.code == "RING")] | length')"
