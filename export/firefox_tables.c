@@ -164,7 +164,9 @@ static int push_frames(struct firefox_tables *t, uint32_t *stack)
 static int push_waiting(struct firefox_tables *t, uint32_t waiting, uint32_t *stack)
 {
         const char *words = waiting_words[waiting - 1];
-        struct firefox_frame row = { .category = FIREFOX_CATEGORY_OFF_CPU };
+        bool is_preempted = waiting - 1 == TRACE_WAIT_PREEMPTED;
+        struct firefox_frame row = { .category = is_preempted ? FIREFOX_CATEGORY_IDLE
+                                                              : FIREFOX_CATEGORY_OFF_CPU };
         struct firefox_function function = { .lib = 0 };
         struct firefox_stack step = { .prefix = *stack };
         int r = add_string(t, words, strlen(words), &function.name);

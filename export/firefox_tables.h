@@ -17,13 +17,14 @@
 struct zone_paths;
 
 /* Rows of meta.categories, in this order: X(NAME, "name", "color") */
-#define FIREFOX_CATEGORIES(X)         \
-        X(OTHER, "Other", "grey")     \
-        X(USER, "User", "yellow")     \
-        X(KERNEL, "Kernel", "orange") \
-        X(JIT, "JIT", "green")        \
-        X(ZONE, "Zone", "blue")       \
-        X(OFF_CPU, "Off-CPU", "purple")
+#define FIREFOX_CATEGORIES(X)           \
+        X(OTHER, "Other", "grey")       \
+        X(USER, "User", "yellow")       \
+        X(KERNEL, "Kernel", "orange")   \
+        X(JIT, "JIT", "green")          \
+        X(ZONE, "Zone", "blue")         \
+        X(OFF_CPU, "Off-CPU", "purple") \
+        X(IDLE, "Idle", "transparent") /* of this name and color: no activity for who reads it */
 
 enum firefox_category {
 #define X(name, words, color) FIREFOX_CATEGORY_##name,

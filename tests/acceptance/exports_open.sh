@@ -43,8 +43,8 @@ open_in_firefox() { # name
         : >"$TMPDIR/$1.firefox"
         for thread in $(jq -r '.threads[].threadHandle' "$TMPDIR/$1.threads"); do
                 profiler thread samples --include-idle --thread "$thread" --json >"$TMPDIR/thread" || return 1
-                jq -r '.categoryBreakdown | "samples \([.categories[] | select(.name != "Off-CPU") | .samples] | add // 0)",
-                        "waits \([.categories[] | select(.name == "Off-CPU") | .samples] | add // 0)"' \
+                jq -r '.categoryBreakdown | "samples \([.categories[] | select(.name != "Off-CPU" and .name != "Idle") | .samples] | add // 0)",
+                        "waits \([.categories[] | select(.name == "Off-CPU" or .name == "Idle") | .samples] | add // 0)"' \
                         "$TMPDIR/thread" >>"$TMPDIR/$1.firefox" || return 1
                 profiler thread markers --category Zone --thread "$thread" --json --limit 0 >"$TMPDIR/thread" || return 1
                 jq -r '.byType[]? | "zone \(.count) \(.markerName)"' "$TMPDIR/thread" >>"$TMPDIR/$1.firefox" || return 1

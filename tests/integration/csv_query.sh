@@ -50,6 +50,13 @@ holds "csv --to: fewer zones" compare "$(from_csv counts seventy --to 100ms)" "<
 holds "csv -m: messages" compare "$("$HYPROF" csv -m "$TMPDIR/every.hyp" | wc -l)" ">" 1
 holds "export folded: each callstack is one line" same "" \
         "$("$HYPROF" export folded -o - "$trace" | sed 's/ [0-9]*$//' | sort | uniq -d)"
+"$HYPROF" export firefox -o "$TMPDIR/firefox.json" "$trace" 2>/dev/null
+holds "export firefox: a category for others' time, which is no activity" same transparent \
+        "$(jq -r '.meta.categories[] | select(.name == "Idle") | .color' "$TMPDIR/firefox.json")"
+# shellcheck disable=SC2016 # for jq
+holds "export firefox: preempted frames are of it" same '' "$(jq -r '.meta.categories as $c | .shared as $s |
+        $s.frameTable | [.func, .category] | transpose[] | select($s.stringArray[$s.funcTable.name[.[0]]] == "[preempted]") |
+        $c[.[1]].name | select(. != "Idle")' "$TMPDIR/firefox.json")"
 holds "csv -u: values of zones" grep -q '^-42 \[0xffffffffffffffd6\]",\|,-42 \[0xffffffffffffffd6\],' \
         <("$HYPROF" csv -u "$TMPDIR/every.hyp")
 holds "csv -u -p: plots" compare "$("$HYPROF" csv -u -p -f nothing_is_called_so "$TMPDIR/every.hyp" | wc -l)" ">" 1
