@@ -3,6 +3,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/io.h"
+#include "sampler/counter_probe.h"
 #include "sampler/privileges.h"
 #include "unwind/unwind_machine.h"
 
@@ -18,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define PROBE_CYCLES      100000
 #define STACK_COPY_BYTES  1024
 #define SETTING_BYTES_MAX 4096
 #define KALLSYMS_HEAD     4096 /* enough for the first symbols */
@@ -51,6 +53,15 @@ static int try_event(uint32_t type, uint64_t config, bool exclude_kernel)
         struct perf_event_attr attr = make_attr(type, config, exclude_kernel);
 
         return try_attr(&attr);
+}
+
+/* It has to interrupt as well: without that there would be no samples. */
+static int try_cycles(void)
+{
+        struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
+
+        attr.sample_period = PROBE_CYCLES;
+        return counter_probe_run(&attr, PROBE_CYCLES);
 }
 
 static int try_build_ids(void)
@@ -150,7 +161,7 @@ void perf_access_read(struct perf_access *ret_access)
         *ret_access = (struct perf_access){
                 .user_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true),
                 .kernel_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false),
-                .hardware_error = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true),
+                .hardware_error = try_cycles(),
                 .build_id_error = try_build_ids(),
                 .stack_copy_error = try_stack_copies(),
                 .paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid"),
@@ -208,6 +219,9 @@ void perf_access_explain(const struct perf_access *access, int code, bool wants_
         case ENODEV:
         case EOPNOTSUPP:
                 set_words(ret_refusal, "this machine has none (virtual machine?)", "");
+                break;
+        case EIO:
+                set_words(ret_refusal, "they count, but their interrupt never comes (virtual machine?)", "");
                 break;
         case ENOSYS:
                 if (access->is_filtered)

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 struct perf_access {
-        int user_error;       /* 0, or -errno of opening a software event on one's own user code */
-        int kernel_error;     /* the same with kernel code */
-        int hardware_error;   /* the same for the cycle counter, user code */
+        int user_error;   /* 0, or -errno of opening a software event on one's own user code */
+        int kernel_error; /* the same with kernel code */
+        int hardware_error; /* the same for the cycle counter, user code; -EIO = it counts and never interrupts */
         int build_id_error;   /* for build-ids in mapping records (kernel 5.12) */
         int stack_copy_error; /* for copies of registers and stack with samples of it */
         long paranoid;        /* kernel.perf_event_paranoid; LONG_MIN = cannot be read */

@@ -154,7 +154,10 @@ int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_acc
         int r = 0;
 
         if (fallback)
-                r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS, NULL);
+                r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS,
+                                               access->hardware_error == -EIO
+                                                       ? "they count, but their interrupt never comes"
+                                                       : NULL);
         if (r == 0 && access->kernel_error < 0) {
                 (void)snprintf(
                         detail, sizeof(detail),

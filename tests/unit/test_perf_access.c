@@ -35,6 +35,7 @@ static const struct {
         { 2, -ENOSYS, false, true, false, "built without performance events", "CONFIG_PERF_EVENTS" },
         { 2, -ENOENT, false, true, false, "this machine has none", "" },
         { 2, -EOPNOTSUPP, false, true, true, "this machine has none", "" },
+        { 2, -EIO, false, true, false, "interrupt never comes", "" },
         { 2, -EBUSY, false, true, false, "busy", "" },
 };
 

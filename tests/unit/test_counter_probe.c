@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/counter_probe.c: a counter that goes on counting past its period is told from one that interrupts */
+#include "sampler/counter_probe.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define PERIOD_NS UINT64_C(100000)
+
+static struct perf_event_attr clock_of(uint64_t period)
+{
+        return (struct perf_event_attr){ .size = sizeof(struct perf_event_attr),
+                                         .type = PERF_TYPE_SOFTWARE,
+                                         .config = PERF_COUNT_SW_CPU_CLOCK,
+                                         .sample_period = period,
+                                         .disabled = 1,
+                                         .exclude_hv = 1,
+                                         .exclude_kernel = 1 };
+}
+
+static bool is_permitted(void)
+{
+        struct perf_event_attr attr = clock_of(PERIOD_NS);
+
+        return counter_probe_run(&attr, UINT64_MAX) == 0;
+}
+
+START_TEST(test_one_that_interrupts)
+{
+        struct perf_event_attr attr = clock_of(PERIOD_NS);
+
+        if (is_permitted())
+                ck_assert_int_eq(counter_probe_run(&attr, PERIOD_NS), 0);
+}
+END_TEST
+
+/* It would in a day: until then it counts, as those do whose interrupt never comes. */
+START_TEST(test_one_that_only_counts)
+{
+        struct perf_event_attr attr = clock_of(UINT64_C(86400) * 1000000000);
+
+        if (is_permitted())
+                ck_assert_int_eq(counter_probe_run(&attr, PERIOD_NS), -EIO);
+}
+END_TEST
+
+START_TEST(test_one_that_is_not_there)
+{
+        struct perf_event_attr attr = { .size = sizeof(struct perf_event_attr), .type = 0x7fffffff };
+
+        ck_assert_int_lt(counter_probe_run(&attr, 1), 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/counter_probe");
+        TCase *tests = tcase_create("counter_probe");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tests);
+        tcase_add_test(tests, test_one_that_interrupts);
+        tcase_add_test(tests, test_one_that_only_counts);
+        tcase_add_test(tests, test_one_that_is_not_there);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
