@@ -301,7 +301,7 @@ int event_request_leave_kernel(struct event_request *request, struct error *err)
 
         for (size_t i = 0; i < request->n_specs; i++) {
                 struct event_spec *spec = &request->specs[i];
-                bool is_stat = spec->only_counts && spec->leader == i;
+                bool is_stat = event_spec_is_total(spec, (uint32_t)i);
 
                 if (is_in_kernel(spec) && is_stat)
                         continue;

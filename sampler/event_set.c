@@ -217,6 +217,9 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
         if (words && !event_spec_is_on_cpu(words, set->cpus.cpus[at]))
                 return 0;
         fd = add_handle(set, attr, tid, set->cpus.cpus[at], spec);
+        if (words && event_spec_is_total(words, spec) &&
+            (fd == -ENOENT || fd == -ENODEV || fd == -EOPNOTSUPP))
+                return 0; /* --stat has the others */
         if (fd == -ESRCH)
                 return error_set(err, fd, "thread %u has ended", tid);
         if (fd < 0)

@@ -387,3 +387,8 @@ bool event_spec_is_on_cpu(const struct event_spec *spec, int cpu)
         return cpu >= 0 && cpu < EVENT_SPEC_CPUS_MAX &&
                (spec->cpus[cpu / 64] & UINT64_C(1) << (unsigned)cpu % 64) != 0;
 }
+
+bool event_spec_is_total(const struct event_spec *spec, uint32_t number)
+{
+        return spec->only_counts && spec->leader == number;
+}

@@ -73,4 +73,7 @@ int event_spec_modify(struct event_spec *spec, const char *modifiers, size_t n_b
 /* Whether it is counted on that CPU. */
 bool event_spec_is_on_cpu(const struct event_spec *spec, int cpu);
 
+/* Of --stat: it is counted by itself, and nothing needs it.  @number: its own among the request's. */
+bool event_spec_is_total(const struct event_spec *spec, uint32_t number);
+
 #endif /* SAMPLER_EVENT_SPEC_H */

@@ -6,6 +6,7 @@
 #include "tests/unit/fake_events.h"
 
 #include <check.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 
 #define FIRST 1000 /* a thread; the events of spec 0 on CPU 0 were opened on it */
@@ -58,6 +59,32 @@ START_TEST(test_find_spec)
         ck_assert_int_eq(event_set_find_spec(&set, FAKE_EVENT_SPEC_0 + 5), -1);
         event_set_close(&set);
         ck_assert_int_eq(event_set_find_spec(&set, FAKE_EVENT_SPEC_0), -1);
+}
+END_TEST
+
+/* A total of --stat that this machine lacks is left out; an event that was asked for is not. */
+START_TEST(test_totals_that_are_not_there)
+{
+        struct event_request request = { .n_specs = 1, .rate_hz = 99 };
+        struct event_set_options options = { .attr = { .request = &request, .ring_bytes = 65536 },
+                                             .tracker_ring_bytes = 65536,
+                                             .scope = EVENT_SCOPE_CPUS };
+        struct event_set set;
+        size_t n_handles;
+
+        request.specs[0] =
+                (struct event_spec){ .name = "cpu-clock", .type = PERF_TYPE_SOFTWARE, .unit = "ns" };
+        if (event_set_open(&set, &options, NULL) < 0)
+                return; /* not permitted here */
+        n_handles = set.n_handles;
+        event_set_close(&set);
+        request.specs[request.n_specs++] =
+                (struct event_spec){ .name = "branches", .type = 0x7ffffff0, .unit = "events", .leader = 1 };
+        ck_assert_int_lt(event_set_open(&set, &options, NULL), 0);
+        request.specs[1].only_counts = true;
+        ck_assert_int_eq(event_set_open(&set, &options, NULL), 0);
+        ck_assert_uint_eq(set.n_handles, n_handles);
+        event_set_close(&set);
 }
 END_TEST
 
@@ -146,6 +173,7 @@ int main(void)
         int n_failed;
 
         tcase_add_test(tc, test_find_spec);
+        tcase_add_test(tc, test_totals_that_are_not_there);
         tcase_add_test(tc, test_no_overlap);
         tcase_add_test(tc, test_overlap);
         tcase_add_test(tc, test_overlap_is_inherited);
