@@ -9,6 +9,7 @@
 #include "view/text_table.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define SHOWN_MAX 5 /* counters side by side; the JSON has all */
 
@@ -30,6 +31,12 @@ static const char *title_of(enum report_counter_kind kind, uint32_t index)
                 return "branch misses";
         }
         return others[index];
+}
+
+/* Clocks count nanoseconds. */
+static bool is_time(const struct report_counter *counter)
+{
+        return counter->unit.n_bytes == 2 && memcmp(counter->unit.bytes, "ns", 2) == 0;
 }
 
 /* What the table of one report looks like. */
@@ -80,7 +87,8 @@ static void add_row(struct text_table *table, const struct layout *layout, const
         struct report_ratios ratios = report_counters_ratios(c, row);
 
         for (uint32_t i = 0; i < layout->n_counters; i++)
-                text_table_add_text(table, text_number_short(row[i]).text);
+                text_table_add_text(table, is_time(&c->counters[i]) ? text_number_duration(row[i]).text
+                                                                    : text_number_short(row[i]).text);
         if (layout->has_cycles)
                 add_ratio(table, ratios.instructions_per_cycle);
         if (layout->has_cache_misses)
@@ -153,11 +161,17 @@ static int print_names(const struct report *report, struct byte_buffer *line, FI
         return text_line_print_indented(0, TEXT_LINE_INDENT, line, out);
 }
 
+static struct text_number total_of(const struct report_total *total)
+{
+        return is_time(&total->counter) ? text_number_duration(total->scaled)
+                                        : text_number_count(total->scaled);
+}
+
 static void add_total(struct text_table *table, const struct report_total *total)
 {
         struct report_string name = total->counter.name;
 
-        text_table_add_text(table, total->has_never_run ? "-" : text_number_count(total->scaled).text);
+        text_table_add_text(table, total->has_never_run ? "-" : total_of(total).text);
         if (total->has_never_run)
                 text_table_add_text(table, "never counted");
         else if (total->share_of_time < 1 && total->scaled != total->value)
