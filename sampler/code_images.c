@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
-#include "base/intern.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "sampler/code_keeper.h"
@@ -23,7 +22,9 @@
 #include "sampler/process_maps.h"
 #include "sampler/process_table.h"
 #include "sampler/recent_mappings.h"
+#include "sampler/sampled_places.h"
 #include "sampler/searched_processes.h"
+#include "sampler/watched_images.h"
 #include "unwind/unwind_module.h"
 
 #include <errno.h>
@@ -40,7 +41,6 @@
 #define SOON_NS            (8 * NS_PER_MS) /* after a JIT made memory executable its list is read each ms, ... */
 #define EXPECTING_NS       (200 * NS_PER_MS) /* ... then as often as this: */
 #define PAUSE_MS           4
-#define PLACES_MAX         65536                /* of samples: stretches that are remembered */
 #define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
 #define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of what is mapped of an image: that much is read at once */
@@ -54,16 +54,6 @@
 static const char memfd_name[] = "/memfd:";
 static const char unloaded_name[] = "//anon:unloaded";
 
-/* Executable memory that samples fell into. */
-struct place {
-        uint32_t pid, reserved;
-        uint64_t start_avma;
-};
-
-struct place_count {
-        uint32_t n_samples, n_looks;
-};
-
 /* A mapping of a file of which it is not known yet if it is a JIT's. */
 struct noted_file {
         uint32_t pid;
@@ -73,9 +63,7 @@ struct noted_file {
 struct code_images {
         struct code_images_parts parts;
         struct image_changes changes;
-        struct intern places; /* struct place */
-        struct place_count *counts;
-        size_t counts_capacity;
+        struct sampled_places places;
         struct searched_processes searched;
         struct noted_file *noted; /* heap */
         size_t n_noted, noted_capacity;
@@ -86,6 +74,7 @@ struct code_images {
         uint64_t mapped_ns;            /* when a JIT was seen to have made memory executable; 0 = never */
         struct recent_mappings recent;
         struct image_identities identities;
+        struct watched_images watched;
         struct memory_image image; /* scratch */
 };
 
@@ -100,7 +89,7 @@ int code_images_new(const struct code_images_parts *parts, struct code_images **
                 free(c);
                 return -ENOMEM;
         }
-        intern_init(&c->places, sizeof(struct place), PLACES_MAX);
+        sampled_places_init(&c->places);
         searched_processes_init(&c->searched);
         image_identities_init(&c->identities);
         c->left_ns = LEFT_NS_MAX;
@@ -115,12 +104,12 @@ void code_images_free(struct code_images *c)
                 return;
         jit_lists_deinit(&c->lists);
         free(c->noted);
-        free(c->counts);
         free(c->n_wanted);
         recent_mappings_deinit(&c->recent);
         image_changes_deinit(&c->changes);
         image_identities_deinit(&c->identities);
-        intern_deinit(&c->places);
+        watched_images_deinit(&c->watched);
+        sampled_places_deinit(&c->places);
         searched_processes_deinit(&c->searched);
         free(c);
 }
@@ -384,6 +373,14 @@ static int add_image(struct code_images *c, const struct image_look *look, uint3
         return r;
 }
 
+/* Does the process put code where no record tells of it? */
+static bool writes_code(struct code_images *c, uint32_t pid)
+{
+        const struct searched_process *process = searched_processes_get(&c->searched, pid);
+
+        return !process || process->writes_code;
+}
+
 /*
  * The image in `image` is there: its code becomes its module's.  Parts that were made executable later have records of
  * their own.  Tables that are full are no reason to stop.
@@ -400,6 +397,10 @@ static int take_image(struct code_images *c, const struct image_look *look)
                 r = add_image(c, look, &change.range.module);
         if (r == -EOVERFLOW)
                 return 0;
+        if (r == 0 && writes_code(c, look->place.pid)) { /* it may have been written since that time */
+                change.time_ns = until_ns;
+                r = watched_images_add(&c->watched, image, until_ns) == -ENOMEM ? -ENOMEM : 0;
+        }
         for (size_t i = 0; i < image->n_parts && r == 0; i++) {
                 change.range.start_avma = image->parts[i].start_avma;
                 change.range.end_avma = image->parts[i].end_avma;
@@ -529,47 +530,66 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
                      uint64_t time_ns)
 {
         const struct address_range *range = find_anonymous(c, process, avma);
-        struct place key = { .pid = process->pid };
         struct memory_image_place place = { .pid = process->pid, .avma = avma };
-        struct place_count *count;
-        uint32_t id;
         int r;
 
         if (!range)
                 return 0;
-        key.start_avma = range->start_avma;
         place.start_avma = range->start_avma;
         place.end_avma = range->end_avma;
-        r = array_reserve(&c->counts, &c->counts_capacity, (size_t)c->places.n_items + 1, sizeof(*c->counts));
-        if (r < 0)
+        r = sampled_places_is_due(&c->places, place.pid, place.start_avma);
+        if (r <= 0)
                 return r;
-        r = intern_add(&c->places, &key, sizeof(key), &id);
-        if (r < 0)
-                return r == -EOVERFLOW ? 0 : r;
-        count = &c->counts[id - 1];
-        if (r == 1)
-                *count = (struct place_count){ .n_samples = 0 };
-        count->n_samples++;
-        if (count->n_looks == CODE_IMAGES_LOOKS_MAX || count->n_samples < UINT32_C(1) << 3 * count->n_looks)
-                return 0;
-        count->n_looks++;
         r = look_at(c, &place, time_ns);
         if (r == 1)
-                *count = (struct place_count){
-                        .n_samples = 0
-                }; /* the next program's code is as good as this one's */
+                sampled_places_restart(&c->places, place.pid, place.start_avma);
         return r == -ENOMEM ? r : 0;
 }
 
-/* ---- objects of JITs ----------------------------------------------------------------------------------- */
-
-/* Does the process put code where no record tells of it? */
-static bool writes_code(struct code_images *c, uint32_t pid)
+/* What replaced it is looked for; in between nobody knows what was there.  Memory that was unmapped was not written over. */
+static int note_replaced(struct code_images *c, uint64_t seen_ns)
 {
-        const struct searched_process *process = searched_processes_get(&c->searched, pid);
+        const struct memory_image old = c->image;
+        struct image_change change = { .time_ns = seen_ns, .pid = old.memory.pid, .is_gone = true };
+        const struct memory_image_place place = { .pid = old.memory.pid,
+                                                  .start_avma = old.parts[0].start_avma,
+                                                  .end_avma = old.parts[0].end_avma,
+                                                  .avma = old.parts[0].start_avma };
+        int r = 0;
 
-        return !process || process->writes_code;
+        if (!process_maps_has_code_at(place.pid, place.avma))
+                return 0;
+        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, 1);
+        for (size_t i = 0; i < old.n_parts && r == 0; i++) {
+                change.range.start_avma = old.parts[i].start_avma;
+                change.range.end_avma = old.parts[i].end_avma;
+                r = image_changes_add(&c->changes, &change);
+        }
+        if (r == 0)
+                r = look_at(c, &place, clock_raw_ns());
+        return r == -ENOMEM ? r : 0;
 }
+
+/* Time that is used up here is missing later: what counts without being looked at may be wrong. */
+static int check_watched(struct code_images *c)
+{
+        uint64_t began_ns = clock_raw_ns(), seen_ns;
+        size_t at = 0;
+        int r = 1;
+
+        if (c->watched.n_images == 0)
+                return 0;
+        (void)begin_work(c, began_ns);
+        while (r == 1) {
+                r = watched_images_check(&c->watched, &at, &c->image, &seen_ns);
+                if (r == 1 && note_replaced(c, seen_ns) < 0)
+                        r = -ENOMEM;
+        }
+        end_work(c, began_ns);
+        return r;
+}
+
+/* ---- objects of JITs ----------------------------------------------------------------------------------- */
 
 static int add_parts(struct code_images *c, const struct jit_object *object,
                      const struct image_change *common)
@@ -700,6 +720,8 @@ int code_images_update(struct code_images *c)
 {
         int r = c->n_noted > 0 ? decide_noted(c) : 0;
 
+        if (r == 0)
+                r = check_watched(c);
         return r < 0 ? r : update_lists(c, NULL);
 }
 
@@ -765,6 +787,7 @@ void code_images_forget(struct code_images *c, uint32_t pid)
         size_t n_kept = 0;
 
         searched_processes_leave(&c->searched, pid);
+        watched_images_forget(&c->watched, pid);
         jit_lists_forget(&c->lists, pid);
         for (size_t i = 0; i < c->n_noted; i++)
                 if (c->noted[i].pid != pid)

@@ -24,7 +24,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODE_IMAGES_LOOKS_MAX    4 /* at memory that samples fall into, at the 1st, 8th, 64th, ... */
 #define CODE_IMAGES_SEARCHES_MAX 8 /* of all of a process's memory, one a stretch of code */
 
 struct address_range;

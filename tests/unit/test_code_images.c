@@ -237,6 +237,45 @@ START_TEST(memory_that_is_gone_counts_where_images_are)
 }
 END_TEST
 
+/* No record tells of what is written over in memory that stays executable: what is there is looked at again. */
+START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
+{
+        struct made_image_options options = { .seed = (uint8_t)(getpid() + 1) };
+        struct perf_record rec = { .kind = PERF_RECORD_KIND_MMAP, .pid = (uint32_t)getpid() };
+        struct image_change change;
+        struct made_image other;
+        uint64_t now_ns = clock_raw_ns(), seen_ns;
+
+        ck_assert_int_eq(mprotect(base, ROOM_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+        rec.time_ns = now_ns;
+        rec.mmap = mapping_at(code_avma);
+        rec.mmap.writable = true;
+        tell(code_avma, now_ns);
+        ck_assert_int_eq(code_images_look(images, &rec), 0);
+        ck_assert(code_images_next(images, UINT64_MAX, &change));
+        ck_assert(!change.is_gone);
+        ck_assert_uint_ge(change.time_ns, now_ns); /* it may have been written since the record */
+        seen_ns = clock_raw_ns();
+        ck_assert_int_eq(code_images_update(images), 0);
+        ck_assert(!code_images_next(images, UINT64_MAX, &change));
+        made_image_init(&other, &options);
+        made_image_load(&other, base, false);
+        now_ns = clock_raw_ns();
+        ck_assert_int_eq(code_images_update(images), 0);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_REPLACED], 1);
+        ck_assert(code_images_next(images, UINT64_MAX, &change));
+        ck_assert(change.is_gone);
+        ck_assert_uint_ge(change.time_ns, seen_ns); /* it was there still at the last look */
+        ck_assert_uint_lt(change.time_ns, now_ns);
+        ck_assert(code_images_next(images, UINT64_MAX, &change));
+        ck_assert(!change.is_gone);
+        ck_assert_uint_ge(change.time_ns, now_ns);
+        ck_assert_int_eq(munmap(base, ROOM_BYTES), 0);
+        ck_assert_int_eq(code_images_update(images), 0); /* what is gone was not written over */
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_REPLACED], 1);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/code_images");
@@ -253,6 +292,7 @@ int main(void)
         tcase_add_test(tests, what_was_taken_is_remembered);
         tcase_add_test(tests, what_cannot_run_any_more_is_too_late);
         tcase_add_test(tests, memory_that_is_gone_counts_where_images_are);
+        tcase_add_test(tests, what_is_written_over_is_nothing_until_it_is_seen);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);
