@@ -319,9 +319,10 @@ enum trace_clock_kind {
           "context switches that the kernel did not tell of: their times are estimates")                     \
         X(43, CODE_REPLACED,                                                                                 \
           "replacements of code at a time that no record tells: samples around them have no name")           \
-        X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before they were read")
+        X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before they were read")  \
+        X(45, STACK_32_BIT, "callstacks of 32-bit programs, which are not unwound: use --unwind=fp")
 
-#define TRACE_LOSS_COUNT 45 /* ids below this are known */
+#define TRACE_LOSS_COUNT 46 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -489,7 +489,9 @@ static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struc
         task.may_wait = may_wait;
         task.chain = chain;
         walk_user(u, raw, &task);
-        if (task.ticket == 0)
+        if (raw->is_32_bit && chain->state == TRACE_STACK_NO_TABLE) /* another count, which says what helps */
+                loss_counter_add(u->losses, TRACE_LOSS_STACK_32_BIT, 1);
+        else if (task.ticket == 0)
                 stack_unwinder_count(u, chain->state);
         return task.ticket;
 }

@@ -278,6 +278,8 @@ START_TEST(test_cannot_be_walked)
         ck_assert_int_eq(run(&f), TRACE_STACK_NO_TABLE);
         ck_assert_uint_eq(f.chain.n_frames, 1);
         ck_assert_uint_eq(f.chain.frames[0].avma, BIAS + PLAIN);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_32_BIT), 1);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_NO_TABLE), 1); /* as before */
         f.raw.is_32_bit = false;
 
         f.raw.registers_bytes = 8;
