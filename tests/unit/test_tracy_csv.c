@@ -103,7 +103,7 @@ START_TEST(statistics)
         const struct tracy_csv_options options = { .separator = ',' };
 
         expect(&options, STATISTICS "Parse,parse.c,12,900,45,3,300,100,600,264.57513110645908\n"
-                                    "\"a,\"\"b\"\"\nc\",work.c,12,50,2.5,1,50,50,50,0\n");
+                                    "\"a,\"\"b\"\"\\x0ac\",work.c,12,50,2.5,1,50,50,50,0\n");
 }
 END_TEST
 
@@ -137,7 +137,7 @@ START_TEST(unwrapped)
 
         expect(&options, EVERY "Parse,parse.c,12,0,100,1,,77,,\n"
                                "Parse,parse.c,12,200,200,1,,77,,\n"
-                               "\"a,\"\"b\"\"\nc\",work.c,12,500,50,1,,77,,\n"
+                               "\"a,\"\"b\"\"\\x0ac\",work.c,12,500,50,1,,77,,\n"
                                "Parse,parse.c,12,400,600,1,seven,77,,Parse 7\n");
 }
 END_TEST
