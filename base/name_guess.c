@@ -49,12 +49,16 @@ static void take(struct name_guess *g, const char *name, size_t n_bytes, size_t 
         g->best[n_bytes] = '\0';
 }
 
+/* One slip, or two letters that changed places; of longer words more.  Farther away it is another word. */
 void name_guess_offer(struct name_guess *g, const char *name)
 {
-        size_t n_bytes = strlen(name);
+        size_t n_bytes = strlen(name), n_wanted = strlen(g->wanted), found;
 
-        if (n_bytes < sizeof(g->best))
-                take(g, name, n_bytes, distance(name, g->wanted));
+        if (n_bytes >= sizeof(g->best))
+                return;
+        found = distance(name, g->wanted);
+        if (found <= n_wanted / 4 + 1 && found < n_wanted)
+                take(g, name, n_bytes, found);
 }
 
 /* As if one letter were wrong, so that a name that differs in less goes before. */

@@ -3,6 +3,7 @@
 #include "base/name_guess.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,29 @@ static const struct {
         { "", { "a", "" }, "" },
         { "main", { "", "" }, "" },
 };
+
+/* Words of the command line: a slip or two, by their length. */
+START_TEST(test_known_words)
+{
+        static const struct {
+                const char *wanted, *name;
+                bool is_near;
+        } words[] = {
+                { "rceord", "record", true }, { "cycels", "cycles", true }, { "jsno", "json", true },
+                { "stat", "list", false },    { "nosuch", "tsc", false },   { "perf", "diff", false },
+                { "stat", "to", false },      { "xml", "md", false },       { "", "to", false },
+        };
+
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+                struct name_guess g;
+
+                name_guess_init(&g, words[i].wanted, strlen(words[i].wanted));
+                name_guess_offer(&g, words[i].name);
+                ck_assert_msg((g.best[0] != '\0') == words[i].is_near, "%s: %s", words[i].wanted,
+                              words[i].name);
+        }
+}
+END_TEST
 
 /* loop test */
 START_TEST(test_names_of_a_trace)
@@ -77,6 +101,7 @@ int main(void)
         SRunner *runner;
         int n_failed;
 
+        tcase_add_test(tc, test_known_words);
         tcase_add_loop_test(tc, test_names_of_a_trace, 0, (int)(sizeof(cases) / sizeof(cases[0])));
         tcase_add_test(tc, test_hostile_names);
         tcase_add_test(tc, test_work_is_bounded);
