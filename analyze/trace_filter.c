@@ -183,7 +183,7 @@ static int look_up_cpus(struct trace_filter *f, const char *words, struct error 
                 if (*at++ != ',')
                         break;
         }
-        return error_set(err, -EINVAL, "--cpu %s: no list of CPUs such as 0-3,7", words);
+        return error_set(err, -EINVAL, "--cpu %s: not a list of CPUs such as 0-3,7", words);
 }
 
 /* ------------------------------------------------------------------ modules, zones, events */

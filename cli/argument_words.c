@@ -103,7 +103,8 @@ void argument_words_complain(const char *what, const char *choices, const char *
                                          name);
         }
         if (guess.best[0] != '\0')
-                complain("error: %s %s: did you mean '%s'?  There are: %s", what, wanted, guess.best, list);
+                complain("error: %s %s: expected one of %s; did you mean '%s'?", what, wanted, list,
+                         guess.best);
         else
-                complain("error: %s %s: it can be: %s", what, wanted, list);
+                complain("error: %s %s: expected one of %s", what, wanted, list);
 }

@@ -79,6 +79,7 @@ static int take_separator(struct arguments *args, const char *value)
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
+        int r;
 
         switch (letter) {
         case 'f':
@@ -108,7 +109,8 @@ static int take_option(void *context, int letter, const char *value)
                 args->csv.plots = true;
                 return 0;
         default:
-                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
+                r = filter_options_take(&args->filter, letter, value);
+                return r < 0 ? r : 0;
         }
 }
 

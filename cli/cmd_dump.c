@@ -54,8 +54,11 @@ static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
-        if (letter != LETTER_EXTRACT)
-                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
+        if (letter != LETTER_EXTRACT) {
+                int r = filter_options_take(&args->filter, letter, value);
+
+                return r < 0 ? r : 0;
+        }
         args->folder = value;
         return 0;
 }

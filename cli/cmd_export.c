@@ -94,6 +94,7 @@ const struct option_table *cmd_export_options(void)
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
+        int r;
 
         switch (letter) {
         case 'o':
@@ -117,7 +118,8 @@ static int take_option(void *context, int letter, const char *value)
                 complain("error: --max-markers %s: not a number of zones", value);
                 return -EINVAL;
         default:
-                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
+                r = filter_options_take(&args->filter, letter, value);
+                return r < 0 ? r : 0;
         }
 }
 

@@ -33,10 +33,11 @@ static const struct option_table table = {
         .command = "hyprof list",
         .operands = "[WORD]",
         .about =
-                "Shows the events that hyprof record -e takes on this machine; with WORD all whose names have it.\n",
+                "Shows the events that hyprof record -e takes on this machine; with WORD all whose names have it,\n"
+                "or match it, a glob: 'page*'.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: 0; 1 = nothing has WORD in its name; 2 = usage\n",
+        .closing = "exit status: 0; 1 = no name has WORD or matches it; 2 = usage\n",
         .n_operands_max = 1,
 };
 
@@ -243,6 +244,14 @@ static int print(const struct event_catalog *c, const struct arguments *args)
         return print_document(c, args);
 }
 
+static void complain_no_event(const char *word)
+{
+        complain(strpbrk(word, "*?[") ? "error: no event matches '%s'"
+                                      : "error: no event has '%s' in its name",
+                 word);
+        complain_try("hyprof list");
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -263,7 +272,7 @@ static int run(void *context, struct common_options *common)
         if (r < 0)
                 complain("error: no memory for the list of events");
         else if (is_empty)
-                complain("error: no event has '%s' in its name", args->word ? args->word : "");
+                complain_no_event(args->word ? args->word : "");
         return standard_output_finish(r != 0 || is_empty ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the list");
 }
 

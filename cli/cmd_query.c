@@ -43,6 +43,7 @@ static const struct option_table table = {
         .command = "hyprof query",
         .operands = "[TRACE]",
         .n_operands_max = 1,
+        .stray_advice = "hyprof query --sqlite out.db TRACE, then sqlite3 out.db 'SELECT ...'",
         .about =
                 "Writes samples, callstacks, zones, waits and counters into an SQLite database, with views for the\n"
                 "usual questions (docs/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"
@@ -62,6 +63,7 @@ const struct option_table *cmd_query_options(void)
 static int take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
+        int r;
 
         switch (letter) {
         case LETTER_SQLITE:
@@ -71,7 +73,8 @@ static int take_option(void *context, int letter, const char *value)
                 args->force = true;
                 return 0;
         default:
-                return filter_options_take(&args->filter, letter, value) < 0 ? -EINVAL : 0;
+                r = filter_options_take(&args->filter, letter, value);
+                return r < 0 ? r : 0;
         }
 }
 
@@ -82,9 +85,9 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
         int fd;
 
         if (stat(args->database, &status) == 0 && S_ISDIR(status.st_mode))
-                return error_set(err, -EISDIR, "%s: Is a directory", args->database);
+                return error_set(err, -EISDIR, "%s: is a directory", args->database);
         if (!args->force && stat(args->database, &status) == 0)
-                return error_set(err, -EEXIST, "%s: there is a file already", args->database);
+                return error_set(err, -EEXIST, "%s: the file exists", args->database);
         if (asprintf(ret_part, "%s.part-%ld", args->database, (long)getpid()) < 0) {
                 *ret_part = NULL;
                 return error_set(err, -ENOMEM, "no memory for a path");
@@ -92,9 +95,9 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
         (void)unlink(*ret_part);
         fd = open(*ret_part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (fd < 0) {
-                int r = error_errno(err, "%s: a file beside it", args->database);
-
-                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT is said of what is not in the trace */
+                if (errno == ENOENT) /* whose code stands for what is not in the trace */
+                        return error_set(err, -ENOTDIR, "%s: its folder does not exist", args->database);
+                return error_errno(err, "%s: a file beside it", args->database);
         }
         invoking_user_give(fd);
         (void)close(fd);
@@ -140,7 +143,7 @@ static int run(void *context, struct common_options *common)
         args->path = common->trace;
         args->quiet = common->quiet;
         if (!args->database) {
-                complain("error: where is the database to be written?");
+                complain("error: --sqlite FILE is missing: the database to write");
                 complain_try("hyprof query --sqlite out.db %s", shell_word_of(args->path).text);
                 return EXIT_STATUS_USAGE;
         }

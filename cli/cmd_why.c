@@ -51,6 +51,7 @@ static const struct option_table table = {
         .command = "hyprof why",
         .operands = "[TRACE]",
         .n_operands_max = 1,
+        .stray_advice = "hyprof why --zone ZONE TRACE",
         .about =
                 "Compares the slow instances of a zone with all others and says where the extra time goes: other\n"
                 "functions, waits, locks and who held them, page faults, moves between CPUs; each with its share\n"

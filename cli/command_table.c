@@ -20,8 +20,10 @@
 #include "cli/cmd_symbolize.h"
 #include "cli/cmd_why.h"
 #include "cli/complaint.h"
+#include "view/shell_word.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* The functions of a command are called after it. */
 #define COMMAND(name) #name, cmd_##name, cmd_##name##_options
@@ -39,7 +41,7 @@ static const struct command_row rows[] = {
           "write a trace as a file of another tool: Firefox Profiler, Perfetto, pprof ..." },
         { COMMAND(csv), false, "print zones, messages and plots as tracy-csvexport does" },
         { COMMAND(query), false, "write a trace as an SQLite database" },
-        { COMMAND(dump), false, "print a trace as text, a line a record" },
+        { COMMAND(dump), false, "print a trace as text, one line per record" },
         { COMMAND(check), false, "say whether a trace is whole; mend one that is cut off" },
         { COMMAND(list), false, "show the events that can be recorded" },
         { COMMAND(doctor), false,
@@ -64,10 +66,58 @@ const struct command_row *command_table_find(const char *name)
         return NULL;
 }
 
+/* What other profilers call it. */
+static const char *find_equivalent(const char *name)
+{
+        static const struct {
+                const char *name, *command;
+        } others[] = {
+                { "stat", "hyprof record --stat -- COMMAND" },
+                { "run", "hyprof record -- COMMAND" },
+                { "start", "hyprof record -- COMMAND" },
+                { "trace", "hyprof record --off-cpu -- COMMAND" },
+                { "sched", "hyprof record --off-cpu -- COMMAND" },
+                { "top", "hyprof report" },
+                { "show", "hyprof report" },
+                { "view", "hyprof report" },
+                { "info", "hyprof report" },
+                { "script", "hyprof dump" },
+                { "compare", "hyprof diff BEFORE AFTER" },
+                { "convert", "hyprof export FORMAT TRACE" },
+                { "flamegraph", "hyprof export folded, for flamegraph.pl" },
+                { "buildid-list", "hyprof modules" },
+                { "archive", "hyprof record --embed=all -- COMMAND" },
+                { "version", "hyprof --version" },
+        };
+
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+                if (strcmp(others[i].name, name) == 0)
+                        return others[i].command;
+        return NULL;
+}
+
+/* A program, or what may be a trace. */
+static const char *advise_on_file(const char *name)
+{
+        return access(name, X_OK) == 0 ? "hyprof record -- " : "hyprof report ";
+}
+
 void command_table_complain(const char *name)
 {
         struct name_guess guess;
+        const char *ours = find_equivalent(name);
 
+        if (name[0] == '-') {
+                complain("error: unknown option %s; options follow a command", name);
+                complain_try("hyprof --version, or hyprof --help");
+                return;
+        }
+        if (ours || access(name, F_OK) == 0) {
+                complain("error: unknown command '%s'", name);
+                complain_try("%s%s", ours ? ours : advise_on_file(name),
+                             ours ? "" : shell_word_of(name).text);
+                return;
+        }
         name_guess_init(&guess, name, strlen(name));
         for (size_t i = 0; i < N_ROWS; i++)
                 name_guess_offer(&guess, rows[i].name);
@@ -101,7 +151,7 @@ void command_table_print(FILE *out)
         for (size_t i = 0; i < N_ROWS; i++)
                 (void)fprintf(out, "  %-*s  %s\n", (int)longest_name(), rows[i].name, rows[i].help);
         (void)fputs("\n"
-                    "hyprof COMMAND --help explains a command shortly, hyprof help COMMAND at length;\n"
+                    "hyprof COMMAND --help explains a command briefly, hyprof help COMMAND in full;\n"
                     "hyprof --version [--json] prints the version and what is compiled in.\n"
                     "First steps:  hyprof record ./program    then    hyprof report\n",
                     out);

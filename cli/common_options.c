@@ -61,6 +61,12 @@ int common_options_take_trace(struct common_options *common, const struct option
                 complain_try("%s --help", table->command);
                 return -EINVAL;
         }
+        if ((common->n_operands > 0 && common->operands[0][0] == '\0') ||
+            (common->trace && common->trace[0] == '\0')) {
+                complain("error: the name of the trace is empty");
+                complain_try("%s --help", table->command);
+                return -EINVAL;
+        }
         if (common->n_operands > 0) {
                 common->trace = *common->operands++;
                 common->n_operands--;

@@ -22,7 +22,7 @@ static int take_time(const char *name, const char *value, uint64_t *ret_ns, bool
         if (option_parse_duration(value, 0, UINT64_MAX, ret_ns) < 0) {
                 complain("error: %s %s: not a time", name, value);
                 complain_try("%s 1.5s, with one of the units ns, us, ms, s, m, h", name);
-                return -EINVAL;
+                return OPTION_ADVISED;
         }
         *ret_has = true;
         return 1;
@@ -46,7 +46,7 @@ static int take_times(struct trace_filter_request *request, const char *value)
         if (!comma || (size_t)(comma - value) >= sizeof(from) || (comma == value && comma[1] == '\0')) {
                 complain("error: --time %s: not two times with a comma between them", value);
                 complain_try("--time 1.5s,2s");
-                return -EINVAL;
+                return OPTION_ADVISED;
         }
         (void)snprintf(from, sizeof(from), "%.*s", (int)(comma - value), value);
         if (from[0] != '\0')
@@ -146,7 +146,7 @@ static const char *find_list(const struct trace_filter_request *request)
                 return "--zones";
         if (request->cpu)
                 return "--cpus";
-        return filter_options_is_empty(request) ? NULL : "--threads";
+        return request->thread || request->process ? "--threads" : NULL;
 }
 
 int filter_options_explain(const struct trace_filter_request *request, int code, const char *path,

@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HELP_INDENT      26  /* of what is said of an option */
 #define HELP_COLUMNS_MAX 100 /* wider lines are hard to read */
@@ -80,14 +81,35 @@ const struct option_row *option_table_find_name(const struct option_table *table
         return NULL;
 }
 
+/* How many names begin with these bytes; the first two. */
+static size_t count_beginning(const struct option_table *table, const char *bytes, size_t n_bytes,
+                              const char *first[2])
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (strncmp(table->rows[i].name, bytes, n_bytes) == 0) {
+                        if (n < 2)
+                                first[n] = table->rows[i].name;
+                        n++;
+                }
+        return n;
+}
+
 /* @word: "--nmae", perhaps with "=VALUE". */
 static void complain_of_name(const struct option_table *table, const char *word)
 {
         struct name_guess guess;
         size_t n_bytes = strcspn(word, "=");
+        const char *second[2];
 
         if (n_bytes <= 2) { /* nothing was named */
                 complain("error: unknown option %s", word);
+                return;
+        }
+        if (count_beginning(table, word + 2, n_bytes - 2, second) > 1) {
+                complain("error: option %.*s is ambiguous: --%s or --%s", (int)n_bytes, word, second[0],
+                         second[1]);
                 return;
         }
         name_guess_init(&guess, word + 2, n_bytes - 2);
@@ -109,7 +131,7 @@ static void complain_of_option(const struct option_table *table, int outcome, co
         else if (optopt == 0)
                 complain_of_name(table, word);
         else if (option_table_find_letter(table, optopt))
-                complain("error: option %s takes no value", word);
+                complain("error: option %.*s takes no value", (int)strcspn(word, "="), word);
         else
                 complain("error: unknown option -%c", optopt);
 }
@@ -127,6 +149,33 @@ static int take_checked(const struct option_table *table, int letter, const char
         (void)snprintf(what, sizeof(what), "--%s", row->name);
         argument_words_complain(what, row->argument, value);
         return -EINVAL;
+}
+
+/* Of too many, the one that is meant wrongly: the first that is no file, where a trace is wanted. */
+static const char *find_stray(const struct option_table *table, int n_operands, char **operands)
+{
+        for (int i = 0; i < n_operands && !table->choices && table->n_operands_max == 1; i++)
+                if (access(operands[i], F_OK) < 0)
+                        return operands[i];
+        return operands[table->n_operands_max];
+}
+
+static int check_operands(const struct option_table *table, int n_operands, char **operands)
+{
+        if (table->ends_at_operand)
+                return 0;
+        if (table->choices && n_operands > 0 && argument_words_find(table->choices, operands[0]) < 0) {
+                argument_words_complain(table->command, table->choices, operands[0]);
+                complain_try("%s %s", table->command, table->operands);
+                return OPTION_ADVISED;
+        }
+        if (n_operands <= table->n_operands_max)
+                return 0;
+        complain("error: unexpected argument '%s'", find_stray(table, n_operands, operands));
+        if (!table->stray_advice)
+                return -EINVAL;
+        complain_try("%s", table->stray_advice);
+        return OPTION_ADVISED;
 }
 
 int option_table_parse(const struct option_table *table, int argc, char **argv, option_taker *take,
@@ -147,19 +196,12 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
                         r = take_checked(table, letter, optarg, take, context);
                 }
         }
-        if (r == 0 && !table->ends_at_operand && argc - optind > table->n_operands_max) {
-                complain("error: %s is one operand too many", argv[optind + table->n_operands_max]);
-                r = -EINVAL;
-        }
-        if (r == 0 && table->choices && optind < argc &&
-            argument_words_find(table->choices, argv[optind]) < 0) {
-                argument_words_complain(table->command, table->choices, argv[optind]);
-                r = -EINVAL;
-        }
-        if (r < 0)
+        if (r == 0)
+                r = check_operands(table, argc - optind, argv + optind);
+        if (r < 0 && r != OPTION_ADVISED)
                 complain_try("%s --help", table->command);
         *ret_operand = optind;
-        return r;
+        return r < 0 ? -EINVAL : 0;
 }
 
 void option_row_name(const struct option_row *row, char form[OPTION_FORM_BYTES])

@@ -8,6 +8,7 @@
 #ifndef CLI_OPTION_TABLE_H
 #define CLI_OPTION_TABLE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,16 +47,23 @@ struct option_table {
         bool ends_at_operand; /* what follows the first operand is another program's */
         const char *
                 choices; /* "folded|chrome": the words that the first operand can be, others are refused; NULL = any */
+        const char *stray_advice; /* what to try when there are too many operands; NULL = the help */
 };
 
-/* Takes one option; @value is NULL for one without argument, or whose argument was left out.  Returns 0, or -EINVAL after a complaint. */
+/* What a taker returns that has said what to try; otherwise that is the help. */
+#define OPTION_ADVISED (-ECANCELED)
+
+/*
+ * Takes one option; @value is NULL for one without argument, or whose argument was left out.
+ * Returns 0, or -EINVAL or OPTION_ADVISED after a complaint.
+ */
 typedef int option_taker(void *context, int letter, const char *value);
 
 /*
  * option_table_parse() - go through the command line
  * @argv:         as main() has it from the command's name on
  * @ret_operand:  index of the first operand in @argv
- * Returns 0, or -EINVAL after a complaint that names the option, what may be meant, and the way to the help.
+ * Returns 0, or -EINVAL after a complaint that names the option, what may be meant, and what to try.
  */
 int option_table_parse(const struct option_table *table, int argc, char **argv, option_taker *take,
                        void *context, int *ret_operand);

@@ -80,8 +80,8 @@ static const struct option_row option_rows[] = {
           "the trace, - for a pipe; default: " OPTION_DEFAULT_TRACE
           " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)" },
         { 'F', "freq", "HZ|max",
-          "samples a second on each CPU, 1 to 100000; max is what the kernel allows "
-          "(kernel.perf_event_max_sample_rate), and what more is lowered to; default: 997, and each one of "
+          "samples a second on each CPU, 1 to 100000; max is the kernel's limit "
+          "(kernel.perf_event_max_sample_rate), and higher rates are reduced to it; default: 997, and each one of "
           "tracepoints" },
         { LETTER_STRICT_FREQ, "strict-freq", NULL, "refuse a rate over the kernel's limit" },
         { 'c', "count", "N", "instead: a sample every N events" },
@@ -96,7 +96,8 @@ static const struct option_row option_rows[] = {
           "callstacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
           "alone; fp, by frame pointers alone; none, of each sample the innermost function; default: auto" },
         { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, as perf calls it" },
-        { 'g', "callstacks", NULL, "nothing: there are always callstacks; perf needs it" },
+        { 'g', "callstacks", NULL,
+          "accepted for compatibility with perf, no effect: there are always call stacks" },
         { LETTER_STACK_SIZE, "stack-size", "SIZE",
           "of the stack, copied with each sample: 1K to 64K; default: 16K" },
         { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies into the trace, too" },
@@ -108,7 +109,7 @@ static const struct option_row option_rows[] = {
           "samples, and not when threads ran" },
         { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, as others call it" },
         { 'p', "pid", "PID[,...]",
-          "record processes that run already, with their children; until they end, or as long as COMMAND "
+          "record running processes, with their children; until they end, or as long as COMMAND "
           "runs if there is one" },
         { 't', "tid", "TID[,...]", "the same with single threads" },
         { 'a', "all", NULL, "the same with the whole machine" },
@@ -162,7 +163,7 @@ static const struct option_table table = {
                  "children,\n"
                  "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so "
                  "with what\n"
-                 "runs already.\n",
+                 "is already running.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the "
@@ -180,9 +181,10 @@ static int take_events(struct record_options *options, const char *list)
         if (event_request_add(&options->events, list, &err) == 0)
                 return 0;
         /* Other failures have their own remedy in the words. */
-        complain("error: -e %s: %s%s", list, err.text,
-                 err.code == -EINVAL ? "; 'hyprof list' shows what there is" : "");
-        return -EINVAL;
+        complain("error: -e %s: %s", list, err.text);
+        if (err.code == -EINVAL)
+                complain_try("hyprof list");
+        return OPTION_ADVISED;
 }
 
 static bool contains(const uint32_t *numbers, size_t n_numbers, uint32_t number)
@@ -265,7 +267,7 @@ static int take_max_size(struct record_options *options, const char *value)
 {
         if (option_parse_bytes(value, TRACE_BYTES_MIN, UINT64_MAX, &options->bytes_max) == 0)
                 return 0;
-        complain("error: --max-size %s: not a size such as 500M or 2G, from 64K on", value);
+        complain("error: --max-size %s: not a size such as 500M or 2G, 64K or more", value);
         return -EINVAL;
 }
 
@@ -474,13 +476,17 @@ static int check(const struct record_options *options)
         if (options->has_period && options->has_rate)
                 wrong = "use only one of -F (samples a second) and -c (one sample in so many events)";
         else if (n_ways > 1)
-                wrong = "one of -p and -t, -a, and --cgroup";
+                wrong = "use only one of -p (with -t), -a and --cgroup";
         else if (options->off_cpu && options->no_switches)
                 wrong = "--off-cpu needs the switches that --no-switches leaves out";
         else if (options->off_cpu && options->events.no_samples)
                 wrong = "--off-cpu needs the switches that --no-sampling leaves out";
         else if (options->events.no_samples && options->events.n_specs > 0)
                 wrong = "--no-sampling leaves out the events that -e names";
+        else if (options->events.no_samples && !options->events.rate_is_default)
+                wrong = "--no-sampling leaves out the samples that -F and -c are about";
+        else if (scope->cgroup && scope->cgroup[0] == '\0')
+                wrong = "--cgroup is empty; the root of all is /";
         else if (options->keep_stacks && options->unwinder.mode == STACK_UNWINDER_FP)
                 wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
         else if (options->embed_source && options->no_symbolize)
@@ -494,6 +500,7 @@ static int check(const struct record_options *options)
         if (!wrong)
                 return 0;
         complain("error: %s", wrong);
+        complain_try("hyprof record --help");
         return -EINVAL;
 }
 

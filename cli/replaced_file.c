@@ -35,7 +35,9 @@ static int open_folder(struct replaced_file *f, struct error *err)
                 f->folder_fd = open(slash == f->path ? "/" : f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 *slash = '/';
         }
-        return f->folder_fd < 0 ? error_errno(err, "the folder of %s", f->path) : 0;
+        if (f->folder_fd < 0 && errno == ENOENT)
+                return error_set(err, -ENOENT, "%s: its folder does not exist", f->path);
+        return f->folder_fd < 0 ? error_errno(err, "%s: its folder", f->path) : 0;
 }
 
 /* Not all file systems have files without a name. */
@@ -67,12 +69,12 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
                         return error_errno(err, "%s", path);
                 f->path = strdup(path);
         } else if (S_ISDIR(status.st_mode)) {
-                return error_set(err, -EISDIR, "%s: is a folder", path);
+                return error_set(err, -EISDIR, "%s: is a directory", path);
         } else if (!S_ISREG(status.st_mode)) {
                 f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
                 return f->fd < 0 ? error_errno(err, "%s", path) : 0;
         } else if (only_new) {
-                return error_set(err, -EEXIST, "%s: there is a file already", path);
+                return error_set(err, -EEXIST, "%s: the file exists", path);
         } else {
                 f->mode = status.st_mode & MODE_BITS;
                 f->owner_uid = status.st_uid;

@@ -62,7 +62,9 @@ static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t 
 
 static int end_cut_off(struct trace_reader *r, size_t n_more)
 {
-        if (n_more == 0)
+        if (r->at_bytes + n_more == 0)
+                (void)error_set(&r->why, -ENODATA, "the file is empty");
+        else if (n_more == 0)
                 (void)error_set(&r->why, -ENODATA, "cut off at byte %" PRIu64 ", before the index",
                                 r->at_bytes);
         else
@@ -196,6 +198,7 @@ static int read_first_chunk(struct trace_reader *r, struct error *err)
 int trace_reader_open(const char *path, struct trace_reader **ret_reader, struct error *err)
 {
         struct trace_reader *r = calloc(1, sizeof(*r));
+        struct stat status;
         int result;
 
         if (!r)
@@ -212,6 +215,10 @@ int trace_reader_open(const char *path, struct trace_reader **ret_reader, struct
         r->fd = r->owns_fd ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
         if (r->fd < 0) {
                 result = error_errno(err, "%s", path);
+                goto fail;
+        }
+        if (fstat(r->fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+                result = error_set(err, -EISDIR, "%s: is a directory, and a trace is a file", path);
                 goto fail;
         }
         result = read_first_chunk(r, err);

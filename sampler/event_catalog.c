@@ -9,6 +9,7 @@
 #include "sampler/tracepoint.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +26,11 @@ struct search {
 
 static bool is_wanted(const struct search *s, const char *name)
 {
-        return !s->word || strcasestr(name, s->word);
+        if (!s->word)
+                return true;
+        if (strpbrk(s->word, "*?["))
+                return fnmatch(s->word, name, FNM_CASEFOLD) == 0;
+        return strcasestr(name, s->word) != NULL;
 }
 
 /* *@ret_row is NULL if it is not asked for.  Returns 0 or -ENOMEM. */

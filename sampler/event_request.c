@@ -133,8 +133,7 @@ static int parse_members(struct group *g, const struct event_request *request, c
         while (true) {
                 size_t n = first_item(text, n_bytes);
                 int r = n == 0 || n == SIZE_MAX
-                                ? error_set(err, -EINVAL,
-                                            "a group without an event, or braces that do not fit")
+                                ? error_set(err, -EINVAL, "a group without an event, or unbalanced braces")
                                 : parse_member(g, &list, request, text, n, err);
 
                 if (r < 0)
@@ -206,7 +205,7 @@ int event_request_add(struct event_request *request, const char *list, struct er
                 size_t n = first_item(list, n_bytes);
 
                 if (n == SIZE_MAX)
-                        r = error_set(err, -EINVAL, "braces that do not fit");
+                        r = error_set(err, -EINVAL, "unbalanced braces");
                 else if (n > 0 && list[0] == '{')
                         r = add_group(request, list, n, err);
                 else

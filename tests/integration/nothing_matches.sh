@@ -42,9 +42,9 @@ status=2 tries=0 holds "diff, whose 1 is an answer" misses "$on_cpu" diff --cpu 
 # ---- every filter
 holds "a zone that is never nested so" misses "'zone_3/zone_4' in this trace is nested so; it is there as" report --zone zone_3/zone_4 "$trace"
 holds "its way to go on" grep -qF "try: hyprof report --zones $trace" "$TMPDIR/err"
-holds "a range in which nothing is" misses "after the end of the recording, which lasts 0.000000040 s" report --from 1h "$TMPDIR/zones.hyp"
+tries=0 holds "a range in which nothing is" misses "after the end of the recording, which lasts 0.000000040 s" report --from 1h "$TMPDIR/zones.hyp"
 holds "a module" misses "no module 'maed' in this trace; did you mean 'made'?" report --module maed "$trace"
-holds "an event" misses "no sample event 'cycles' in this trace; there are: cpu-clock" report -e cycles "$trace"
+tries=0 holds "an event" misses "no sample event 'cycles' in this trace; there are: cpu-clock" report -e cycles "$trace"
 holds "a zone that is nearly right" misses "no zone 'zone-47' in this trace; did you mean 'zone_47'?" why --zone zone-47 "$trace"
 holds "a function that is nearly right" misses "no function 'funtion_40' in this trace; did you mean 'function_40'?" report --function funtion_40 "$trace"
 holds "the same for annotate" misses "did you mean 'function_40'?" annotate "$trace" funtion_40

@@ -122,12 +122,12 @@ for command in report csv query; do
         [ "$command" != query ] || options=(--sqlite "$TMPDIR/never.db")
         holds "$command: no such thread: 1, and where they are listed" refused 1 "report --threads $TMPDIR/split.hyp" \
                 "$command" "${options[@]}" --thread nosuch "$TMPDIR/split.hyp"
-        holds "$command: no list of CPUs: 2" refused 2 "--cpu x: no list of CPUs" \
+        holds "$command: no list of CPUs: 2" refused 2 "--cpu x: not a list of CPUs" \
                 "$command" "${options[@]}" --cpu x "$TMPDIR/split.hyp"
 done
 holds "no such event: the names of those that there are" refused 1 "there are: c" report -e nosuch "$TMPDIR/split.hyp"
-holds "a database is no folder" refused 1 "Is a directory" query --sqlite "$TMPDIR" "$TMPDIR/split.hyp"
-holds "a database in no folder" refused 1 "No such file" query --sqlite "$TMPDIR/no/x.db" "$TMPDIR/split.hyp"
+holds "a database is no folder" refused 1 "is a directory" query --sqlite "$TMPDIR" "$TMPDIR/split.hyp"
+holds "a database in no folder" refused 1 "its folder does not exist" query --sqlite "$TMPDIR/no/x.db" "$TMPDIR/split.hyp"
 holds "the overview says what it is of" grep -q '^  only  *to 3600.000000000 s, thread waiter$' \
         <("$HYPROF" report --thread waiter --to 1h "$TMPDIR/waits.hyp")
 holds "no zone in the range: not that the program has none" grep -q '^  zones  *none in what is looked at$' \
@@ -145,4 +145,5 @@ holds "two halves have the time on CPUs and the waiting of the whole" same "$hal
 holds "filters hold for the overview" same 1 \
         "$("$HYPROF" report --json --thread waiter "$TMPDIR/waits.hyp" | jq '.threads.rows | length')"
 
+# shellcheck disable=SC2154 # tap.sh counts them
 echo "1..$n_cases"

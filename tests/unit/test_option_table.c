@@ -139,7 +139,7 @@ static const struct {
         const char *line;
         const char *words; /* of the complaint */
 } bad[] = {
-        { "a b c", "error: c is one operand too many" },
+        { "a b c", "error: unexpected argument 'c'" },
         { "-x", "unknown option -x\n" },
         { "--wrong", "unknown option --wrong\n" },
         { "-q --wrong=3 file", "unknown option --wrong=3\n" },
@@ -151,11 +151,11 @@ static const struct {
         { "-qo", "option -o needs a value\n" },
         { "--deep", "option --deep needs a value\n" },
         { "--output", "option --output needs a value\n" },
-        { "--quiet=3", "option --quiet=3 takes no value\n" },
+        { "--quiet=3", "option --quiet takes no value\n" },
         { "--outptu=x", "unknown option --outptu=x; did you mean --output?\n" },
         { "--=x", "unknown option --=x\n" },
-        { "--style=itnel", "error: --style itnel: did you mean 'intel'?  There are: att, intel\n" },
-        { "--style something", "error: --style something: it can be: att, intel\n" },
+        { "--style=itnel", "error: --style itnel: expected one of att, intel; did you mean 'intel'?\n" },
+        { "--style something", "error: --style something: expected one of att, intel\n" },
         { "--style=", "error: --style : " },
 };
 
