@@ -188,7 +188,7 @@ static int add_known(const struct trace_dictionary *d, struct symbol_findings *f
         int r = modules ? known_symbols_count(d, modules, &all, err)
                         : error_set(err, -ENOMEM, "no memory for the modules");
 
-        for (uint32_t i = 1; r == 0 && i <= findings->n_modules; i++) {
+        for (uint32_t i = 1; r == 0 && modules && i <= findings->n_modules; i++) {
                 struct module_finding *f = &findings->items[i];
 
                 f->n_named = at_least(f->n_named, modules[i].n_named, f->n_frames);

@@ -328,7 +328,7 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
 /* A look at all headers from the second chunk on. */
 static int find_range(struct trace_reader *r, struct trace_reader_range *range, struct error *err)
 {
-        struct trace_chunk_header header;
+        struct trace_chunk_header header = { .kind = 0 };
         uint64_t last_ns = 0;
         int result;
 

@@ -244,7 +244,7 @@ static void remember_drops(struct client_region *region)
 
 int client_region_measure(int fd, uint64_t *ret_bytes, struct error *err)
 {
-        struct client_abi_header h;
+        struct client_abi_header h = { .n_slots = 0 };
         int r = read_header(fd, &h, err);
 
         if (r == 0)

@@ -402,6 +402,19 @@ static void give_way(struct merge *m, uint64_t now_ns)
         thread_priority_restore(m->priority);
 }
 
+/* The kernel's records, and what JITs say of the code in them; at the end also of processes that came with these records. */
+static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, bool final, struct error *err)
+{
+        int r;
+
+        if (jit_files_read(m->jit, now_ns, final) < 0)
+                return error_set(err, -ENOMEM, "no memory for files about code");
+        r = sample_source_run(&m->samples, until_ns, err);
+        if (r == 0 && final && jit_files_read(m->jit, clock_raw_ns(), true) < 0)
+                return error_set(err, -ENOMEM, "no memory for files about code");
+        return r;
+}
+
 int merge_cycle(struct merge *m, bool final, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns();
@@ -410,12 +423,8 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
 
         m->cycled_ns = now_ns;
         m->until_ns = final ? now_ns : until_ns;
-        if (r == 0 && jit_files_read(m->jit, now_ns, final) < 0)
-                r = error_set(err, -ENOMEM, "no memory for files about code");
         if (r == 0)
-                r = sample_source_run(&m->samples, until_ns, err);
-        if (r == 0 && final && jit_files_read(m->jit, clock_raw_ns(), true) < 0) /* of who was met just now */
-                r = error_set(err, -ENOMEM, "no memory for files about code");
+                r = take_samples(m, now_ns, until_ns, final, err);
         if (r < 0)
                 return r;
 

@@ -55,7 +55,9 @@ enum { PLAIN, QUOTED, FOREIGN };
 /* As spreadsheets see it. */
 static bool is_formula(const struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
-        return w->is_safe && n_bytes > 0 && memchr("=+-@", bytes[0], 4) != NULL;
+        static const char first[] = { '=', '+', '-', '@' };
+
+        return w->is_safe && n_bytes > 0 && memchr(first, bytes[0], sizeof(first)) != NULL;
 }
 
 static int classify(const struct csv_writer *w, const char *bytes, size_t n_bytes)

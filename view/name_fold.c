@@ -242,6 +242,16 @@ uint32_t name_fold_count_same(const char *a, size_t a_bytes, const char *b, size
         return n;
 }
 
+/* As much of it as there is room for. */
+static void add_begin(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
+{
+        bool fits = count_columns(text, n_bytes) <= n_columns;
+
+        byte_buffer_add(out, text, fits ? n_bytes : bytes_of(text, n_bytes, n_columns - 1));
+        if (!fits)
+                add_words(out, NAME_FOLD_ELLIPSIS);
+}
+
 void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_same,
                      uint32_t n_columns)
 {
@@ -252,13 +262,7 @@ void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, 
         for (uint32_t i = 0; i < n_same; i++)
                 next_frame(&rest, &rest_bytes);
         if (n_same < 2 || rest_bytes == 0 || count_columns(text, n_bytes) <= n_columns) {
-                size_t at = bytes_of(text, n_bytes, n_columns - 1);
-
-                if (count_columns(text, n_bytes) <= n_columns)
-                        at = n_bytes;
-                byte_buffer_add(out, text, at);
-                if (at < n_bytes)
-                        add_words(out, NAME_FOLD_ELLIPSIS);
+                add_begin(out, text, n_bytes, n_columns);
                 return;
         }
         if (n_first > n_columns / 3)
@@ -268,5 +272,5 @@ void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, 
         if (used + 1 >= n_columns)
                 return;
         add_words(out, SEPARATOR NAME_FOLD_ELLIPSIS SEPARATOR);
-        name_fold_chain(out, rest, rest_bytes, 0, n_columns - used);
+        add_begin(out, rest, rest_bytes, n_columns - used);
 }

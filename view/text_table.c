@@ -219,20 +219,20 @@ static uint32_t print_folded(const struct text_table *t, const struct text_cell 
         return n_columns;
 }
 
-/* @t: NULL = it is a title */
+/* @cell: NULL = the title */
 static void print_cell(const struct text_table *t, const struct text_column *column, uint32_t width,
-                       bool last, const struct text_cell *cell, const char *text, FILE *out)
+                       bool last, const struct text_cell *cell, FILE *out)
 {
-        uint32_t n_columns = cell->n_columns;
+        const char *text = cell ? text_of(t, cell) : column->title;
+        size_t n_bytes = cell ? cell->n_bytes : strlen(text);
+        uint32_t n_columns = cell ? cell->n_columns : (uint32_t)n_bytes;
 
         if (column->right && width > n_columns)
                 print_spaces(width - n_columns, out);
-        if (n_columns > width && t)
+        if (n_columns > width && cell)
                 n_columns = print_folded(t, cell, width, out);
-        else if (n_columns > width)
-                (void)fwrite(text, 1, bytes_of_columns(text, cell->n_bytes, width), out);
-        else if (cell->n_bytes != 0)
-                (void)fwrite(text, 1, cell->n_bytes, out);
+        else if (n_bytes != 0)
+                (void)fwrite(text, 1, bytes_of_columns(text, n_bytes, width), out);
         if (!column->right && !last && width > n_columns)
                 print_spaces(width - n_columns, out);
 }
@@ -248,17 +248,10 @@ static void print_row(const struct text_table *t, const uint32_t *widths, uint32
                 last--;
         print_spaces(n_indent, out);
         for (uint32_t c = 0; c < last; c++) {
-                const char *text = t->columns[c].title;
-                uint32_t n = (uint32_t)strlen(text);
-                struct text_cell title = { .n_bytes = n, .n_columns = n };
-                const struct text_cell *cell = cells ? &cells[c] : &title;
-
                 if (widths[c] == 0)
                         continue;
-                if (cells)
-                        text = cell->n_bytes != 0 ? (const char *)t->text.data + cell->at_bytes : "";
                 print_spaces(first ? 0 : GAP_COLUMNS, out);
-                print_cell(cells ? t : NULL, &t->columns[c], widths[c], c + 1 == last, cell, text, out);
+                print_cell(t, &t->columns[c], widths[c], c + 1 == last, cells ? &cells[c] : NULL, out);
                 first = false;
         }
 }
