@@ -243,6 +243,9 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
                 return r;
         if (is_about_thread(&event))
                 track = lane->thread;
+        /* Its time is that of the event before it, and the kernel may have told of something since then: no correction. */
+        if (is_zone_detail(&event) && event.time_ns < track->last_ns)
+                event.time_ns = track->last_ns;
         m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
         r = thread_track_write(track, m->parts.sink, &event, stack);
         if (r == 0 && is_large(from))

@@ -345,6 +345,35 @@ static void write_pending(struct merged_program *f, uint32_t thread)
         ck_assert_int_eq(zone_merge_write_pending(&f->merge, f->threads[thread], UINT64_MAX), 0);
 }
 
+/* What is said about a zone has the time of the event before it; that the kernel's events come between is no correction. */
+START_TEST(test_details_after_kernel_events)
+{
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        zone = fake_program_name(&f.program, "zone");
+        fake_program_begin(&f.program, 0, f.start_ns + 10, zone);
+        add_pending(&f, 0, 20, TRACE_OP_SAMPLE, 0);
+        merged_program_cycle(&f, f.start_ns + 30, false);
+        write_pending(&f, 0);
+        merged_program_put_text(&f, 10, CLIENT_ABI_EVENT_ZONE_TEXT, 0, "text");
+        merged_program_put_text(&f, 10, CLIENT_ABI_EVENT_ZONE_NAME, 0, "name");
+        merged_program_put(&f, 10, CLIENT_ABI_EVENT_ZONE_VALUE, 0, 5, 0);
+        merged_program_put(&f, 10, CLIENT_ABI_EVENT_ZONE_COLOR, 0x102030, 0, 0);
+        fake_program_finish(&f.program, 0, f.start_ns + 40);
+        merged_program_finish(&f);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 1, TRACE_OP_SAMPLE)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 2, TRACE_OP_ZONE_TEXT)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 3, TRACE_OP_ZONE_NAME)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 4, TRACE_OP_ZONE_VALUE)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 5, TRACE_OP_ZONE_COLOR)->time_ns, f.start_ns + 20);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 6, TRACE_OP_ZONE_END)->time_ns, f.start_ns + 40);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLOCK_CORRECTED], 0);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
 /* Samples stay with the thread and know the fiber's zones; switches are in both; the end of the thread ends its part. */
 START_TEST(test_kernel_events_in_fiber)
 {
@@ -573,6 +602,7 @@ int main(void)
         tcase_add_test(tc, test_fiber_over_cycles);
         tcase_add_test(tc, test_lost_ends);
         tcase_add_loop_test(tc, test_lost_leave, 0, 2);
+        tcase_add_test(tc, test_details_after_kernel_events);
         tcase_add_test(tc, test_kernel_events_in_fiber);
         tcase_add_test(tc, test_exec_ends_fibers);
         tcase_add_test(tc, test_exec_of_a_silent_thread);
