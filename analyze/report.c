@@ -313,7 +313,9 @@ static int fill(struct report *report, const struct report_options *options, str
         r = choose_event(report, options->event, err);
         if (r < 0)
                 return r;
-        r = fill_threads(report, d, totals);
+        r = lost_zones_find(&report->lost, &totals->walk);
+        if (r == 0)
+                r = fill_threads(report, d, totals);
         if (r < 0)
                 goto fail;
         r = fill_samples_and_zones(report, d, totals, options);

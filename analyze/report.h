@@ -18,6 +18,7 @@
 
 #include "analyze/function_table.h"
 #include "analyze/loaded_trace.h"
+#include "analyze/lost_zones.h"
 #include "analyze/report_also.h"
 #include "analyze/report_callstacks.h"
 #include "analyze/report_counters.h"
@@ -130,6 +131,7 @@ struct report {
         uint32_t n_processes;
         uint64_t n_zone_events; /* zones begun */
         uint64_t n_unclosed;
+        struct lost_zones lost;
         struct report_also also;
         struct report_callstacks callstacks;
         struct report_counters counters;

@@ -131,6 +131,8 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
                 r = loaded_trace_walk(trace, &walk, err);
         else
                 (void)error_set(err, r, "going through the zones: out of memory");
+        if (r == 0 && lost_zones_find(&s->lost, &walk) < 0)
+                r = error_set(err, -ENOMEM, "going through the zones: out of memory");
         s->n_switches = walk.n_switches;
         s->n_wakeups = walk.n_events[TRACE_OP_WAKEUP];
         trace_walk_deinit(&walk);

@@ -9,6 +9,7 @@
 #ifndef ANALYZE_WHY_SURVEY_H
 #define ANALYZE_WHY_SURVEY_H
 
+#include "analyze/lost_zones.h"
 #include "analyze/why_durations.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct why_survey {
         struct why_survey_thread *threads; /* heap; by thread id - 1 */
         uint32_t n_threads;
         struct why_durations durations;
+        struct lost_zones lost;
         uint64_t n_unclosed; /* instances without an end, which are left out */
         uint64_t n_wakeups;  /* that passed the filter */
         uint64_t n_switches; /* of the whole trace; 0 = who ran when is unknown */

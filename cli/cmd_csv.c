@@ -2,6 +2,7 @@
 #include "cli/cmd_csv.h"
 
 #include "analyze/loaded_trace.h"
+#include "analyze/lost_zones.h"
 #include "analyze/trace_filter.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
@@ -117,16 +118,24 @@ static int take_option(void *context, int letter, const char *value)
 static int write_table(struct arguments *args, const char *path, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
+        struct lost_zones lost = { .n_lost = 0 };
+        char words[LOST_ZONES_WORDS_BYTES];
         struct loaded_trace trace;
         int r = loaded_trace_open(&trace, path, err);
 
         if (r == 0)
                 r = trace_filter_init(&filter, &args->filter, &trace, err);
         args->csv.filter = &filter;
+        if (!args->csv.messages && !args->csv.devices && !args->csv.plots)
+                args->csv.ret_lost = &lost;
         if (r == 0)
                 r = tracy_csv_write(&trace, &args->csv, stdout, err);
         if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED))
                 complain("warning: %s: %s; showing what stands before", path, trace.ending_words);
+        lost_zones_words(&lost, words);
+        if (r == 0 && lost.n_lost != 0)
+                complain("warning: %s: counts and totals are %s", path, words);
+        args->csv.ret_lost = NULL;
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
         return r;

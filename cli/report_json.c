@@ -84,6 +84,7 @@ static json_t *pack_counts(const struct report *report)
         report_object_put(&object, "threads", report_object_number(report->n_kernel_threads));
         report_object_put(&object, "zones", report_object_number(report->n_zone_events));
         report_object_put(&object, "zones_unclosed", report_object_number(report->n_unclosed));
+        report_object_put(&object, "zones_lost", report_object_number(report->lost.n_lost));
         report_object_put(&object, "messages", report_object_number(report->also.n_messages));
         report_object_put(&object, "plot_values", report_object_number(report->also.n_plot_values));
         report_object_put(&object, "frame_marks", report_object_number(report->also.n_frame_marks));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_text.h"
 
+#include "analyze/lost_zones.h"
 #include "analyze/report.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
@@ -196,6 +197,7 @@ static void describe_sampler(const struct report *report, struct byte_buffer *li
 
 static int print_header(const struct report *report, struct byte_buffer *line, FILE *out)
 {
+        char lost_words[LOST_ZONES_WORDS_BYTES];
         int r;
 
         (void)fputs("recording\n", out);
@@ -226,10 +228,12 @@ static int print_header(const struct report *report, struct byte_buffer *line, F
         r = text_line_print("sampler", line, out);
         if (r < 0)
                 return r;
+        lost_zones_words(&report->lost, lost_words);
         if (report->n_zone_events != 0)
-                text_line_add(line, "%s in %s place%s of the source",
+                text_line_add(line, "%s in %s place%s of the source%s%s",
                               text_number_count(report->n_zone_events).text,
-                              text_number_count(report->n_zones).text, text_line_plural(report->n_zones));
+                              text_number_count(report->n_zones).text, text_line_plural(report->n_zones),
+                              lost_words[0] != '\0' ? ", " : "", lost_words);
         else if (report->recording.filter.n_bytes != 0)
                 text_line_add(line, "none in what is looked at");
         else
@@ -507,18 +511,21 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
                 { .title = "zone" },
         };
         uint32_t n_rows = report_limited(report->n_zones, limit);
+        char lost_words[LOST_ZONES_WORDS_BYTES], title[400];
         struct text_table table;
         int r;
 
         if (report->n_zones == 0)
                 return 0;
-        text_line_print_title(
-                report->n_unclosed != 0
-                        ? "zones: time between begin and end, of all threads together; on-CPU is % "
-                          "of total; count +N: N more that never ended"
-                        : "zones: time between begin and end, of all threads together; on-CPU is % "
-                          "of total",
-                out);
+        lost_zones_words(&report->lost, lost_words);
+        (void)snprintf(title, sizeof(title), "%s%s%s",
+                       report->n_unclosed != 0
+                               ? "zones: time between begin and end, of all threads together; on-CPU is % "
+                                 "of total; count +N: N more that never ended"
+                               : "zones: time between begin and end, of all threads together; on-CPU is % "
+                                 "of total",
+                       lost_words[0] != '\0' ? "; counts and totals are " : "", lost_words);
+        text_line_print_title(title, out);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows; i++)
                 add_zone(&table, &report->zones[i], report->on_cpu_known);

@@ -3,6 +3,7 @@
 
 #include "analyze/device_zones.h"
 #include "analyze/loaded_trace.h"
+#include "analyze/lost_zones.h"
 #include "analyze/trace_walk.h"
 #include "analyze/zone_stats.h"
 #include "analyze/zone_words.h"
@@ -307,6 +308,8 @@ static int walk(struct writing *w, const struct trace_sink *sink, struct error *
         if (r < 0)
                 return error_set(err, r, "writing the table: out of memory");
         r = loaded_trace_walk(w->trace, &w->walk, err);
+        if (r == 0 && w->options->ret_lost && lost_zones_find(w->options->ret_lost, &w->walk) < 0)
+                r = error_set(err, -ENOMEM, "writing the table: out of memory");
         trace_walk_deinit(&w->walk);
         return r;
 }

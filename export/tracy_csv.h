@@ -18,6 +18,7 @@
 
 struct error;
 struct loaded_trace;
+struct lost_zones;
 struct trace_filter;
 
 struct tracy_csv_options {
@@ -28,7 +29,8 @@ struct tracy_csv_options {
         bool unwrap;                       /* every zone instead of statistics; with `plots` every value */
         bool messages, plots, devices;     /* tables of their own */
         char separator;
-        bool is_safe; /* see csv_writer.h */
+        bool is_safe;                /* see csv_writer.h */
+        struct lost_zones *ret_lost; /* what the table of zones lacks; NULL = not asked for */
 };
 
 /*

@@ -18,6 +18,7 @@ static void add_environment(struct view_document *d, const struct report *report
         view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
         view_document_add_number(d, "n_threads", "threads", VIEW_COUNT, report->n_kernel_threads);
         view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
+        report_heading_add_lost(d, &report->lost);
         view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
 }
 

@@ -34,6 +34,20 @@ static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
                 view_document_warn(d, "%s", gap->words);
 }
 
+void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost)
+{
+        char words[LOST_ZONES_WORDS_BYTES];
+
+        lost_zones_words(lost, words);
+        if (lost->n_lost == 0) {
+                view_document_add_unknown(d, "n_zones_lost", "zones lost", VIEW_COUNT);
+                view_document_add_unknown(d, "lost", "lost", VIEW_STRING);
+                return;
+        }
+        view_document_add_number(d, "n_zones_lost", "zones lost", VIEW_COUNT, lost->n_lost);
+        view_document_add_string(d, "lost", "lost", (struct report_string){ words, strlen(words) });
+}
+
 void report_heading_add_length(struct view_document *d, const struct trace_range *range, uint64_t duration_ns)
 {
         if (range->is_part)

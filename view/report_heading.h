@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lost_zones;
 struct report;
 struct trace_range;
 struct view_document;
@@ -27,6 +28,9 @@ void report_heading_add(struct view_document *d, const struct report *report, st
  */
 void report_heading_add_length(struct view_document *d, const struct trace_range *range,
                                uint64_t duration_ns);
+
+/* Beside a number of zones: that it is a lower bound, and by how much; null if none were lost. */
+void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost);
 
 /* "hyprof " and the words, then the trace, quoted for a shell. */
 void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)

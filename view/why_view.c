@@ -2,9 +2,11 @@
 #include "view/why_view.h"
 
 #include "analyze/loaded_trace.h"
+#include "analyze/lost_zones.h"
 #include "analyze/why.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
+#include "view/report_heading.h"
 #include "view/shell_word.h"
 #include "view/text_number.h"
 #include "view/view_document.h"
@@ -71,6 +73,7 @@ static void add_groups(const struct filling *f)
         struct view_document *d = f->document;
 
         view_document_add_number(d, "instances", "instances", VIEW_COUNT, w->survey.durations.n);
+        report_heading_add_lost(d, &w->survey.lost);
         view_document_add_number(d, "median_ns", "median", VIEW_DURATION, whole_positive(w->rank.median_ns));
         view_document_add_number(d, "slow_instances", "slow", VIEW_COUNT, w->collector.n_slow);
         view_document_add_number(d, "slow_from_ns", "slow from", VIEW_DURATION,
@@ -151,6 +154,8 @@ static void add_summary(const struct filling *f)
         add_count(&instances, w->survey.durations.n, "");
         add_duration(&instances, ", median ", w->rank.median_ns);
         add_string_fact(f, "instances", "instances", &instances);
+        if (w->survey.lost.n_lost != 0)
+                report_heading_add_lost(f->document, &w->survey.lost);
         add_group(f, "slow", WHY_SLOW);
         add_group(f, "others", WHY_TYPICAL);
         view_document_add_delta(f->document, "extra_ns", "extra time", whole(w->extra_ns));
@@ -588,6 +593,7 @@ static void add_slowest(const struct filling *f)
 
 static void add_warnings(const struct filling *f)
 {
+        char lost_words[LOST_ZONES_WORDS_BYTES];
         const struct why *w = f->why;
         const struct why_collector *c = &w->collector;
         struct view_document *d = f->document;
@@ -615,6 +621,10 @@ static void add_warnings(const struct filling *f)
         else if (w->survey.n_wakeups == 0)
                 view_document_warn(d, "no wake-ups: where threads waited and who ended it is recorded with "
                                       "--off-cpu only");
+        if (w->survey.lost.n_lost != 0) {
+                lost_zones_words(&w->survey.lost, lost_words);
+                view_document_warn(d, "the number of instances is %s", lost_words);
+        }
         if (w->survey.n_unclosed != 0)
                 view_document_warn(d, "%" PRIu64 " instances have no end and are left out",
                                    w->survey.n_unclosed);

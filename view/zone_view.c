@@ -30,6 +30,7 @@ static void add_times(struct view_document *d, const struct report *report)
         bool closed = h->n_values != 0;
 
         view_document_add_number(d, "count", "count", VIEW_COUNT, h->n_values);
+        report_heading_add_lost(d, &report->lost);
         view_document_add_number(d, "unclosed", "unclosed", VIEW_COUNT, stat->n_unclosed);
         view_document_add_number(d, "total_ns", "total", VIEW_DURATION, stat->total_ns);
         view_document_add_number(d, "self_ns", "self", VIEW_DURATION, stat->self_ns);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/histogram_bins.h"
+#include "analyze/lost_zones.h"
 #include "analyze/report.h"
 #include "analyze/zone_cost.h"
 #include "view/histogram_rows.h"
@@ -77,14 +78,18 @@ static void add_histograms(struct view_document *d, const struct report *report,
 void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
 {
         uint32_t n_rows = report_limited(report->n_zones, limit);
+        char lost_words[LOST_ZONES_WORDS_BYTES];
         struct view_table *t = view_document_add_table(d, "zones", "Zones, by total time", columns,
                                                        sizeof(columns) / sizeof(columns[0]));
 
+        lost_zones_words(&report->lost, lost_words);
         view_table_set_about(
                 d, t,
-                "time between begin and end, of all threads together; in total, on-CPU and waiting "
+                "%s%s%stime between begin and end, of all threads together; in total, on-CPU and waiting "
                 "recursion counts once; percentiles are within 1%%; w/o samples: the mean without what sampling "
-                "costs, where that is 1%% or more");
+                "costs, where that is 1%% or more",
+                report->lost.n_lost != 0 ? "counts and totals are " : "", lost_words,
+                report->lost.n_lost != 0 ? "; " : "");
         for (uint32_t i = 0; i < n_rows; i++)
                 put_row(d, t, report, &report->zones[i]);
         if (t)
@@ -99,6 +104,7 @@ void zones_view_fill(struct view_document *d, const struct report *report,
         view_document_set_title(d, "Zones");
         report_heading_add(d, report, options->filter);
         view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
+        report_heading_add_lost(d, &report->lost);
         view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
         if (!report->on_cpu_known && report->n_zones != 0)
                 view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");

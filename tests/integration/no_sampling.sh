@@ -15,3 +15,15 @@ holds "nor switches" same 0 "$("$HYPROF" dump "$TMPDIR/alone.hyp" | grep -c '^sw
 holds "the last line names no samples" grep -qE '^hyprof: wrote [^:]*: [0-9.]+ m?s, [0-9,]+ zones, ' "$TMPDIR/alone.err"
 holds "-e contradicts it" ends_with 2 "$HYPROF" record --no-sampling -e page-faults -- true
 holds "--off-cpu contradicts it" ends_with 2 "$HYPROF" record --no-sampling --off-cpu -- true
+
+# What a small ring lost is said at the numbers
+holds "it records with a small ring" record small --no-symbolize --no-sampling --client-ring 4K -- \
+        "$WORKLOADS/w_full_ring" flat 0.1
+lost='at least: [0-9.]+% of this program.s zones were lost'
+said() { "$HYPROF" "$@" "$TMPDIR/small.hyp" 2>&1; }
+holds "the report says so at its zones" grep -qE "^  zones .*$lost" <(said report)
+holds "so does the list of zones" grep -qE "$lost; time between" <(said report --zones | tr '\n' ' ' | tr -s ' ')
+holds "so does one zone" grep -qE "^ *lost  *$lost" <(said report --zone inner)
+holds "so does why" grep -qE "$lost" <(said why --zone inner)
+holds "so does csv, beside the table" grep -qE "counts and totals are $lost" <("$HYPROF" csv "$TMPDIR/small.hyp" 2>&1 >/dev/null)
+holds "JSON has how many" jq -e '.counts.zones_lost > 0' <("$HYPROF" report --json "$TMPDIR/small.hyp")

@@ -508,6 +508,52 @@ START_TEST(test_drops_are_missing)
 }
 END_TEST
 
+/* 3 of the first program's 4 zones are lost, and none of another one's. */
+START_TEST(test_lost_zones)
+{
+        struct trace_loss loss = { .reason = TRACE_LOSS_DROPPED_ZONES, .count = 3 };
+        struct trace_filter_request others = { .process = "2" }, early = { .has_to = true, .to_ns = 15 };
+        const struct report_options filtered = { .filter = &others }, ranged = { .filter = &early };
+        char words[LOST_ZONES_WORDS_BYTES];
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        for (uint32_t pid = 1; pid <= 2; pid++) {
+                uint32_t thread = trace_builder_thread(&b, pid, pid);
+
+                trace_builder_begin_run(&b, thread);
+                trace_builder_begin_zone(&b, 10, trace_builder_location(&b, "zone"));
+                trace_builder_event(&b, 20, TRACE_OP_ZONE_END);
+                trace_builder_end_run(&b);
+                if (pid == 1) {
+                        loss.thread = thread;
+                        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+                }
+        }
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        lost_zones_words(&report->lost, words);
+        ck_assert_str_eq(words, "at least: up to 75.0% of a program's zones were lost");
+        report_free(report);
+        report = load(&b, &ranged);
+        lost_zones_words(&report->lost, words);
+        ck_assert_str_eq(words, "at least: 3 zones were lost in the whole recording");
+        report_free(report);
+        others.process = "1";
+        report = load(&b, &filtered);
+        lost_zones_words(&report->lost, words);
+        ck_assert_str_eq(words, "at least: 75.0% of this program's zones were lost");
+        report_free(report);
+        others.process = "2";
+        report = load(&b, &filtered);
+        lost_zones_words(&report->lost, words);
+        ck_assert_str_eq(words, "");
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_losses_and_notices)
 {
         struct trace_builder b;
@@ -646,6 +692,7 @@ int main(void)
         tcase_add_test(tc, test_also_recorded);
         tcase_add_loop_test(tc, test_a_fiber, 0, 2);
         tcase_add_loop_test(tc, test_drops_are_missing, 0, 7);
+        tcase_add_test(tc, test_lost_zones);
         tcase_add_test(tc, test_losses_and_notices);
         tcase_add_test(tc, test_cut_at_every_byte);
         tcase_add_test(tc, test_a_chunk_that_makes_no_sense);
