@@ -42,7 +42,7 @@ const char *sqlite_schema_tables(void)
 #define VALUE(prefix) "('" prefix "'),"
 
 static const char views[] =
-        "CREATE INDEX zones_location ON zones(location, duration_ns);\n"
+        "CREATE INDEX zones_location ON zones(location);\n"
         "CREATE INDEX samples_path ON samples(path);\n"
         "CREATE INDEX samples_stack ON samples(stack);\n"
         "CREATE VIEW zone_stats AS SELECT 'z' || location AS handle, "

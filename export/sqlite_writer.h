@@ -5,13 +5,14 @@
  * Way of the data:  sqlite_database -> [sqlite_writer] -> libsqlite3 -> file
  *
  * One transaction from opening to finishing, without a journal: a database that was not finished is to be
- * deleted.  Sticky: after a failure nothing more is written, and sqlite_writer_finish() says what it was.
+ * deleted.  Nothing else may use the database meanwhile.  Sticky: after a failure nothing more is written, and sqlite_writer_finish() says what it was.
  * About a million rows a second.  Not thread-safe.
  */
 #ifndef EXPORT_SQLITE_WRITER_H
 #define EXPORT_SQLITE_WRITER_H
 
 #include "analyze/report_string.h"
+#include "base/byte_buffer.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -19,17 +20,22 @@
 
 struct sqlite3;
 struct sqlite3_stmt;
+struct sqlite_cell;
 
 struct sqlite_writer {
         struct sqlite3 *db;
         struct error why; /* of the first failure; code 0 = none yet */
 };
 
-/* The rows of one table. */
+/* The rows of one table.  A few wait, so that one statement inserts them together. */
 struct sqlite_insert {
         struct sqlite_writer *writer;
-        struct sqlite3_stmt *statement;
-        int column; /* that the next value goes to */
+        const char *table;               /* borrowed */
+        struct sqlite3_stmt *one, *many; /* heap; NULL = not needed so far */
+        struct sqlite_cell *cells;       /* heap; of the rows that wait and the one that is being filled */
+        struct byte_buffer texts;        /* of `cells` */
+        int n_columns, n_rows;           /* the rows that wait */
+        int column;                      /* that the next value goes to */
 };
 
 /*
@@ -45,7 +51,7 @@ void sqlite_writer_run(struct sqlite_writer *w, const char *sql);
 /* Runs @sql and makes everything permanent.  Returns 0, or -EIO with the words of the first failure. */
 int sqlite_writer_finish(struct sqlite_writer *w, const char *sql, struct error *err);
 
-/* @n_columns: 1 .. 32, as the table has them. */
+/* @n_columns: 1 .. 32, as the table has them.  Rows are in the table after sqlite_insert_close(). */
 void sqlite_insert_open(struct sqlite_insert *i, struct sqlite_writer *w, const char *table, int n_columns);
 void sqlite_insert_close(struct sqlite_insert *i);
 

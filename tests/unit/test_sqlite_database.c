@@ -199,6 +199,45 @@ START_TEST(views)
 }
 END_TEST
 
+/* Rows wait for each other: each has its own values, none of the rows before, whatever their number and their texts. */
+START_TEST(many_rows)
+{
+        enum { N_ROWS = 1003, LONG_BYTES = 100000 };
+        static char text[LONG_BYTES];
+        struct error err = ERROR_NONE;
+        struct sqlite_insert insert;
+        struct sqlite_writer w;
+        struct database d;
+
+        name_file(&d);
+        ck_assert_int_eq(sqlite_writer_open(&w, d.path, "CREATE TABLE t(id, real, text, last)", &err), 0);
+        sqlite_insert_open(&insert, &w, "t", 4);
+        for (uint64_t id = 1; id <= N_ROWS; id++) {
+                size_t n_bytes = id % 100 == 0 ? LONG_BYTES : (size_t)id % 3;
+
+                memset(text, 'a' + (int)(id % 26), sizeof(text));
+                sqlite_insert_number(&insert, id);
+                if (id % 7 != 0) {
+                        sqlite_insert_real(&insert, (double)id / 2);
+                        sqlite_insert_string(&insert, (struct report_string){ text, n_bytes });
+                }
+                sqlite_insert_end_row(&insert);
+        }
+        sqlite_insert_close(&insert);
+        ck_assert_int_eq(sqlite_writer_finish(&w, "", &err), 0);
+        sqlite_writer_close(&w);
+        open_file(&d);
+        expect(&d, "1003", "SELECT count(*) FROM t WHERE id = rowid AND last IS NULL");
+        expect(&d, "143", "SELECT count(*) FROM t WHERE real IS NULL");
+        expect(&d, "860", "SELECT count(*) FROM t WHERE real = id / 2.0 AND id % 7 <> 0");
+        expect(&d, "0",
+               "SELECT count(*) FROM t WHERE id % 7 <> 0 AND coalesce(length(text), 0) <> "
+               "CASE id % 100 WHEN 0 THEN 100000 ELSE id % 3 END");
+        expect(&d, "0", "SELECT count(*) FROM t WHERE rtrim(text, char(97 + id % 26)) <> ''");
+        remove_file(&d);
+}
+END_TEST
+
 START_TEST(empty)
 {
         struct sqlite_database_totals totals;
@@ -277,6 +316,7 @@ int main(void)
         tcase_add_test(tcase, small);
         tcase_add_test(tcase, views);
         tcase_add_test(tcase, waits);
+        tcase_add_test(tcase, many_rows);
         tcase_add_test(tcase, empty);
         tcase_add_test(tcase, foreign_text);
         tcase_add_test(tcase, failures);
