@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_record.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_walk.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/cache_folder.h"
@@ -46,8 +44,7 @@
 #include <unistd.h>
 
 /* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
-#define TABLE_ROWS_MAX   (UINT32_C(1) << 22)
-#define LOST_EVENT_BYTES 32 /* of memory that an event takes which a program dropped; most take 16 */
+#define TABLE_ROWS_MAX (UINT32_C(1) << 22)
 
 /* Everything that one recording owns. */
 struct work {
@@ -106,30 +103,6 @@ static int complete(struct work *w, struct error *err)
         return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 
-/* With --ring the file has the end of the recording alone: what that is, the file itself says. */
-static void count_ring(const struct record_options *options, struct recorder_progress *p)
-{
-        const struct trace_sink sink = { .context = NULL };
-        struct loaded_trace trace;
-        struct trace_walk walk = { .threads = NULL };
-        int r = loaded_trace_open(&trace, options->path, NULL);
-
-        if (r == 0)
-                r = trace_walk_init(&walk, &trace, NULL, &sink);
-        if (r == 0)
-                r = loaded_trace_walk(&trace, &walk, NULL);
-        if (r == 0) {
-                p->elapsed_ns = trace.end_ns - trace.start_ns;
-                p->n_samples = p->n_zones = 0;
-                for (uint32_t i = 0; i < walk.n_threads; i++) {
-                        p->n_samples += walk.threads[i].n_samples;
-                        p->n_zones += walk.threads[i].n_zones;
-                }
-        }
-        trace_walk_deinit(&walk);
-        loaded_trace_close(&trace);
-}
-
 static void print_summary(const struct record_options *options, const struct recorder_result *result,
                           uint64_t file_bytes)
 {
@@ -137,14 +110,14 @@ static void print_summary(const struct record_options *options, const struct rec
         const struct recorder_progress *p = &progress;
         double used = p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0;
         const struct event_request *events = &options->events;
-        char rate[40] = "", samples[sizeof(result->event_names) + sizeof(rate) + 40] = "";
+        char rate[40] = "", samples[sizeof(result->event_names) + 128] = "";
 
         if (result->has_rate && events->rate_hz)
                 (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
         else if (result->has_rate)
                 (void)snprintf(rate, sizeof(rate), " one in %" PRIu64, events->period);
         if (options->ring)
-                count_ring(options, &progress);
+                ring_record_count(options->path, &progress);
         if (!events->no_samples)
                 (void)snprintf(samples, sizeof(samples), "%s samples of %s%s, ",
                                text_number_count(p->n_samples).text, result->event_names, rate);
@@ -180,19 +153,6 @@ static void note_no_kernel(const struct record_options *options, const struct pe
                 complain_try("%s", refusal.remedy);
 }
 
-/* A size that would have held all that was lost as well, if it was the program's: a zone takes 16 bytes, other events more. */
-static uint64_t sufficient_ring_bytes(const struct record_options *options, uint64_t n_lost)
-{
-        uint64_t bytes = UINT64_C(1) << 24, needed;
-        struct spare_memory spare;
-
-        spare_memory_init(&spare, options->client_ring_bytes);
-        needed = spare_memory_of_process(&spare, 0) + n_lost * LOST_EVENT_BYTES;
-        while (bytes < needed && bytes < SPARE_MEMORY_BYTES_MAX)
-                bytes *= 2;
-        return bytes < SPARE_MEMORY_BYTES_MAX ? bytes : SPARE_MEMORY_BYTES_MAX;
-}
-
 /* From one in a hundred on it changes what reports say: they tell what it was. */
 static void warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
 {
@@ -204,7 +164,7 @@ static void warn_of_losses(const struct record_options *options, const struct re
                  text_number_count(p->n_lost).text, 100.0 * (double)p->n_lost / (double)n_all);
         complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
                      "M if they are the program's",
-                     sufficient_ring_bytes(options, p->n_lost) >> 20);
+                     spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_lost) >> 20);
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */

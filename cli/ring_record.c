@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ring_record.h"
 
+#include "analyze/loaded_trace.h"
+#include "analyze/trace_walk.h"
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
@@ -9,6 +11,7 @@
 #include "cli/progress_line.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
+#include "sampler/recorder.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -212,4 +215,28 @@ void ring_record_print_summary(const struct ring_record *r, const struct flight_
         if (totals->was_full && r->options->ring_ns > 0)
                 complain("warning: more happened than %s of memory hold: the ring was shorter at times",
                          text_number_bytes(r->options->ring_bytes).text);
+}
+
+void ring_record_count(const char *path, struct recorder_progress *p)
+{
+        const struct trace_sink sink = { .context = NULL };
+        struct loaded_trace trace;
+        struct trace_walk walk = { .threads = NULL };
+        int r;
+
+        if (loaded_trace_open(&trace, path, NULL) < 0)
+                return;
+        r = trace_walk_init(&walk, &trace, NULL, &sink);
+        if (r == 0)
+                r = loaded_trace_walk(&trace, &walk, NULL);
+        if (r == 0) {
+                p->elapsed_ns = trace.end_ns - trace.start_ns;
+                p->n_samples = p->n_zones = 0;
+                for (uint32_t i = 0; i < walk.n_threads; i++) {
+                        p->n_samples += walk.threads[i].n_samples;
+                        p->n_zones += walk.threads[i].n_zones;
+                }
+        }
+        trace_walk_deinit(&walk);
+        loaded_trace_close(&trace);
 }

@@ -27,6 +27,8 @@ struct written_dump {
         char name[DUMP_OPENER_NAME_BYTES];
 };
 
+struct recorder_progress;
+
 struct ring_record {
         const struct record_options *options;
         struct progress_line *line; /* borrowed */
@@ -58,5 +60,8 @@ void ring_record_add_names(struct ring_record *r, struct trace_dictionary *dicti
 
 /* A line for people. */
 void ring_record_print_summary(const struct ring_record *r, const struct flight_totals *totals);
+
+/* What the trace at @path has, which is the end of the recording alone: its length, samples and zones.  Reads all of it. */
+void ring_record_count(const char *path, struct recorder_progress *p);
 
 #endif /* CLI_RING_RECORD_H */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOST_EVENT_BYTES 32 /* of memory that an event takes which a program dropped; most take 16 */
+
 #define SHARE_OF_MACHINE   32
 #define SHARE_OF_GROUP     8 /* of what a cgroup allows */
 #define SHARE_OF_LEFT      4 /* of what is left of that */
@@ -117,4 +119,16 @@ uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes)
         while (bytes > 1 && bytes > wanted_bytes)
                 bytes /= 2;
         return bytes;
+}
+
+uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost)
+{
+        uint64_t bytes = UINT64_C(1) << 24, needed;
+        struct spare_memory spare;
+
+        spare_memory_init(&spare, wanted_bytes);
+        needed = spare_memory_of_process(&spare, 0) + n_lost * LOST_EVENT_BYTES;
+        while (bytes < needed && bytes < SPARE_MEMORY_BYTES_MAX)
+                bytes *= 2;
+        return bytes < SPARE_MEMORY_BYTES_MAX ? bytes : SPARE_MEMORY_BYTES_MAX;
 }

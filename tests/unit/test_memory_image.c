@@ -20,9 +20,8 @@
 
 #define ROOM_BYTES  ((size_t)0x8000)
 #define PAYLOAD_MAX (UINT64_C(1) << 24)
-#define CONSTANT_AT 0x700  /* in the segment that can only be read */
-#define UNMAPPED_AT 0x1603 /* in the names of sections */
-#define COPY_SHIFT  24     /* a copy in the heap begins at no page */
+#define CONSTANT_AT 0x700 /* in the segment that can only be read */
+#define COPY_SHIFT  24    /* a copy in the heap begins at no page */
 
 static struct made_image image;
 static struct memory_image found;
@@ -219,6 +218,8 @@ START_TEST(constants_tell_images_apart)
 END_TEST
 
 #ifndef __SANITIZE_ADDRESS__ /* whose memory takes minutes to search */
+#define UNMAPPED_AT 0x1603   /* in the names of sections */
+
 START_TEST(other_constants_are_no_copy)
 {
         made_image_load(&image, base, false);

@@ -692,8 +692,8 @@ START_TEST(test_nothing_planted_is_nothing_named)
         int n_named = 0, n_judged = 0;
 
         for (uint64_t seed = 1; seed <= N_WORLDS; seed++) {
-                struct program p;
-                struct asked a;
+                static struct program p; /* large, as the other one */
+                static struct asked a;
 
                 program_init(&p, true);
                 build_nothing(&p, seed * 7919);
