@@ -155,7 +155,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench bench-diff bench-why install install-capabilities \
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench bench-diff bench-scale bench-why install install-capabilities \
         uninstall clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
@@ -205,6 +205,11 @@ bench-diff: ## measure how often hyprof diff is wrong and what it finds: 30 minu
 	$(Q)tests/install_packages.sh build bench
 	$(SUBMAKE) all $(WORKLOADS) $(B)/tools/diff_draws
 	$(Q)tests/bench/diff_rates.sh $(B)
+
+bench-scale: ## measure what it costs to read a large trace: HYPROF_BENCH_ZONES=5000000, HYPROF_BASE=another hyprof
+	$(Q)tests/install_packages.sh build bench
+	$(SUBMAKE) all
+	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/bench_scale.sh
 
 bench-why: ## measure: how often `hyprof why` names a planted cause, and how often one where none is
 	$(Q)tests/install_packages.sh build test
