@@ -137,7 +137,7 @@ static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
                         .source = REPORT_GAP_LOSS,
                         .code = reason != 0 ? loss_texts[reason].code : "UNKNOWN_LOSS",
                         .words = reason != 0 ? loss_texts[reason].words
-                                             : "lost for reasons that this version of hyprof does not know",
+                                             : "losses for reasons that this version of hyprof does not know",
                         .count = counts[reason],
                 };
                 int r;

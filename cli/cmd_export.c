@@ -58,7 +58,7 @@ static const struct option_row option_rows[] = {
         { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
         { LETTER_LIST, "list", NULL, "show the formats" },
         { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
-          "put the open zones around the callstacks, as frames \"zone:NAME\"" },
+          "put the open zones around the call stacks, as frames \"zone:NAME\"" },
         { LETTER_NO_WAITS, "no-waits", NULL, "firefox: samples alone, not where threads waited" },
         { LETTER_MAX_MARKERS, "max-markers", "N",
           "firefox: at most N zones, the longest; 0 = all; default: 200000" },

@@ -115,7 +115,7 @@ static void print_summary(const struct record_options *options, const struct rec
         if (result->has_rate && events->rate_hz)
                 (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
         else if (result->has_rate)
-                (void)snprintf(rate, sizeof(rate), " one in %" PRIu64, events->period);
+                (void)snprintf(rate, sizeof(rate), ", one every %" PRIu64, events->period);
         if (options->ring)
                 ring_record_count(options->path, &progress);
         if (!events->no_samples)

@@ -29,7 +29,7 @@
 #define COMMAND(name) #name, cmd_##name, cmd_##name##_options
 
 static const struct command_row rows[] = {
-        { COMMAND(record), true, "run a program and record its callstacks and zones" },
+        { COMMAND(record), true, "run a program and record its call stacks and zones" },
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
         { COMMAND(why), false, "show what the slow instances of a zone do that the others do not" },
         { COMMAND(diff), false, "say what changed between two traces, or two sets of them" },
@@ -144,7 +144,7 @@ void command_table_print(FILE *out)
         (void)fputs(
                 "usage: hyprof COMMAND [OPTIONS]\n"
                 "\n"
-                "A hybrid profiler: samples callstacks, collects the zones that a program emits, and shows\n"
+                "A hybrid profiler: samples call stacks, collects the zones that a program emits, and shows\n"
                 "what the program did inside the piece of work that you care about.\n"
                 "\n",
                 out);

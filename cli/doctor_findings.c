@@ -135,7 +135,7 @@ static void add_rights(struct doctor_findings *f, const struct perf_access *a)
         add(f, a->has_perfmon, "capabilities", "CAP_PERFMON: %s, CAP_IPC_LOCK: %s",
             a->has_perfmon ? "yes" : "no", a->locks_memory ? "yes" : "no");
         add(f, !a->is_filtered, "system calls", "%s",
-            a->is_filtered ? "somebody filters them, as containers do" : "nobody filters them");
+            a->is_filtered ? "a seccomp filter is there, as in containers" : "no seccomp filter");
 }
 
 static void add_limits(struct doctor_findings *f, const struct perf_access *a)

@@ -93,7 +93,7 @@ static const struct option_row option_rows[] = {
         { LETTER_STAT, "stat", NULL,
           "add totals of clocks, faults, switches, cycles, instructions, branches" },
         { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
-          "callstacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
+          "call stacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
           "alone; fp, by frame pointers alone; none, of each sample the innermost function; default: auto" },
         { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, as perf calls it" },
         { 'g', "callstacks", NULL,
@@ -139,7 +139,7 @@ static const struct option_row option_rows[] = {
         { LETTER_MEMORY, "memory", "[=callstacks]", "... and allocations of memory ..." },
         { LETTER_LOCKS, "locks", NULL, "... and locks ..." },
         { LETTER_DEVICES, "devices", "[=callstacks]",
-          "... and work on devices: each that is named; default: all, without callstacks" },
+          "... and work on devices: each that is named; default: all, without call stacks" },
         { LETTER_CLIENT_RING, "client-ring", "SIZE",
           "memory that each program may fill with events that are not recorded yet, beyond 1M for each of "
           "its threads: 64M; from 4K to 960M; up to 1M it is all that a thread has; default: a 32nd of the "
@@ -159,7 +159,7 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof record",
         .operands = "[--] COMMAND [ARGS]\n       hyprof record [OPTIONS] -p PID [[--] COMMAND [ARGS]]",
-        .about = "Runs COMMAND and records where it spends its time: callstacks of all its threads and "
+        .about = "Runs COMMAND and records where it spends its time: call stacks of all its threads and "
                  "children,\n"
                  "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so "
                  "with what\n"

@@ -360,7 +360,7 @@ static int print_also(const struct report *report, struct byte_buffer *line, FIL
         return 0;
 }
 
-/* "libfoo.so (31.0% of the samples) has no symbols"; "words (detail)"; "words: 1,204" */
+/* "libfoo.so (31.0% of the samples) has no symbols"; "words (detail)"; "1,204 words" */
 static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
 {
         if (gap->share > 0) {
@@ -375,9 +375,8 @@ static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
                         text_line_add(line, "; %s", gap->advice);
                 return;
         }
-        text_line_add(line, "%s", gap->words);
-        if (gap->count != 0)
-                text_line_add(line, ": %s", text_number_count(gap->count).text);
+        text_line_add(line, "%s",
+                      gap->count != 0 ? text_number_counted(gap->count, gap->words).text : gap->words);
         if (gap->detail.n_bytes != 0) {
                 text_line_add(line, " (");
                 text_line_add_string(line, gap->detail);

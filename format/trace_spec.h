@@ -231,12 +231,12 @@ enum trace_sample_mode {
         X(8, TRUNCATED, "truncated: deeper than the copy of the stack")                              \
         X(9, TOO_DEEP, "truncated: more frames than are followed")                                   \
         X(10, NO_TABLE, "truncated: code without unwind information or a usable frame pointer")      \
-        X(11, BAD_MEMORY, "truncated: what should be a return address is none")                      \
+        X(11, BAD_MEMORY, "truncated: invalid return address")                                       \
         X(12, NO_REGISTER, "truncated: a rule needs a register whose value is lost")                 \
         X(13, OTHER_STACK, "truncated: a signal interrupted another stack, which could not be read") \
         X(14, TABLE_LATE, "truncated: the unwind table of the code was not ready yet")               \
         X(15, LEFT_CODE, "truncated: the chain of frame pointers left the program's code")           \
-        X(16, TABLE_FULL, "truncated: the table of distinct callstacks was full")
+        X(16, TABLE_FULL, "truncated: the table of distinct call stacks was full")
 
 enum trace_stack_state {
 #define X(id, name, words) TRACE_STACK_##name = (id),
@@ -247,13 +247,13 @@ enum trace_stack_state {
 #define TRACE_STACK_STATE_COUNT 17 /* ids below this are known */
 
 /* Why a thread left its CPU: X(id, NAME, "words") */
-#define TRACE_WAIT_STATES(X)                               \
-        X(0, UNKNOWN, "unknown")                           \
-        X(1, PREEMPTED, "preempted")                       \
-        X(2, SLEEPING, "waiting, can be interrupted")      \
-        X(3, UNINTERRUPTIBLE, "waiting, uninterruptible")  \
-        X(4, STOPPED, "stopped by a signal or a debugger") \
-        X(5, ENDED, "ended")                               \
+#define TRACE_WAIT_STATES(X)                                \
+        X(0, UNKNOWN, "unknown")                            \
+        X(1, PREEMPTED, "preempted")                        \
+        X(2, SLEEPING, "sleeping (interruptible)")          \
+        X(3, UNINTERRUPTIBLE, "sleeping (uninterruptible)") \
+        X(4, STOPPED, "stopped by a signal or a debugger")  \
+        X(5, ENDED, "ended")                                \
         X(6, IDLE, "idle kernel thread")
 
 enum trace_wait_state {
@@ -279,16 +279,16 @@ enum trace_clock_kind {
         X(3, CLIENT_NO_RING, "events dropped by the program: no ring left for a thread")                     \
         X(4, CLIENT_GARBAGE, "bytes skipped in a client ring: not valid events")                             \
         X(5, CLIENT_GONE, "client regions lost: the process ended before its region could be opened")        \
-        X(6, ZONE_UNBALANCED, "zone ends without a beginning, left out")                                     \
+        X(6, ZONE_UNBALANCED, "ends of zones without a beginning, left out")                                 \
         X(7, ZONE_TOO_DEEP, "zones nested deeper than the recorder follows")                                 \
-        X(8, STACK_TABLE_FULL, "callstacks cut: the table of distinct callstacks was full")                  \
-        X(9, STACK_TOO_DEEP, "callstacks cut: deeper than the kernel records")                               \
-        X(10, THROTTLED, "sampling throttled by the kernel, times")                                          \
+        X(8, STACK_TABLE_FULL, "call stacks cut: the table of distinct call stacks was full")                \
+        X(9, STACK_TOO_DEEP, "call stacks cut: deeper than the kernel records")                              \
+        X(10, THROTTLED, "times that the kernel throttled sampling")                                         \
         X(11, RECORD_GARBAGE, "kernel records that could not be read")                                       \
         X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full")       \
-        X(13, CLOCK_CORRECTED, "events moved forward in time to keep their thread's order")                  \
+        X(13, CLOCK_CORRECTED, "timestamps adjusted to keep each thread's order")                            \
         X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged, of another ABI, or too many")    \
-        X(15, STACK_LEFT_CODE, "callstacks cut: the chain of frame pointers left the program's code")        \
+        X(15, STACK_LEFT_CODE, "call stacks cut: the chain of frame pointers left the program's code")       \
         X(16, CLIENT_BUSY, "client regions refused: another hyprof records that program")                    \
         X(17, STRING_TABLE_FULL, "texts left out: the memory for texts was full")                            \
         X(18, DROPPED_ZONES, "zones dropped by the program: a thread's ring was full")                       \
@@ -301,13 +301,13 @@ enum trace_clock_kind {
         X(25, BLOB_REFUSED, "large texts or images refused by the program: larger than allowed, or no room") \
         X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before they were read")                 \
         X(27, ATTACHMENTS_FULL, "source texts or images left out: the trace has its share of them")          \
-        X(28, STACK_NOT_UNWOUND, "callstacks of events cut: the program's code keeps no frame pointers")     \
-        X(29, STACK_TRUNCATED, "callstacks truncated: deeper than the copy of the stack")                    \
-        X(30, STACK_NO_TABLE, "callstacks truncated: code without unwind information")                       \
-        X(31, STACK_BAD_MEMORY, "callstacks truncated: what should be a return address is none")             \
-        X(32, STACK_NO_REGISTER, "callstacks truncated: a register that a rule needs is lost")               \
-        X(33, STACK_OTHER, "callstacks truncated in signal handlers: the other stack could not be read")     \
-        X(34, STACK_TABLE_LATE, "callstacks truncated: the unwind table of the code was not ready yet")      \
+        X(28, STACK_NOT_UNWOUND, "call stacks of events cut: the program's code keeps no frame pointers")    \
+        X(29, STACK_TRUNCATED, "call stacks truncated: deeper than the copy of the stack")                   \
+        X(30, STACK_NO_TABLE, "call stacks truncated: code without unwind information")                      \
+        X(31, STACK_BAD_MEMORY, "call stacks truncated: invalid return address")                             \
+        X(32, STACK_NO_REGISTER, "call stacks truncated: a register that a rule needs is lost")              \
+        X(33, STACK_OTHER, "call stacks truncated in signal handlers: the other stack could not be read")    \
+        X(34, STACK_TABLE_LATE, "call stacks truncated: the unwind table of the code was not ready yet")     \
         X(35, UNWIND_FILE_FAILED, "files whose unwind information could not be read")                        \
         X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                 \
         X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")                  \
@@ -315,12 +315,10 @@ enum trace_clock_kind {
         X(39, CODE_OVER_LIMIT, "files of code not kept: the trace has its share of them (--embed-max)")      \
         X(40, CODE_UNREADABLE, "files of code not kept: they could not be read")                             \
         X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")              \
-        X(42, SWITCHES_UNSEEN,                                                                               \
-          "context switches that the kernel did not tell of: their times are estimates")                     \
-        X(43, CODE_REPLACED,                                                                                 \
-          "replacements of code at a time that no record tells: samples around them have no name")           \
+        X(42, SWITCHES_UNSEEN, "context switches that the kernel did not report; their times are estimated") \
+        X(43, CODE_REPLACED, "replacements of code at unrecorded times: samples around them have no name")   \
         X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before they were read")  \
-        X(45, STACK_32_BIT, "callstacks of 32-bit programs, which are not unwound: use --unwind=fp")
+        X(45, STACK_32_BIT, "call stacks of 32-bit programs, which are not unwound: use --unwind=fp")
 
 #define TRACE_LOSS_COUNT 46 /* ids below this are known */
 
@@ -334,22 +332,22 @@ enum trace_loss_reason {
 #define TRACE_NOTICE_IDS(X)                                                                               \
         X(1, NO_HARDWARE_COUNTERS,                                                                        \
           "no hardware counters on this machine: sampled by cpu-clock instead of cycles")                 \
-        X(2, NO_KERNEL_STACKS, "no kernel callstacks: not permitted")                                     \
+        X(2, NO_KERNEL_STACKS, "no kernel call stacks: not permitted")                                    \
         X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses")  \
         X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                  \
-        X(5, SHORT_CHILDREN, "children that live shorter than one sampling period are not sampled")       \
+        X(5, SHORT_CHILDREN, "children that live for less than one sampling period are not sampled")      \
         X(6, NO_CONTEXT_SWITCHES, "no context switches: on-CPU shares are unknown")                       \
         X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                              \
         X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                         \
         X(9, FRAME_POINTERS_ONLY,                                                                         \
-          "callstacks by frame pointers: callers of code built without them are missing")                 \
+          "call stacks by frame pointers: callers of code built without them are missing")                \
         X(10, ATTACHED, "attached to a running program: zones that were open then are not shown")         \
         X(11, CLIENT_RING_FIXED, "a running program keeps the size of its rings")                         \
         X(12, WAITING_BY_PERF, "waiting was recorded through perf, not through BPF")                      \
         X(13, NO_WAKERS, "no wakers: who ended a wait is unknown")                                        \
         X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time") \
         X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                      \
-        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: callstacks by frame pointers")       \
+        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: call stacks by frame pointers")      \
         X(17, RING, "only the end of the recording was kept (--ring)")
 
 #define TRACE_NOTICE_COUNT 18

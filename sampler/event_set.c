@@ -67,7 +67,7 @@ static const char *scope_words(const struct event_set *set)
         case EVENT_SCOPE_CGROUP:
                 return " on a cgroup";
         case EVENT_SCOPE_CPUS:
-                return " on whole CPUs";
+                return " system-wide";
         case EVENT_SCOPE_AUTO:
         case EVENT_SCOPE_THREADS:
                 return "";

@@ -177,7 +177,7 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
         event_names_warn(n, n_readings, "readings of devices' clocks that go backwards, left out");
         event_names_warn(n, n_unplaced, "devices whose clock was never read: when they were busy is unknown");
         if (s->n_devices == 0)
-                view_document_warn(n->document, "the program told of no devices");
+                view_document_warn(n->document, "the program reported no devices");
         else if (s->n_rows == 0)
                 view_document_warn(n->document, "%s",
                                    n->options->is_filtered ? "no zone of a device in what the filters leave"

@@ -256,7 +256,8 @@ static int print_left_out(struct printing *p, const struct view_table *t, const 
                         (void)fprintf(p->out, "%*s", INDENT, "");
                 byte_buffer_add(&p->line, separator, strlen(separator));
                 if (separator[0] == '\0')
-                        byte_buffer_add(&p->line, "no room for: ", strlen("no room for: "));
+                        byte_buffer_add(&p->line, "hidden, the terminal is too narrow: ",
+                                        strlen("hidden, the terminal is too narrow: "));
                 byte_buffer_add(&p->line, t->columns[c].title, strlen(t->columns[c].title));
                 separator = ", ";
         }

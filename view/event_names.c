@@ -33,8 +33,9 @@ static const char *loss_words(uint32_t reason)
 #undef X
         };
 
-        return reason < sizeof(words) / sizeof(words[0]) && words[reason] ? words[reason]
-                                                                          : "lost for an unknown reason";
+        return reason < sizeof(words) / sizeof(words[0]) && words[reason]
+                       ? words[reason]
+                       : "events lost for an unknown reason";
 }
 
 static bool is_about_events(uint32_t reason, uint32_t own)
@@ -90,7 +91,7 @@ void event_names_heading(struct event_names *n, const char *title, uint32_t loss
 void event_names_warn(struct event_names *n, uint64_t count, const char *words)
 {
         if (count != 0)
-                view_document_warn(n->document, "%s: %s", words, text_number_count(count).text);
+                view_document_warn(n->document, "%s", text_number_counted(count, words).text);
 }
 
 size_t event_names_limit(const struct event_names *n, struct view_table *t, size_t n_rows)

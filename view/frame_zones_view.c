@@ -211,7 +211,7 @@ static void warn_of_limits(struct event_names *n, const struct frame_zones *z)
         event_names_warn(n, n_cut, "later frames are not split among zones: there are too many");
         if (s->n_sets > FRAME_STATS_SPLIT_MAX)
                 event_names_warn(n, s->n_sets - FRAME_STATS_SPLIT_MAX,
-                                 "sets of frames behind the first ones are not split among zones");
+                                 "sets of frames after the first ones are not split among zones");
         event_names_warn(n, z->n_lost, "zones in frames at more places than are followed; left out");
 }
 

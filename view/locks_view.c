@@ -259,12 +259,12 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
         view_document_add_number(d, "n_open_holds", "held at the end", VIEW_COUNT, s->n_open_holds);
         event_names_warn(&n, s->n_releases_alone,
                          "releases of locks that the thread did not hold, as far as is known");
-        event_names_warn(&n, s->n_untracked, "more threads at one lock than are followed; left out");
+        event_names_warn(&n, s->n_untracked, "threads at one lock beyond the limit; left out");
         event_names_warn(&n, s->n_rows_lost, "holds and waits in too many different zones; in the sums only");
         if (s->n_used == 0)
                 view_document_warn(d, "%s",
                                    options->is_filtered ? "no lock was used in what the filters leave"
-                                                        : "the program told of no locks");
+                                                        : "the program reported no locks");
         add_locks(&n, s);
         if (s->n_used != 0)
                 add_holders_and_waits(&n, s);

@@ -286,7 +286,7 @@ static void add_warnings(struct event_names *n, const struct memory_stats *s)
         if (s->pool_names.n_items == 0)
                 view_document_warn(n->document, "%s",
                                    n->options->is_filtered ? "nothing was allocated in what the filters leave"
-                                                           : "the program told of no allocations");
+                                                           : "the program reported no allocations");
 }
 
 /* Where to go on: what is never freed up to the peak is what was in use then. */

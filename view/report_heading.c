@@ -24,10 +24,10 @@ static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
         else if (gap->share > 0)
                 view_document_warn(d, "%s: %s", gap->words, text_number_share(gap->share).text);
         else if (gap->count != 0 && n != 0)
-                view_document_warn(d, "%s: %s (%.*s)", gap->words, text_number_count(gap->count).text, n,
+                view_document_warn(d, "%s (%.*s)", text_number_counted(gap->count, gap->words).text, n,
                                    detail);
         else if (gap->count != 0)
-                view_document_warn(d, "%s: %s", gap->words, text_number_count(gap->count).text);
+                view_document_warn(d, "%s", text_number_counted(gap->count, gap->words).text);
         else if (n != 0)
                 view_document_warn(d, "%s (%.*s)", gap->words, n, detail);
         else

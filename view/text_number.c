@@ -2,6 +2,7 @@
 #include "view/text_number.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,4 +76,38 @@ struct text_number text_number_share(double share)
 
         (void)snprintf(number.text, sizeof(number.text), "%.1f%%", share * 100);
         return number;
+}
+
+static bool ends_with(const char *bytes, size_t n_bytes, const char *end)
+{
+        size_t n = strlen(end);
+
+        return n_bytes > n && memcmp(bytes + n_bytes - n, end, n) == 0;
+}
+
+/* The plural is the first word that ends with an s: "context switches lost". */
+static size_t find_plural(const char *words)
+{
+        size_t end = 0;
+
+        while (words[end] != '\0') {
+                end += strcspn(words + end, " :,");
+                if (end > 0 && words[end - 1] == 's')
+                        return end;
+                if (words[end] != ' ')
+                        return 0;
+                end++;
+        }
+        return 0;
+}
+
+struct text_counted text_number_counted(uint64_t count, const char *words)
+{
+        size_t end = count == 1 ? find_plural(words) : 0;
+        size_t n_cut = end == 0 ? 0 : ends_with(words, end, "ches") ? 2 : 1;
+        struct text_counted out;
+
+        (void)snprintf(out.text, sizeof(out.text), "%s %.*s%s", text_number_count(count).text,
+                       (int)(end - n_cut), words, words + end);
+        return out;
 }

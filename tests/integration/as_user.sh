@@ -65,7 +65,7 @@ if [ "$level" -eq 2 ]; then
         holds "not a word" same 0 "$(grep -c 'note: kernel' "$TMPDIR/err" || true)"
         holds "doctor: no kernel code" said '^no +kernel code'
         holds "doctor: says what would allow it" said 'try: sudo sysctl kernel.perf_event_paranoid=1'
-        holds "report: no kernel callstacks" grep -q 'no kernel callstacks' "$TMPDIR/report"
+        holds "report: no kernel callstacks" grep -q 'no kernel call stacks' "$TMPDIR/report"
         holds "report: in JSON too" same NO_KERNEL_STACKS \
                 "$(reported user '.missing[] | select(.code == "NO_KERNEL_STACKS") | .code')"
         holds "no sample is in the kernel" same 0 "$(n_events user "$in_kernel")"

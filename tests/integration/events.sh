@@ -90,7 +90,7 @@ holds "one in 1000" compare "$(n_samples each page-faults)" '>=' 10
 holds "-c: every one" record_dump count -c 1 -e page-faults -- "$faults"
 holds "each is a sample" compare "$(($(total count page-faults) - $(n_samples count page-faults)))" '<=' $n_before
 holds "and none is one twice" compare "$(n_samples count page-faults)" '<=' "$(total count page-faults)"
-holds "the summary says so" grep -q 'samples of page-faults one in 1,' "$TMPDIR/count.err"
+holds "the summary says so" grep -q 'samples of page-faults, one every 1,' "$TMPDIR/count.err"
 holds "-F: a clock out of step with round timers" record_dump rate -F 1000 -e cpu-clock -- "$faults"
 holds "its samples stand for what was" same 1002685 \
         "$(awk '$1 == "sample" { sub("weight=", "", $8); print $8 }' "$TMPDIR/rate.dump" | sort -u)"

@@ -161,12 +161,12 @@ static void show_all(struct trace_builder *b)
 
 static void all_say_none(struct trace_builder *b)
 {
-        has(b, view_locks, "the program told of no locks");
-        has(b, view_memory, "the program told of no allocations");
+        has(b, view_locks, "the program reported no locks");
+        has(b, view_memory, "the program reported no allocations");
         has(b, view_frames, "the program marked no frames");
         has(b, view_plots, "the program plotted nothing");
         has(b, view_messages, "the program wrote no messages");
-        has(b, view_devices, "the program told of no devices");
+        has(b, view_devices, "the program reported no devices");
         show_all(b);
 }
 

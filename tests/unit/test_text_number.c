@@ -88,6 +88,28 @@ START_TEST(test_share)
 }
 END_TEST
 
+/* The number goes first, and one is singular. */
+START_TEST(test_counted)
+{
+        static const struct {
+                uint64_t count;
+                const char *words, *said;
+        } cases[] = {
+                { 1204, "zones never ended", "1,204 zones never ended" },
+                { 1, "zones never ended", "1 zone never ended" },
+                { 1, "context switches lost: the ring was full", "1 context switch lost: the ring was full" },
+                { 1, "call stacks: cut", "1 call stack: cut" },
+                { 1, "events", "1 event" },
+                { 1, "nothing known, of all things", "1 nothing known, of all things" },
+                { 2, "", "2 " },
+                { 1, "", "1 " },
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                ck_assert_str_eq(text_number_counted(cases[i].count, cases[i].words).text, cases[i].said);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("view/text_number");
@@ -100,6 +122,7 @@ int main(void)
         tcase_add_loop_test(tc, test_bytes, 0, COUNT(sizes));
         tcase_add_test(tc, test_short);
         tcase_add_test(tc, test_share);
+        tcase_add_test(tc, test_counted);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
