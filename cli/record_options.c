@@ -180,9 +180,8 @@ static int take_events(struct record_options *options, const char *list)
 
         if (event_request_add(&options->events, list, &err) == 0)
                 return 0;
-        /* Other failures have their own remedy in the words. */
         complain("error: -e %s: %s", list, err.text);
-        if (err.code == -EINVAL)
+        if (!strstr(err.text, "; try: ")) /* which is a better one */
                 complain_try("hyprof list");
         return OPTION_ADVISED;
 }

@@ -145,7 +145,7 @@ refused() { # event, words
                 same 1 "$(grep -c '^hyprof: error' "$TMPDIR/err")"
 }
 holds "a slip of the pen" refused cycels "did you mean 'cycles'"
-holds "hyprof list is named" grep -q "'hyprof list' shows" "$TMPDIR/err"
+holds "hyprof list is named" grep -q '^  try: hyprof list$' "$TMPDIR/err"
 holds "a cache that is not written" refused L1-icache-stores 'unknown event'
 holds "a PMU of another machine" refused no_such_pmu/event=1/ 'no PMU named'
 holds "braces" refused '{cycles' 'braces'
