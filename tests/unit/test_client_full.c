@@ -2,6 +2,7 @@
 /* instrument/client/thread_ring.c: in a ring of 4 KiB, whatever is dropped is counted and no zone is ever torn */
 #include "tests/unit/own_recording.h"
 
+#include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
 
 #include <check.h>
@@ -77,6 +78,37 @@ START_TEST(test_deep_zones_always_end)
         ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FRAME_MARK) +
                                   own_recording_drops(&r).n_frames,
                           DEEP);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* Makes the next event say the high half of its time first: it takes as much room as any. */
+static void forget_time(void)
+{
+        thread_ring_self.last_ticks = ~thread_ring_self.last_ticks;
+}
+
+/* loop test: with so many events before; a zone is begun only if its end fits as well, at its longest */
+START_TEST(test_longest_ends_fit)
+{
+        struct own_recording r;
+        hyprof_zone zones[DEEP];
+        int n = 0;
+
+        record(&r);
+        for (int i = 0; i < _i; i++)
+                hyprof_zone_end(hyprof_zone_begin(&here));
+        do {
+                forget_time();
+                zones[n] = hyprof_zone_begin(&here);
+        } while (zones[n] != 0 && ++n < DEEP);
+        ck_assert_int_lt(n, DEEP);
+        while (n > 0) {
+                forget_time();
+                hyprof_zone_end(zones[--n]);
+        }
+        ck_assert_uint_le(thread_ring_self.head_bytes - thread_ring_self.slot->tail_bytes,
+                          thread_ring_self.mask + 1);
         own_recording_close(&r);
 }
 END_TEST
@@ -251,6 +283,7 @@ int main(int argc, char **argv)
         tcase_set_timeout(tc, 60);
         tcase_add_test(tc, test_drops_are_counted);
         tcase_add_test(tc, test_deep_zones_always_end);
+        tcase_add_loop_test(tc, test_longest_ends_fit, 0, 4);
         tcase_add_test(tc, test_random_depths);
         tcase_add_test(tc, test_message_larger_than_the_ring);
         tcase_add_test(tc, test_signal_handlers);

@@ -374,6 +374,47 @@ START_TEST(test_details_after_kernel_events)
 }
 END_TEST
 
+/* A sample of the nanosecond in which a zone begins was taken before it. */
+START_TEST(test_sample_at_a_begin)
+{
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        zone = fake_program_name(&f.program, "zone");
+        fake_program_begin(&f.program, 0, f.start_ns + 10, zone);
+        fake_program_finish(&f.program, 0, f.start_ns + 11);
+        fake_program_begin(&f.program, 0, f.start_ns + 20, zone); /* known by now: the short way */
+        add_pending(&f, 0, 20, TRACE_OP_SAMPLE, 0);
+        merged_program_finish(&f);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 2, TRACE_OP_SAMPLE)->sample.path, 0);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 3, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 20);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* Where the time is up before a ring is empty, the kernel's events of the process wait for what is left in it. */
+START_TEST(test_time_is_up)
+{
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        zone = fake_program_name(&f.program, "zone");
+        fake_program_begin(&f.program, 0, f.start_ns + 10, zone);
+        merged_program_cycle(&f, f.start_ns + 30, false);
+        ck_assert_uint_eq(f.threads[0]->process->stalled_ns, UINT64_MAX);
+        fake_program_begin(&f.program, 0, f.start_ns + 20, zone);
+        f.merge.last_ns = 1; /* the end of the final run, long ago */
+        merged_program_cycle(&f, UINT64_MAX, true);
+        ck_assert_uint_le(f.threads[0]->process->stalled_ns, f.start_ns + 10);
+        ck_assert(f.merge.is_behind);
+        ck_assert_uint_gt(f.losses.totals[TRACE_LOSS_CLIENT_UNREAD], 0);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
 /* Samples stay with the thread and know the fiber's zones; switches are in both; the end of the thread ends its part. */
 START_TEST(test_kernel_events_in_fiber)
 {
@@ -603,6 +644,8 @@ int main(void)
         tcase_add_test(tc, test_lost_ends);
         tcase_add_loop_test(tc, test_lost_leave, 0, 2);
         tcase_add_test(tc, test_details_after_kernel_events);
+        tcase_add_test(tc, test_sample_at_a_begin);
+        tcase_add_test(tc, test_time_is_up);
         tcase_add_test(tc, test_kernel_events_in_fiber);
         tcase_add_test(tc, test_exec_ends_fibers);
         tcase_add_test(tc, test_exec_of_a_silent_thread);
