@@ -216,7 +216,7 @@ holds "options: detach" detach INT
 holds "options: the program ends in order" dismiss
 read_trace plots
 holds "options: only what was asked for" same 0 "$(reported plots .counts.zones)"
-holds "options: a note on rings that are there already" grep -q '^hyprof: note: --client-ring ' "$TMPDIR/plots.err"
+holds "options: a note on rings that are there already" grep -q '^hyprof: note: --client-ring: what is already running ' "$TMPDIR/plots.err"
 holds "options: the report says so too" same CLIENT_RING_FIXED \
         "$(reported plots '.missing[] | select(.code == "CLIENT_RING_FIXED") | .code')"
 # shellcheck disable=SC2016 # for the recorded shell
