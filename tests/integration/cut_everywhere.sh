@@ -28,7 +28,7 @@ try() { # words for the place, statuses that are right, command...
 names_place() { # words for the place, command
         local line rest
         { IFS= read -r line && { IFS= read -r rest || true; }; } <"$folder/err" || line=
-        [[ $line = "hyprof: "*": $file: "*"byte "[0-9]* ]] || echo "$2, $1: said '$line'" >>"$folder/failures"
+        [[ $line = "hyprof: "*": $file: "*"byte "[0-9]* || $line = *": the file is empty" && ! -s $file ]] || echo "$2, $1: said '$line'" >>"$folder/failures"
         [[ -z $rest || $rest = "  try: "* ]] || echo "$2, $1: said '$rest' too" >>"$folder/failures"
 }
 
