@@ -207,9 +207,8 @@ void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
         t->n_lost += !t->is_fiber && t->running && t->n_switches != 0;
         t->n_switches++;
         /* Whoever attached heard its samples sooner than its switches: it ran until the last one, about. */
-        /* The switch out before a later one was lost: it ran until it was last heard of, at least. */
-        if (t->running && (t->n_switches > 1 || t->n_samples > 0))
-                t->ran_ns += elapsed(t->running_since_ns, t->before_ns);
+        if (t->running && t->n_switches == 1 && t->n_samples > 0)
+                t->ran_ns = elapsed(t->running_since_ns, t->before_ns);
         else if (t->running && !is_new)
                 return; /* the switch out before it was lost; when it was is unknown */
         t->running = true;

@@ -273,6 +273,7 @@ int main(int argc, char **argv)
         tcase_add_test(tc, test_threads);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
+        srunner_set_fork_status(runner, CK_FORK); /* one region a process: what a test took is taken */
         srunner_run_all(runner, CK_NORMAL);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);

@@ -482,8 +482,8 @@ START_TEST(test_odd_traces)
 {
         struct why_view_options options = { .path = "odd.hyp" };
         struct view_document document;
-        struct program p;
-        struct asked a;
+        static struct program p; /* large, as the other one */
+        static struct asked a;
 
         program_init(&p, true);
         if (_i > 0) {
