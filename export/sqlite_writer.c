@@ -127,7 +127,7 @@ static void insert_rows(struct sqlite_insert *i, sqlite3_stmt **statement, int f
                 *statement = prepare(i, n_rows);
         if (!*statement)
                 return;
-        for (int k = 0; k < n_rows * i->n_columns; k++)
+        for (int k = 0; i->cells && k < n_rows * i->n_columns; k++)
                 bind_cell(i, *statement, k + 1, &i->cells[first * i->n_columns + k]);
         if (sqlite3_step(*statement) != SQLITE_DONE)
                 keep_failure(i->writer, "the database");
