@@ -18,7 +18,7 @@ exit 3
 END
 
 # How many files the report says could not be read.
-n_failed() { sed -n 's/^.*files whose unwind information could not be read: //p' "$1"; }
+n_failed() { sed -nE 's/^[^0-9]*([0-9,]+) files? whose unwind information could not be read.*/\1/p' "$1"; }
 
 record_with() { # what the command does, option...
         "$HYPROF" record -q --no-symbolize "${@:2}" -o "$TMPDIR/t.hyp" -- sh "$TMPDIR/command" "$TMPDIR/status" "$1"
