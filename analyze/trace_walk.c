@@ -492,7 +492,7 @@ static int take_event(struct trace_walk *w, struct walked_thread *thread, const 
         return w->sink.event ? w->sink.event(w->sink.context, thread, event, err) : 0;
 }
 
-/* What is odd in a thread's events is told of a range of time only if it is in there. */
+/* Oddities in a thread's events are reported only if they lie in the range of time. */
 static int walk_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
                       struct error *err)
 {

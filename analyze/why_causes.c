@@ -489,7 +489,7 @@ static int compare_causes(const void *a, const void *b)
         return (left->share.value < right->share.value) - (left->share.value > right->share.value);
 }
 
-/* Callstacks of waits are recorded up to a rate: a place that is known stands before waits whose place is not. */
+/* The rate of recorded call stacks of waits is limited: known places come first, then unknown ones. */
 static void put_placed_first(struct why *w)
 {
         struct why_cause placed;

@@ -317,7 +317,7 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         /* What takes as long as three of four is not slow: then there is nothing to compare. */
         if (request->slower_than_ns == 0 && rank.slow_ns <= rank.high_ns)
                 rank.slow_ns = rank.high_ns + 1;
-        /* A limit that most exceed is no matter of what samples cost. */
+        /* Samples do not explain a limit that most instances exceed. */
         rank.slow_sampled_ns = rank.slow_ns;
         if (cost->is_known && rank.slow_ns > rank.high_ns)
                 rank.slow_sampled_ns = slow_sampled_from(items, n, cost, &rank);

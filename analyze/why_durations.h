@@ -47,9 +47,9 @@ struct why_rank_request {
 struct why_rank {
         double median_ns, high_ns; /* high: three of four are no slower */
         double slow_ns;            /* what the slow ones take at least */
-        double slow_sampled_ns; /* the same of those with a sample: beyond it, it is no matter of the sample's cost */
+        double slow_sampled_ns; /* the same of those with a sample: the sample's cost does not explain more */
         double n_slow;          /* about how many */
-        double machine_share; /* of what the slow ones take longer: others had the CPU */
+        double machine_share;   /* of what the slow ones take longer: others had the CPU */
 };
 
 /*

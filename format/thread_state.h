@@ -6,7 +6,7 @@
  * Specification:    docs/trace-format.md, "States"
  *
  * Not the same as stream_states: that makes events for a trace that begins there, which everybody counts; this one
- * makes events that set a reader's state and are counted by nobody, since all of the trace is there.
+ * makes events that set a reader's state and are not counted, since all of the trace is there.
  */
 #ifndef FORMAT_THREAD_STATE_H
 #define FORMAT_THREAD_STATE_H

@@ -183,14 +183,14 @@ void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, ui
                 r->chunk = 0;
 }
 
-/* Nobody takes the chunk meanwhile: it is not free. */
+/* The chunk is not free, so no thread takes it meanwhile. */
 static void trim(const struct chunk_pool *pool, uint32_t index)
 {
         const struct client_abi_header *h = pool->h;
         uint64_t *word = free_word(pool, index);
         uint64_t bit = free_bit(index);
 
-        /* Pairs with the release of whoever gave it back, which was us; the program may say what it likes. */
+        /* Pairs with our own release when we gave it back; the program may have changed it since. */
         if (!(__atomic_fetch_and(word, ~bit, __ATOMIC_ACQUIRE) & bit))
                 return; /* it is in use again */
         /* A failure is no harm: the memory is used again with the chunk. */
