@@ -3,7 +3,7 @@
 # Whichever allocation fails, or all from one on: every command ends by itself, says so, and calls no intact trace damaged
 set -eu
 . tests/tap.sh
-case ${VARIANT:-} in asan | tsan) skip_all "a sanitizer has an allocator of its own" ;; esac
+need jq sha256sum
 
 # Each that many allocations; HYPROF_ALLOCATIONS=1 tries all.
 step=${HYPROF_ALLOCATIONS:-19}
@@ -27,3 +27,58 @@ holds symbolize ends_by_itself symbolize --no-cache -o "$TMPDIR/s.hyp" "$trace"
 for format in firefox perfetto pprof chrome speedscope folded callgrind; do
         holds "export $format" ends_by_itself export --force -o "$TMPDIR/out" "$format" "$trace"
 done
+
+# ---- check --repair: the file stays as it was, or holds all that is whole
+sum() { sha256sum <"$1"; }
+events() { "$HYPROF" check --json "$1" 2>/dev/null | jq '.traces.rows[0].n_events'; }
+trace=$TMPDIR/intact.hyp
+"$BUILD/tools/made_trace" many "$trace" 10000 3000
+whole=$(sum "$trace")
+cut_trace=$TMPDIR/cut.hyp
+head -c "$(($(stat -c %s "$trace") * 2 / 3))" "$trace" >"$cut_trace"
+cut=$(sum "$cut_trace")
+n_cut=$(events "$cut_trace")
+holds "there is something to lose" compare "$n_cut" ">" 1000
+
+fails() { # number of the allocation, file
+        FAIL_AT=$1 LD_PRELOAD=$BUILD/tools/fail_allocation.so "$HYPROF" check --repair "$2" >"$TMPDIR/out" 2>"$TMPDIR/err"
+}
+never_changed() {
+        local n status bad=0
+        cp "$trace" "$TMPDIR/same.hyp"
+        for ((n = 1; n < 160; n += 3)); do
+                status=0
+                fails "$n" "$TMPDIR/same.hyp" || status=$?
+                [ "$(sum "$TMPDIR/same.hyp")" = "$whole" ] || { echo "allocation $n: the file was changed"; return 1; }
+                ! grep -E "damaged|cut off|mended" "$TMPDIR/out" "$TMPDIR/err" || bad=1
+                [ "$status" -eq 0 ] || grep -q memory "$TMPDIR/err" || { echo "allocation $n: status $status"; cat "$TMPDIR/err"; bad=1; }
+        done
+        return $bad
+}
+loses_nothing() {
+        local n found n_repaired=0
+        for ((n = 1; n < 320; n += 7)); do
+                rm -f "$TMPDIR"/less.hyp*
+                cp "$cut_trace" "$TMPDIR/less.hyp"
+                fails "$n" "$TMPDIR/less.hyp" || true
+                [ "$(sum "$TMPDIR/less.hyp")" != "$cut" ] || continue
+                found=$(events "$TMPDIR/less.hyp")
+                n_repaired=$((n_repaired + 1))
+                [ "$found" = "$n_cut" ] || { echo "allocation $n: $found of $n_cut events"; return 1; }
+                [ "$(sum "$TMPDIR/less.hyp.unrepaired")" = "$cut" ] || { echo "allocation $n: the old file is gone"; return 1; }
+        done
+        figure "repaired in spite of a failed allocation: $n_repaired times"
+}
+holds "an intact trace is not changed, and not called damaged, whichever allocation fails" never_changed
+holds "a repaired trace has all events, whichever allocation fails" loses_nothing
+
+# The decompressor allocates by itself, and needs much at once: memory that is short meets it first.
+says_no_damage() {
+        local kib
+        for kib in 10900 11000 11100 11250 11500 11750 12000 12500 13000 14000; do
+                (ulimit -v "$kib" && "$HYPROF" check --repair "$TMPDIR/same.hyp") >"$TMPDIR/out" 2>&1 || true
+                ! grep -E "damaged|cut off|mended" "$TMPDIR/out" || { echo "ulimit -v $kib"; return 1; }
+        done
+        same "$whole" "$(sum "$TMPDIR/same.hyp")"
+}
+holds "nor when address space is short" says_no_damage
