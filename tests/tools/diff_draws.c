@@ -23,6 +23,7 @@
 
 #define N_RUNS_MAX 64
 #define N_DRAWS    400
+#define PLANTED    0.05
 
 struct draws {
         const char *folder, *function;
@@ -34,9 +35,12 @@ struct draws {
         uint64_t random;
 };
 
-/* Of comparisons: how many there were, called anything significant, the function, anything else. */
+/*
+ * Of comparisons: how many there were, called anything significant, the function, anything else; and did not find the
+ * function, but said that a change of PLANTED might be missed.
+ */
 struct counts {
-        uint32_t n, n_any, n_found, n_other;
+        uint32_t n, n_any, n_found, n_other, n_said;
 };
 
 static void load(struct draws *d, int side, uint32_t index)
@@ -109,13 +113,16 @@ static void compare(const struct draws *d, const struct diff_run *const *runs, u
 {
         struct diff_options options = diff_options_default();
         struct diff_comparison c;
-        bool is_found = false, is_other = false;
+        bool is_found = false, is_other = false, is_said = true;
 
         if (diff_comparison_init(&c, &d->names, runs, n, n, &options) < 0)
                 abort();
         for (size_t i = 0; i < c.n_items; i++) {
                 const struct diff_item *item = &c.items[i];
 
+                if (item->kind == DIFF_FUNCTION && item->doubt == DIFF_JUDGED && is_planted(d, item) &&
+                    diff_comparison_detectable(&c, item, n, n) <= PLANTED)
+                        is_said = false;
                 if (!item->is_significant)
                         continue;
                 if (!is_planted(d, item))
@@ -134,6 +141,7 @@ static void compare(const struct draws *d, const struct diff_run *const *runs, u
         counts->n_any += c.n_significant > 0;
         counts->n_found += is_found;
         counts->n_other += is_other;
+        counts->n_said += !is_found && is_said;
         diff_comparison_deinit(&c);
 }
 
@@ -221,7 +229,7 @@ static uint64_t samples_of_function(const struct draws *d)
 
 static void print_counts(struct counts c)
 {
-        printf("\t%u\t%u\t%u\t%u", c.n, c.n_any, c.n_found, c.n_other);
+        printf("\t%u\t%u\t%u\t%u\t%u", c.n, c.n_any, c.n_found, c.n_other, c.n_said);
 }
 
 static void print_rates(struct draws *d)
