@@ -2,8 +2,10 @@
 #include "sampler/build_id_note.h"
 
 #include "base/bytes.h"
+#include "base/io.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
 
 #define SEGMENTS_MAX   128 /* that are looked at; files have a dozen */
@@ -53,7 +55,7 @@ static bool read_header(const uint8_t *bytes, size_t n_bytes, struct segment_tab
 
 /* The part of the file that a segment of notes is; false if this is another segment. */
 static bool read_segment(struct byte_reader *r, bool is_64_bit, uint64_t *ret_offset_bytes,
-                         uint64_t *ret_size_bytes, uint64_t *ret_align_bytes)
+                         uint64_t *ret_size_bytes)
 {
         uint32_t type = bytes_u32(r);
 
@@ -62,35 +64,30 @@ static bool read_segment(struct byte_reader *r, bool is_64_bit, uint64_t *ret_of
         *ret_offset_bytes = is_64_bit ? bytes_u64(r) : bytes_u32(r);
         (void)bytes_take(r, is_64_bit ? 16 : 8); /* p_vaddr, p_paddr */
         *ret_size_bytes = is_64_bit ? bytes_u64(r) : bytes_u32(r);
-        (void)bytes_take(r, 8); /* p_memsz; of 32 bits p_flags as well */
-        *ret_align_bytes = is_64_bit ? bytes_u64(r) : bytes_u32(r);
         return !r->short_read && type == PT_NOTE;
 }
 
-static const uint8_t *take_padded(struct byte_reader *r, uint32_t n_bytes, size_t align_bytes)
+/* The next @n_bytes; what follows them begins at a multiple of @align_bytes, but the last padding may be missing. */
+static const uint8_t *take_padded(struct byte_reader *r, const uint8_t *notes, uint32_t n_bytes,
+                                  size_t align_bytes)
 {
         const uint8_t *at = bytes_take(r, n_bytes);
-        size_t n_over = n_bytes % align_bytes;
+        size_t n_over = at ? (size_t)(r->at - notes) % align_bytes : 0;
 
-        /* The last one's padding may be missing. */
-        if (at && n_over != 0)
+        if (n_over != 0)
                 (void)bytes_take(r, align_bytes - n_over < r->left ? align_bytes - n_over : r->left);
         return at;
 }
 
-size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const struct build_id_segment *segment,
-                             const uint8_t **ret_id)
+static size_t find_padded(const uint8_t *notes, size_t n_bytes, size_t align_bytes, const uint8_t **ret_id)
 {
-        size_t align_bytes = segment->align_bytes == 8 ? 8 : 4;
         struct byte_reader r = byte_reader_of(notes, n_bytes);
 
-        if (segment->size_bytes < r.left)
-                r.left = (size_t)segment->size_bytes;
         for (unsigned i = 0; i < NOTES_MAX; i++) {
                 uint32_t name_bytes = bytes_u32(&r), id_bytes = bytes_u32(&r);
                 uint32_t type = bytes_u32(&r);
-                const uint8_t *name = take_padded(&r, name_bytes, align_bytes);
-                const uint8_t *id = take_padded(&r, id_bytes, align_bytes);
+                const uint8_t *name = take_padded(&r, notes, name_bytes, align_bytes);
+                const uint8_t *id = take_padded(&r, notes, id_bytes, align_bytes);
 
                 if (!name || !id)
                         return 0;
@@ -102,6 +99,17 @@ size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const struct 
                 }
         }
         return 0;
+}
+
+/*
+ * Linkers align notes to 4 bytes, as the kernel reads them, whatever the segment says: mold and lld put them into one segment
+ * with .note.gnu.property, whose alignment is 8.  Notes that are aligned to 8 are in the specification.
+ */
+size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const uint8_t **ret_id)
+{
+        size_t n = find_padded(notes, n_bytes, 4, ret_id);
+
+        return n > 0 ? n : find_padded(notes, n_bytes, 8, ret_id);
 }
 
 bool build_id_note_next(const uint8_t *bytes, size_t n_bytes, uint16_t *at, struct build_id_segment *ret)
@@ -118,8 +126,7 @@ bool build_id_note_next(const uint8_t *bytes, size_t n_bytes, uint16_t *at, stru
                 if (__builtin_add_overflow(table.offset_bytes, offset_bytes, &offset_bytes))
                         return false;
                 r = reader_at(bytes, n_bytes, offset_bytes);
-                if (read_segment(&r, table.is_64_bit, &ret->offset_bytes, &ret->size_bytes,
-                                 &ret->align_bytes))
+                if (read_segment(&r, table.is_64_bit, &ret->offset_bytes, &ret->size_bytes))
                         return true;
         }
         return false;
@@ -129,15 +136,46 @@ size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **
 {
         struct build_id_segment segment;
         uint16_t at = 0;
+        size_t n = 0;
 
-        while (build_id_note_next(bytes, n_bytes, &at, &segment)) {
+        while (n == 0 && build_id_note_next(bytes, n_bytes, &at, &segment)) {
                 struct byte_reader notes = reader_at(bytes, n_bytes, segment.offset_bytes);
-                size_t n = notes.left > 0 ? build_id_note_find_in(bytes + segment.offset_bytes, notes.left,
-                                                                  &segment, ret_id)
-                                          : 0;
 
-                if (n > 0)
-                        return n;
+                if (segment.size_bytes < notes.left)
+                        notes.left = (size_t)segment.size_bytes;
+                n = build_id_note_find_in(notes.at, notes.left, ret_id);
         }
-        return 0;
+        return n;
+}
+
+/* Some tools put the notes behind everything else, where the kernel finds them too (Linux 6.12). */
+static size_t find_far(int fd, uint8_t *scratch, size_t n_first, const uint8_t **ret_id)
+{
+        uint8_t *notes = scratch + BUILD_ID_NOTE_FIRST_BYTES;
+        struct build_id_segment segment;
+        size_t n_read, n = 0;
+        uint16_t at = 0;
+
+        while (n == 0 && build_id_note_next(scratch, n_first, &at, &segment)) {
+                size_t n_wanted = segment.size_bytes < BUILD_ID_NOTE_FIRST_BYTES ? (size_t)segment.size_bytes
+                                                                                 : BUILD_ID_NOTE_FIRST_BYTES;
+
+                if (segment.offset_bytes <= INT64_MAX - BUILD_ID_NOTE_FIRST_BYTES &&
+                    io_pread_full(fd, notes, n_wanted, segment.offset_bytes, &n_read, NULL) == 0)
+                        n = build_id_note_find_in(notes, n_read, ret_id);
+        }
+        return n;
+}
+
+int build_id_note_read(int fd, uint8_t scratch[BUILD_ID_NOTE_SCRATCH_BYTES], const uint8_t **ret_id)
+{
+        size_t n_read = 0, n;
+        int r = io_pread_full(fd, scratch, BUILD_ID_NOTE_FIRST_BYTES, 0, &n_read, NULL);
+
+        if (r < 0)
+                return r;
+        if (!build_id_note_is_elf(scratch, n_read))
+                return -ENOEXEC;
+        n = build_id_note_find(scratch, n_read, ret_id);
+        return (int)(n > 0 ? n : find_far(fd, scratch, n_read, ret_id));
 }

@@ -15,10 +15,9 @@
 #define OWN_MACHINE EM_RISCV
 #endif
 
-#define SEGMENT_BYTES     56
-#define PROGRAM_HEADERS   128                 /* of all kinds that are looked at */
-#define ADDRESS_MAX       (UINT64_C(1) << 62) /* so that sums do not overflow */
-#define NOTE_HEADER_BYTES 12
+#define SEGMENT_BYTES   56
+#define PROGRAM_HEADERS 128                 /* of all kinds that are looked at */
+#define ADDRESS_MAX     (UINT64_C(1) << 62) /* so that sums do not overflow */
 
 /* The bytes from @where on, which are known to be there. */
 static struct byte_reader bytes_at(const uint8_t *bytes, size_t n_bytes, size_t where)
@@ -159,27 +158,4 @@ void elf_header_section_read(const uint8_t bytes[ELF_HEADER_SECTION_BYTES],
         ret_section->svma = bytes_u64(&in);
         ret_section->file_off = bytes_u64(&in);
         ret_section->n_bytes = bytes_u64(&in);
-}
-
-size_t elf_header_find_build_id(const void *notes, size_t n_bytes, uint8_t ret_id[ELF_HEADER_BUILD_ID_MAX])
-{
-        static const uint8_t gnu[] = { 'G', 'N', 'U', 0 };
-        struct byte_reader in = byte_reader_of(notes, n_bytes);
-
-        while (in.left >= NOTE_HEADER_BYTES) {
-                uint32_t name_bytes = bytes_u32(&in), id_bytes = bytes_u32(&in), type = bytes_u32(&in);
-                const uint8_t *name = bytes_take(&in, ((size_t)name_bytes + 3) / 4 * 4);
-                const uint8_t *id = bytes_take(&in, ((size_t)id_bytes + 3) / 4 * 4);
-
-                if (!name || !id)
-                        return 0;
-                if (type != NT_GNU_BUILD_ID || name_bytes != sizeof(gnu) ||
-                    memcmp(name, gnu, sizeof(gnu)) != 0 || id_bytes == 0)
-                        continue;
-                if (id_bytes > ELF_HEADER_BUILD_ID_MAX)
-                        id_bytes = ELF_HEADER_BUILD_ID_MAX;
-                memcpy(ret_id, id, id_bytes);
-                return id_bytes;
-        }
-        return 0;
 }

@@ -19,7 +19,6 @@
 #define ELF_HEADER_BYTES         64 /* of the first header alone */
 #define ELF_HEADER_SEGMENTS_MAX  32
 #define ELF_HEADER_SECTIONS_MAX  65535
-#define ELF_HEADER_BUILD_ID_MAX  20 /* bytes of it that count */
 #define ELF_HEADER_SECTION_BYTES 64
 
 struct elf_header_segment {
@@ -70,8 +69,5 @@ const struct elf_header_segment *elf_header_next_code(const struct elf_header *h
 /* One header of a section: ELF_HEADER_SECTION_BYTES bytes. */
 void elf_header_section_read(const uint8_t bytes[ELF_HEADER_SECTION_BYTES],
                              struct elf_header_section *ret_section);
-
-/* The build-id in the bytes of a PT_NOTE, cut to ELF_HEADER_BUILD_ID_MAX.  Returns its length; 0 = there is none. */
-size_t elf_header_find_build_id(const void *notes, size_t n_bytes, uint8_t ret_id[ELF_HEADER_BUILD_ID_MAX]);
 
 #endif /* SAMPLER_ELF_HEADER_H */

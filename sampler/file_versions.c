@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/intern.h"
 #include "base/io.h"
+#include "sampler/build_id_note.h"
 #include "sampler/early_opener.h"
 #include "sampler/jit_files.h"
 #include "sampler/opened_files.h"
@@ -12,6 +13,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -30,6 +32,8 @@ struct file_state {
         uint32_t number;     /* of this version */
         uint32_t n_versions; /* that there were besides the first */
         bool is_known;
+        uint8_t build_id_bytes; /* of this version */
+        uint8_t build_id[FILE_VERSIONS_BUILD_ID_MAX];
 };
 
 /* What was said of a mapping. */
@@ -45,6 +49,7 @@ struct file_versions {
         size_t capacity;
         struct file_answer answers[FILE_VERSIONS_ANSWERS_MAX];
         size_t n_answers; /* that there were */
+        uint8_t scratch[BUILD_ID_NOTE_SCRATCH_BYTES];
 };
 
 struct file_versions *file_versions_new(void)
@@ -113,63 +118,113 @@ static bool is_lost(const struct file_state *state, int64_t written_ns, uint64_t
         return state->n_versions > 0 && age_ns > AT_ONCE_NS && written_ns > now_ns - age_ns - tick.tv_nsec;
 }
 
+static void read_build_id(struct file_versions *v, struct file_state *state, int fd)
+{
+        const uint8_t *id = NULL;
+        int n = build_id_note_read(fd, v->scratch, &id);
+
+        state->build_id_bytes = n > 0 && n <= FILE_VERSIONS_BUILD_ID_MAX ? (uint8_t)n : 0;
+        if (state->build_id_bytes > 0)
+                memcpy(state->build_id, id, state->build_id_bytes);
+}
+
+static struct file_version version_of(const struct file_state *state, int64_t written_ns)
+{
+        struct file_version version = { .written_ns = written_ns,
+                                        .number = state->number,
+                                        .build_id_bytes = state->build_id_bytes };
+
+        memcpy(version.build_id, state->build_id, sizeof(version.build_id));
+        return version;
+}
+
 /* Compares the file as it is now with what it was. */
-static void look(struct file_state *state, const struct stat *status, uint64_t time_ns,
+static void look(struct file_versions *v, struct file_state *state, int fd, uint64_t time_ns,
                  struct file_version *ret_version)
 {
-        int64_t written_ns = file_written_ns(status);
-        uint64_t n_bytes = (uint64_t)status->st_size;
+        struct stat status;
+        int64_t written_ns;
+        uint64_t n_bytes;
+        bool is_new;
 
+        if (fstat(fd, &status) < 0)
+                return;
+        written_ns = file_written_ns(&status);
+        n_bytes = (uint64_t)status.st_size;
         if (is_lost(state, written_ns, time_ns)) {
                 *ret_version = (struct file_version){ .number = ++state->n_versions, .is_lost = true };
                 return;
         }
-        if (state->is_known && (state->written_ns != written_ns || state->n_bytes != n_bytes))
+        is_new = !state->is_known || state->written_ns != written_ns || state->n_bytes != n_bytes;
+        if (is_new && state->is_known)
                 state->number = ++state->n_versions;
+        if (is_new)
+                read_build_id(v, state, fd);
         state->is_known = true;
         state->written_ns = written_ns;
         state->n_bytes = n_bytes;
-        *ret_version = (struct file_version){ .written_ns = written_ns, .number = state->number };
+        *ret_version = version_of(state, written_ns);
 }
 
-/* What is installed stays; a jitdump is written all the time. */
+/* An installed file stays as it is: the first look at it is enough. */
+static void look_once(struct file_versions *v, struct file_state *state, int fd,
+                      struct file_version *ret_version)
+{
+        if (!state->is_known)
+                read_build_id(v, state, fd);
+        state->is_known = true;
+        *ret_version = version_of(state, 0);
+}
+
+/* A jitdump is written all the time. */
 static bool is_of_interest(const struct perf_mmap *mmap)
 {
         return mmap->build_id_bytes == 0 && mmap->inode != 0 &&
-               early_opener_wants_path(mmap->path, mmap->path_bytes) &&
                !jit_files_is_dump_name(mmap->path, mmap->path_bytes);
 }
 
-int file_versions_find(struct file_versions *v, struct opened_files *opened, uint32_t pid,
-                       const struct perf_mmap *mmap, uint64_t time_ns, struct file_version *ret_version)
+/* The file of a key, as it is known so far.  Returns 0, -ENOMEM, -EOVERFLOW. */
+static int state_of(struct file_versions *v, const struct perf_mmap *mmap, uint32_t *ret_id)
 {
         const struct file_key key = { .inode = mmap->inode,
                                       .device_major = mmap->device_major,
                                       .device_minor = mmap->device_minor,
                                       .generation = mmap->inode_generation };
-        struct file_state *state;
-        struct stat status;
-        uint32_t id = 0;
-        int fd;
         int r = array_reserve(&v->states, &v->capacity, (size_t)v->files.n_items + 1, sizeof(*v->states));
+
+        if (r == 0)
+                r = intern_add(&v->files, &key, sizeof(key), ret_id);
+        if (r == 1)
+                v->states[*ret_id - 1] = (struct file_state){ .number = 0 };
+        return r < 0 ? r : 0;
+}
+
+int file_versions_find(struct file_versions *v, struct opened_files *opened, uint32_t pid,
+                       const struct perf_mmap *mmap, uint64_t time_ns, struct file_version *ret_version)
+{
+        bool may_change = early_opener_wants_path(mmap->path, mmap->path_bytes);
+        struct file_state *state;
+        uint32_t id = 0;
+        int fd, r;
 
         *ret_version = (struct file_version){ .number = 0 };
         if (!is_of_interest(mmap))
                 return 0;
-        if (r == 0)
-                r = intern_add(&v->files, &key, sizeof(key), &id);
+        r = state_of(v, mmap, &id);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         state = &v->states[id - 1];
-        if (r == 1)
-                *state = (struct file_state){ .number = 0 };
-        if (remember(v, id, time_ns, ret_version))
+        if (!may_change && state->is_known)
+                *ret_version = version_of(state, 0);
+        if ((!may_change && state->is_known) || remember(v, id, time_ns, ret_version))
                 return 0;
         ret_version->number = state->number;
         fd = opened_files_open(opened, pid, mmap, NULL);
-        if (fd >= 0 && fstat(fd, &status) == 0)
-                look(state, &status, time_ns, ret_version);
-        else if (fd < 0 && state->n_versions > 0) /* of one that is written over it could be any */
+        if (fd >= 0 && may_change)
+                look(v, state, fd, time_ns, ret_version);
+        else if (fd >= 0)
+                look_once(v, state, fd, ret_version);
+        else if (state->n_versions > 0) /* of one that is written over it could be any */
                 *ret_version = (struct file_version){ .number = ++state->n_versions, .is_lost = true };
         if (fd >= 0)
                 io_close(&fd);

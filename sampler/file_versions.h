@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/file_versions.h - which content a file had when it was mapped, where it was written over in its place
+ * sampler/file_versions.h - what tells the content of a mapped file, where the kernel's record has no build-id
  *
  * Way of the data:  perf_record (MMAP2), opened_files -> [file_versions] -> sample_source (MODULES)
+ *
+ * The kernel looks for the build-id in pages that it holds in memory already.  Some file systems keep none there when a
+ * file is mapped (9p, and FUSE with direct I/O), and older kernels do not look: then the note is read from the file here.
  *
  * A compiler may write one kernel after the other into the same file.  Where there is no build-id, the kernel's record
  * is the same for all of them: only the time of the last change and the length tell that it is another one.
@@ -19,6 +22,8 @@
 #define FILE_VERSIONS_FILES_MAX   65536 /* that are told apart; others have one version */
 #define FILE_VERSIONS_ANSWERS_MAX 1024  /* mappings whose version is remembered */
 
+#define FILE_VERSIONS_BUILD_ID_MAX 20 /* a longer one is passed over, as by the kernel */
+
 struct opened_files;
 struct perf_mmap;
 struct stat;
@@ -26,6 +31,8 @@ struct stat;
 struct file_version {
         int64_t written_ns; /* CLOCK_REALTIME: when the content was written; 0 = not known */
         uint32_t number;    /* 0 = the first one that was seen, or it is not known that there are several */
+        uint8_t build_id[FILE_VERSIONS_BUILD_ID_MAX];
+        uint8_t build_id_bytes; /* 0 = the file has none, or it could not be read */
         bool is_lost; /* the file was changed between the mapping and the look at it: nobody has this content */
 };
 
@@ -39,8 +46,9 @@ void file_versions_free(struct file_versions *v);
 
 /*
  * file_versions_find() - the version that a mapping is of
- * Of files with a build-id, of jitdumps, and of those that are installed, there is one version.
+ * Of files whose build-id the kernel reported, of jitdumps, and of those that are installed, there is one version.
  * @time_ns:  of the mapping.  The first call for it looks at the file, later ones remember
+ * Reads some thousand bytes of each version of a file, once.
  * Returns 0 or -ENOMEM.
  */
 int file_versions_find(struct file_versions *v, struct opened_files *opened, uint32_t pid,

@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define COPY_BYTES    (UINT32_C(1) << 20) /* at a time */
-#define JUDGED_BYTES  (UINT32_C(1) << 16) /* the build-id is in the first few thousand */
 #define TRIES_MAX     3                   /* with a file that changes while it is read */
 #define STOP_WAIT_NS  NS_PER_S
 #define ANSWERS_FIRST 64
@@ -111,37 +110,15 @@ static int stage(const struct image_reader *t, const struct staged_image *image,
         return 0;
 }
 
-/* Some tools put the notes behind everything else, where the kernel finds them too (Linux 6.12). */
-static size_t find_far_build_id(const struct image_reader *t, int fd, size_t n_judged, const uint8_t **ret_id)
-{
-        struct build_id_segment segment;
-        uint8_t *notes = t->copy + JUDGED_BYTES;
-        size_t n_read, n = 0;
-        uint16_t at = 0;
-
-        while (n == 0 && build_id_note_next(t->copy, n_judged, &at, &segment))
-                if (segment.offset_bytes <= INT64_MAX - JUDGED_BYTES &&
-                    io_pread_full(fd, notes, JUDGED_BYTES, segment.offset_bytes, &n_read, NULL) == 0)
-                        n = build_id_note_find_in(notes, n_read, &segment, ret_id);
-        return n;
-}
-
 /* Whether a file begins as it should: an ELF file, and the one that was mapped. */
 static int judge(const struct image_reader *t, const struct image_request *request)
 {
         const uint8_t *id = NULL;
-        size_t n_read = 0, id_bytes;
-        int r = io_pread_full(request->fd, t->copy, JUDGED_BYTES, 0, &n_read, NULL);
+        int n = build_id_note_read(request->fd, t->copy, &id);
+        size_t id_bytes = n < 0 ? 0 : (size_t)n;
 
-        if (r < 0)
-                return r;
-        if (!build_id_note_is_elf(t->copy, n_read))
-                return -ENOEXEC;
-        if (request->build_id_bytes == 0)
-                return 0;
-        id_bytes = build_id_note_find(t->copy, n_read, &id);
-        if (id_bytes == 0)
-                id_bytes = find_far_build_id(t, request->fd, n_read, &id);
+        if (n < 0 || request->build_id_bytes == 0)
+                return n < 0 ? n : 0;
         if (id_bytes > request->build_id_bytes)
                 id_bytes = request->build_id_bytes; /* the kernel tells no more of it */
         /* One without any is another one, which has its name now. */

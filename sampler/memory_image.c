@@ -4,6 +4,7 @@
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/content_hash.h"
+#include "sampler/build_id_note.h"
 #include "sampler/image_search.h"
 #include "sampler/perf_record.h"
 #include "sampler/process_maps.h"
@@ -60,6 +61,19 @@ static bool covers(const struct memory_image *image, const struct memory_image_p
         return memory_image_find_part(image, place) != NULL;
 }
 
+/* Returns its length; 0 = these notes have none. */
+static size_t take_build_id(const uint8_t *notes, size_t n_bytes, uint8_t ret_id[MEMORY_IMAGE_BUILD_ID_MAX])
+{
+        const uint8_t *id = NULL;
+        size_t n = build_id_note_find_in(notes, n_bytes, &id);
+
+        if (n > MEMORY_IMAGE_BUILD_ID_MAX)
+                n = MEMORY_IMAGE_BUILD_ID_MAX;
+        if (n > 0)
+                memcpy(ret_id, id, n);
+        return n;
+}
+
 static void read_build_id(struct memory_image *image)
 {
         for (size_t i = 0; i < image->header.n_segments && image->build_id_bytes == 0; i++) {
@@ -69,7 +83,7 @@ static void read_build_id(struct memory_image *image)
 
                 if (s->type == PT_NOTE &&
                     process_memory_read_all(&image->memory, image->base_avma + s->svma, notes, n))
-                        image->build_id_bytes = elf_header_find_build_id(notes, n, image->build_id);
+                        image->build_id_bytes = take_build_id(notes, n, image->build_id);
         }
 }
 
@@ -515,7 +529,7 @@ bool memory_image_has_code(const struct memory_image *image, const uint8_t *byte
 
 bool memory_image_has_build_id(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes)
 {
-        uint8_t id[ELF_HEADER_BUILD_ID_MAX];
+        uint8_t id[MEMORY_IMAGE_BUILD_ID_MAX];
         size_t id_bytes = 0;
 
         if (image->build_id_bytes == 0)
@@ -524,7 +538,7 @@ bool memory_image_has_build_id(const struct memory_image *image, const uint8_t *
                 const struct elf_header_segment *s = &image->header.segments[i];
 
                 if (s->type == PT_NOTE && s->file_off <= n_bytes && s->file_bytes <= n_bytes - s->file_off)
-                        id_bytes = elf_header_find_build_id(bytes + s->file_off, s->file_bytes, id);
+                        id_bytes = take_build_id(bytes + s->file_off, s->file_bytes, id);
         }
         return id_bytes == image->build_id_bytes && memcmp(id, image->build_id, id_bytes) == 0;
 }

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #define MEMORY_IMAGE_PARTS_MAX     8
+#define MEMORY_IMAGE_BUILD_ID_MAX  20                  /* bytes of it that count */
 #define MEMORY_IMAGE_PART_BYTES    (UINT64_C(1) << 28) /* of one executable segment */
 #define MEMORY_IMAGE_BEGIN_BYTES   2048                /* the headers must lie in as many */
 #define MEMORY_IMAGE_CONTENT_BYTES (UINT32_C(1) << 20) /* of code that are hashed, and of constants */
@@ -44,7 +45,7 @@ struct memory_image {
         uint64_t copy_avma;           /* where else the image begins; 0 = not known */
         struct elf_header header;
         uint8_t begin[MEMORY_IMAGE_BEGIN_BYTES]; /* the first header.n_bytes of the image */
-        uint8_t build_id[ELF_HEADER_BUILD_ID_MAX];
+        uint8_t build_id[MEMORY_IMAGE_BUILD_ID_MAX];
         size_t build_id_bytes; /* 0 = it has none */
         uint64_t content;      /* XXH3 of its headers, code and constants, the first mebibyte of both */
         uint32_t constants;    /* bit i: what cannot be written of segment i is mapped, and hashed */

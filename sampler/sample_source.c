@@ -99,13 +99,6 @@ static int thread_of(struct sample_source *s, const struct perf_record *rec, str
         return r;
 }
 
-static int queue(struct sample_source *s, struct thread_track *thread, struct trace_event event)
-{
-        struct pending_event pending = { .event = event };
-
-        return process_table_add_pending(s->processes, thread, &pending);
-}
-
 /*
  * A process of which the kernel never told: it was moved into the cgroup that is recorded, or the record was lost.
  * What /proc says of it is of now, which is better than nothing.
@@ -301,17 +294,25 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
 }
 
-/* A file that is written over in its place is another module each time.  Returns 1 if its content is lost. */
+/* A file that is written over in its place is another module each time, unless it has a build-id.  Returns 1 if its content is lost. */
 static int add_version(struct sample_source *s, const struct perf_record *rec, struct trace_module *row,
                        struct perf_mmap *m)
 {
         struct file_version version;
         int r = file_versions_find(s->versions, s->opened, rec->pid, m, rec->time_ns, &version);
 
-        row->content = version.number;
         m->written_ns = version.written_ns;
-        if (version.is_lost) /* the file that is there is not what was mapped */
-                row->device = row->inode = 0;
+        if (version.build_id_bytes > 0) { /* as in the kernel's records, which have no inode then */
+                m->build_id_bytes = version.build_id_bytes;
+                memcpy(m->build_id, version.build_id, version.build_id_bytes);
+                return r;
+        }
+        row->content = version.number;
+        row->generation = m->inode_generation;
+        if (m->inode != 0 && !version.is_lost) { /* else the file that is there is not what was mapped */
+                row->device = makedev(m->device_major, m->device_minor);
+                row->inode = m->inode;
+        }
         return r < 0 ? r : version.is_lost;
 }
 
@@ -324,20 +325,15 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
         bool is_lost;
         int r = trace_dictionary_add_string(s->dictionary, m->path, m->path_bytes, &row.path);
 
-        if (r == 0 && m->build_id_bytes > 0)
-                r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
         if (row.kind == TRACE_MODULE_ANONYMOUS) {
                 row.process = process;
                 row.generation = s->regions ? code_regions_generation(s->regions, process) : 0;
         }
-        if (row.kind == TRACE_MODULE_FILE && m->inode != 0) {
-                row.device = makedev(m->device_major, m->device_minor);
-                row.inode = m->inode;
-                row.generation = m->inode_generation;
-        }
         if (r == 0 && row.kind == TRACE_MODULE_FILE)
                 r = add_version(s, rec, &row, m);
         is_lost = r == 1;
+        if (r >= 0 && m->build_id_bytes > 0)
+                r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
         if (r >= 0)
                 r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
         if (is_lost)
@@ -445,13 +441,13 @@ static int name_thread(struct sample_source *s, struct thread_track *thread, uin
 
 static int end_thread(struct sample_source *s, struct thread_track *thread, uint64_t now_ns)
 {
-        struct trace_event event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns };
+        struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns } };
         int r = close_cuts(s, thread);
 
         stack_unwinder_forget(s->unwinder, thread);
         thread->exits = true;
         thread->out_ns = 0;
-        return r < 0 ? r : queue(s, thread, event);
+        return r < 0 ? r : process_table_add_pending(s->processes, thread, &pending);
 }
 
 /*

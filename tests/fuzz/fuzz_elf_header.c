@@ -10,14 +10,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-        uint8_t id[ELF_HEADER_BUILD_ID_MAX];
         struct elf_header_section section;
         struct elf_header header;
         uint64_t svma;
         size_t at = 0;
 
-        if (elf_header_find_build_id(data, n_bytes, id) > sizeof(id))
-                abort();
         if (n_bytes >= ELF_HEADER_SECTION_BYTES)
                 elf_header_section_read(data, &section);
         if (elf_header_read(data, n_bytes, &header) < 0)

@@ -80,19 +80,6 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-START_TEST(finds_the_build_id)
-{
-        uint8_t id[ELF_HEADER_BUILD_ID_MAX];
-
-        ck_assert_uint_eq(elf_header_find_build_id(image.bytes + 0x200, 36, id), 20);
-        ck_assert_uint_eq(id[0], 5);
-        for (size_t n = 0; n < 36; n++)
-                ck_assert_uint_eq(elf_header_find_build_id(image.bytes + 0x200, n, id), 0);
-        memset(image.bytes + 0x204, 0xff, 4); /* a length of all ones */
-        ck_assert_uint_eq(elf_header_find_build_id(image.bytes + 0x200, 36, id), 0);
-}
-END_TEST
-
 int main(void)
 {
         Suite *suite = suite_create("elf_header");
@@ -105,7 +92,6 @@ int main(void)
         tcase_add_test(tests, reads_what_is_there);
         tcase_add_test(tests, a_cut_header_is_not_enough);
         tcase_add_loop_test(tests, what_cannot_be_is_refused, 0, sizeof(damages) / sizeof(damages[0]));
-        tcase_add_test(tests, finds_the_build_id);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);
