@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_rows.h"
+#include "sampler/jit_tables.h"
 #include "sampler/loss_counter.h"
 #include "sampler/module_file.h"
 #include "sampler/opened_files.h"
@@ -65,6 +66,7 @@ struct code_tables {
         struct loss_counter *losses;   /* borrowed */
         struct opened_files *opened;   /* borrowed; or NULL */
         struct unwind_cache cache;
+        struct jit_tables jit;
         struct file *files; /* heap; by the cache's id - 1 */
         size_t files_capacity;
         uint32_t *file_of; /* heap; by module: the cache's id; 0 = not wanted yet */
@@ -117,6 +119,7 @@ void code_tables_free(struct code_tables *t)
         free(t->file_of);
         free(t->files);
         unwind_cache_deinit(&t->cache);
+        jit_tables_deinit(&t->jit);
         free(t);
 }
 
@@ -423,6 +426,38 @@ int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t 
         return 1;
 }
 
+/* ---- code made at run time ----------------------------------------------------------------------------- */
+
+int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct jit_frames *frames)
+{
+        int r = t->is_gone || process == 0 ? 0 : jit_tables_ask(&t->jit, t->process, process, frames);
+
+        if (r == -EPIPE)
+                give_up(t);
+        return r == -EPIPE ? 0 : r;
+}
+
+const struct unwind_table *code_tables_find_of_jit(const struct code_tables *t, uint32_t process,
+                                                   uint64_t avma)
+{
+        return jit_tables_find(&t->jit, process, avma);
+}
+
+void code_tables_forget_jit(struct code_tables *t, uint32_t process)
+{
+        t->epoch += jit_tables_forget(&t->jit, process);
+}
+
+static int take_jit_answer(struct code_tables *t, const struct table_answer *answer)
+{
+        int r = jit_tables_take(&t->jit, answer);
+
+        if (r == -ENODATA)
+                loss_counter_add(t->losses, TRACE_LOSS_UNWIND_FILE_FAILED, 1);
+        t->epoch += r == 1;
+        return r == -ENOMEM ? r : 0;
+}
+
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
 static int take_answer(struct code_tables *t, const struct table_answer *answer)
@@ -430,6 +465,8 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
         struct unwind_module *module = NULL;
         int r;
 
+        if (answer->id & JIT_TABLES_REQUEST)
+                return take_jit_answer(t, answer);
         if (answer->id == 0 || answer->id > t->cache.keys.n_items ||
             file_of_id(t, answer->id)->state != FILE_COMING)
                 return 0; /* nobody waits for it */

@@ -19,12 +19,14 @@
 #define CODE_TABLES_WAIT_MAX_NS UINT64_C(250000000) /* waited in sum, in each second */
 
 struct error;
+struct jit_frames;
 struct loss_counter;
 struct opened_files;
 struct perf_mmap;
 struct table_process;
 struct trace_module;
 struct unwind_module;
+struct unwind_table;
 
 struct code_tables;
 
@@ -61,6 +63,21 @@ int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
  * Returns 1 with its address in the file, 0 if it has none, -EAGAIN if that is not known yet.
  */
 int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma);
+
+/*
+ * code_tables_want_jit() - what a process's JIT has said so far of how to unwind its code
+ * @process:  id in PROCESSES
+ * @frames:   needed during the call only
+ * What is new is sent to the table process, now or in a later call.  Returns 0 or -ENOMEM.
+ */
+int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct jit_frames *frames);
+
+/* The process's code at an address is in this table, with addresses of the process; or NULL.  Valid until the next code_tables_take(). */
+const struct unwind_table *code_tables_find_of_jit(const struct code_tables *t, uint32_t process,
+                                                   uint64_t avma);
+
+/* The process is gone, or runs another program. */
+void code_tables_forget_jit(struct code_tables *t, uint32_t process);
 
 enum code_tables_answer { CODE_TABLES_NONE, CODE_TABLES_READY, CODE_TABLES_COMING };
 

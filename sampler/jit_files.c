@@ -10,6 +10,8 @@
 #include "instrument/tick_source.h"
 #include "sampler/attachment_store.h"
 #include "sampler/code_regions.h"
+#include "sampler/code_tables.h"
+#include "sampler/jit_frames.h"
 #include "sampler/jit_lines.h"
 #include "sampler/jit_target.h"
 #include "sampler/jitdump_file.h"
@@ -26,11 +28,12 @@
 #include <string.h>
 #include <time.h>
 
-#define MAPS_PERIOD_NS  (NS_PER_S / 10)
-#define MAPS_EACH_CYCLE 64                  /* processes whose maps are read as often as samples are taken */
-#define DUMP_BYTES_ONCE (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
-#define MAP_FILLS_ONCE  16
-#define TRIES_ONCE      16 /* to open a map, in a cycle: some programs change protections all the time */
+#define MAPS_PERIOD_NS   (NS_PER_S / 10)
+#define MAPS_EACH_CYCLE  64                  /* processes whose maps are read as often as samples are taken */
+#define DUMP_BYTES_ONCE  (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
+#define MAP_FILLS_ONCE   16
+#define FRAMES_BYTES_MAX (UINT32_C(1) << 26) /* how to unwind code, of all processes */
+#define TRIES_ONCE       16 /* to open a map, in a cycle: some programs change protections all the time */
 
 struct jit_process {
         uint32_t pid;
@@ -41,10 +44,13 @@ struct jit_process {
         struct perf_map_file map;
         struct renamed_code renamed; /* by the map */
         struct jitdump_file dump;
-        struct jit_lines lines; /* of the code that the dump loads next */
-        uint64_t dump_ns;       /* of the last record that took effect */
-        size_t dump_bytes;      /* that took effect in this cycle */
+        struct jit_lines lines;       /* of the code that the dump loads next */
+        struct byte_buffer unwinding; /* of the same */
+        struct jit_frames frames;
+        uint64_t dump_ns;  /* of the last record that took effect */
+        size_t dump_bytes; /* that took effect in this cycle */
         uint64_t n_garbage_seen;
+        bool frames_counted; /* that they are full */
 };
 
 struct jit_files {
@@ -52,6 +58,7 @@ struct jit_files {
         struct jit_process *processes; /* heap */
         size_t n_processes, capacity;
         struct intern left_out; /* PIDs of those that found no room */
+        size_t frames_bytes;    /* of all processes */
         uint64_t since_ns;      /* CLOCK_REALTIME at the start of the recording */
         uint64_t now_ns, maps_read_ns, next_ns;
         bool final;
@@ -84,6 +91,8 @@ static void deinit_process(struct jit_process *p)
         renamed_code_deinit(&p->renamed);
         jitdump_file_deinit(&p->dump);
         jit_lines_deinit(&p->lines);
+        byte_buffer_deinit(&p->unwinding);
+        jit_frames_deinit(&p->frames);
 }
 
 void jit_files_free(struct jit_files *f)
@@ -264,6 +273,35 @@ static int keep_code(struct jit_files *f, const struct jitdump_load *load, uint3
         return r;
 }
 
+static void count_frames(struct jit_files *f, struct jit_process *p, size_t before_bytes)
+{
+        f->frames_bytes += p->frames.bytes.used_bytes - before_bytes;
+        if (p->frames.is_full && !p->frames_counted)
+                loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+        p->frames_counted = p->frames.is_full;
+}
+
+/* How the code that is loaded is unwound, if the dump has said so. */
+static int keep_unwinding(struct jit_files *f, struct jit_process *p, const struct jitdump_load *load)
+{
+        const struct jit_frames_entry entry = { .start_avma = load->start_avma,
+                                                .length_bytes = load->length_bytes,
+                                                .eh_frame = p->unwinding.data,
+                                                .n_bytes = p->unwinding.used_bytes };
+        size_t before_bytes = p->frames.bytes.used_bytes;
+        int r = 0;
+
+        if (entry.n_bytes == 0 || !f->parts.tables)
+                return 0;
+        if (f->frames_bytes < FRAMES_BYTES_MAX)
+                r = jit_frames_add(&p->frames, &entry);
+        else
+                p->frames.is_full = true;
+        count_frames(f, p, before_bytes);
+        byte_buffer_clear(&p->unwinding);
+        return r < 0 ? r : 0;
+}
+
 static int take_load(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
                      uint64_t time_ns)
 {
@@ -281,6 +319,8 @@ static int take_load(struct jit_files *f, struct jit_process *p, const struct ji
         row.start_avma = load.start_avma;
         row.length_bytes = load.length_bytes;
         r = add_name(f, load.name, load.name_bytes, &row.name);
+        if (r == 0)
+                r = keep_unwinding(f, p, &load);
         if (r == 0)
                 r = keep_code(f, &load, row.name, &row.attachment);
         if (r == 0)
@@ -329,6 +369,20 @@ static int take_debug_info(struct jit_files *f, struct jit_process *p, const str
         return r == -ENOMEM ? r : 0;
 }
 
+static int take_unwinding(struct jit_process *p, const struct jitdump_item *item)
+{
+        struct jitdump_unwinding unwinding;
+
+        byte_buffer_clear(&p->unwinding);
+        if (jitdump_decode_unwinding(item->body, item->body_bytes, &unwinding, NULL) < 0 ||
+            unwinding.n_bytes > JIT_FRAMES_ENTRY_MAX) {
+                p->dump.n_garbage++;
+                return 0;
+        }
+        byte_buffer_add(&p->unwinding, unwinding.eh_frame, unwinding.n_bytes);
+        return p->unwinding.failed ? -ENOMEM : 0;
+}
+
 static int take_item(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
                      uint64_t time_ns)
 {
@@ -339,8 +393,10 @@ static int take_item(struct jit_files *f, struct jit_process *p, const struct ji
                 return take_move(f, p, item, time_ns);
         case JITDUMP_DEBUG_INFO:
                 return take_debug_info(f, p, item);
+        case JITDUMP_UNWINDING_INFO:
+                return take_unwinding(p, item);
         default:
-                return 0; /* the end, how to unwind, and what is not known */
+                return 0; /* the end, and what is not known */
         }
 }
 
@@ -470,6 +526,9 @@ static int finish(struct jit_files *f, struct jit_process *p)
 
 static void forget(struct jit_files *f, size_t i)
 {
+        f->frames_bytes -= f->processes[i].frames.bytes.used_bytes;
+        if (f->parts.tables)
+                code_tables_forget_jit(f->parts.tables, f->processes[i].process);
         deinit_process(&f->processes[i]);
         f->processes[i] = f->processes[--f->n_processes];
 }
@@ -541,6 +600,8 @@ int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
                 }
                 if (reads_maps)
                         r = read_map(f, p, final);
+                if (r == 0 && f->parts.tables)
+                        r = code_tables_want_jit(f->parts.tables, p->process, &p->frames);
                 count_garbage(f, p);
         }
         if (reads_maps)

@@ -3,7 +3,7 @@
  * sampler/jit_files.h - perf maps and jitdumps of all processes, from when they may be there to their last line
  *
  * Way of the data:  sample_source (mappings) -> [jit_files] -> perf_map_file, jitdump_file -> [jit_files]
- *                   -> code_regions, CODE_LINES, attachment_store
+ *                   -> code_regions, CODE_LINES, attachment_store, jit_frames
  *
  * A process that maps anonymous memory with code in it may have a perf map; one
  * that maps a file called jit-PID.dump tells in this way that it writes a jitdump.
@@ -24,6 +24,7 @@
 
 struct attachment_store;
 struct code_regions;
+struct code_tables;
 struct error;
 struct jit_files;
 struct loss_counter;
@@ -37,6 +38,7 @@ struct jit_files_parts {
         struct process_table *processes;
         struct code_regions *regions;
         struct attachment_store *attachments; /* NULL = machine code is not kept */
+        struct code_tables *tables;           /* NULL = stacks are not walked by tables */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -123,6 +123,21 @@ int jitdump_decode_debug_info(const uint8_t *bytes, size_t n_bytes, struct jitdu
         return 0;
 }
 
+/* The index of its entries, .eh_frame_hdr, lies behind it, and is not needed. */
+int jitdump_decode_unwinding(const uint8_t *bytes, size_t n_bytes, struct jitdump_unwinding *ret_unwinding,
+                             struct error *err)
+{
+        struct byte_reader in = byte_reader_of(bytes, n_bytes);
+        uint64_t unwinding_bytes = bytes_u64(&in), index_bytes = bytes_u64(&in);
+
+        (void)bytes_u64(&in); /* how much of it is mapped */
+        if (in.short_read || index_bytes > unwinding_bytes || unwinding_bytes > in.left)
+                return error_set(err, -EBADMSG, "jitdump: UNWINDING_INFO of %zu bytes", n_bytes);
+        ret_unwinding->eh_frame = in.at;
+        ret_unwinding->n_bytes = (size_t)(unwinding_bytes - index_bytes);
+        return 0;
+}
+
 int jitdump_next_line(struct jitdump_debug_info *info, struct jitdump_line *line, struct error *err)
 {
         const char *file;

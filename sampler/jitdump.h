@@ -66,6 +66,12 @@ struct jitdump_debug_info {
         struct byte_reader lines; /* for jitdump_next_line() */
 };
 
+/* How to unwind the code that is loaded next: its .eh_frame, which is read as if it lay behind the code, at the next multiple of 8. */
+struct jitdump_unwinding {
+        const uint8_t *eh_frame;
+        size_t n_bytes;
+};
+
 struct jitdump_line {
         uint64_t avma; /* from here on */
         uint32_t line;
@@ -91,6 +97,9 @@ int jitdump_decode_move(const uint8_t *bytes, size_t n_bytes, struct jitdump_mov
                         struct error *err);
 int jitdump_decode_debug_info(const uint8_t *bytes, size_t n_bytes, struct jitdump_debug_info *ret_info,
                               struct error *err);
+
+int jitdump_decode_unwinding(const uint8_t *bytes, size_t n_bytes, struct jitdump_unwinding *ret_unwinding,
+                             struct error *err);
 
 /*
  * The next line of a record.  @line: the one before, whose file may be meant again; all zero at first.

@@ -23,12 +23,23 @@ void late_stack_deinit(struct late_stack *l)
         l->bytes = NULL;
 }
 
-bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns)
+static void refill(struct late_stack *l, uint64_t now_ns)
 {
         l->left_ns += (now_ns - l->refilled_ns) / SHARE;
         l->refilled_ns = now_ns;
         if (l->left_ns > LEFT_NS_MAX)
                 l->left_ns = LEFT_NS_MAX;
+}
+
+static void spend(struct late_stack *l, uint64_t spent_ns)
+{
+        l->spent_ns += spent_ns;
+        l->left_ns -= spent_ns < l->left_ns ? spent_ns : l->left_ns;
+}
+
+bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns)
+{
+        refill(l, now_ns);
         l->start_avma = start_avma;
         l->n_bytes = 0;
         l->began_ns = now_ns;
@@ -61,10 +72,20 @@ bool late_stack_read(struct late_stack *l, uint32_t tid, size_t n_bytes)
 
 void late_stack_end(struct late_stack *l, uint64_t now_ns)
 {
-        uint64_t spent_ns = now_ns - l->began_ns;
+        spend(l, now_ns - l->began_ns);
+}
 
-        l->spent_ns += spent_ns;
-        l->left_ns -= spent_ns < l->left_ns ? spent_ns : l->left_ns;
+size_t late_stack_read_code(struct late_stack *l, uint32_t tid, uint64_t avma, void *to, size_t n_bytes)
+{
+        uint64_t began_ns = clock_raw_ns();
+        size_t n;
+
+        refill(l, began_ns);
+        if (l->left_ns == 0)
+                return 0;
+        n = read_memory(tid, avma, to, n_bytes);
+        spend(l, clock_raw_ns() - began_ns);
+        return n;
 }
 
 bool late_stack_look(uint32_t tid, uint64_t avma, uint64_t *ret_value)

@@ -43,6 +43,12 @@ bool late_stack_read(struct late_stack *l, uint32_t tid, size_t n_bytes);
 /* The reading is done; it counts. */
 void late_stack_end(struct late_stack *l, uint64_t now_ns);
 
+/*
+ * late_stack_read_code() - reads what lies in another place, up to @n_bytes of it, also between begin and end
+ * Returns how many; 0 if enough time was spent of late.
+ */
+size_t late_stack_read_code(struct late_stack *l, uint32_t tid, uint64_t avma, void *to, size_t n_bytes);
+
 /* Reads one number of another place; false if it cannot be read. */
 bool late_stack_look(uint32_t tid, uint64_t avma, uint64_t *ret_value);
 

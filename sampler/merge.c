@@ -55,6 +55,7 @@ static int init_code(struct merge *m, bool keeps_code, struct error *err)
         int r = code_regions_new(&regions, &m->regions, err);
 
         files.regions = m->regions;
+        files.tables = m->tables;
         m->zones.translator.regions = m->regions;
         return r < 0 ? r : jit_files_new(&files, &m->jit, err);
 }

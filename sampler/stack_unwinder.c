@@ -64,7 +64,7 @@ struct stack_unwinder {
 /* Where an address is looked up. */
 struct lookup {
         struct stack_unwinder *unwinder;
-        const struct address_space *space;
+        const struct process_track *process;
 };
 
 /* One stack while it is walked. */
@@ -182,17 +182,31 @@ static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t mo
 static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
 {
         const struct lookup *lookup = context;
-        const struct address_range *range = address_space_find(lookup->space, avma);
+        const struct address_range *range = address_space_find(&lookup->process->space, avma);
+        struct stack_unwinder *u = lookup->unwinder;
         const struct unwind_module *module;
+        enum code_tables_answer answer;
 
         *ret_code = (struct stack_walk_code){ .table = NULL };
         if (!range)
                 return false;
-        if (find_module(lookup->unwinder, range->module, &module) == CODE_TABLES_READY && module->table &&
+        answer = find_module(u, range->module, &module);
+        if (answer == CODE_TABLES_READY && module->table &&
             unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
                                     range->end_avma - range->start_avma, &ret_code->bias))
                 ret_code->table = module->table;
+        else if (answer == CODE_TABLES_NONE && u->tables)
+                ret_code->table = code_tables_find_of_jit(u->tables, lookup->process->process, avma);
         return true;
+}
+
+/* Code without a table, as it is now; the walker remembers what it says. */
+static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes)
+{
+        const struct lookup *lookup = context;
+        struct stack_unwinder *u = lookup->unwinder;
+
+        return u->is_hurried ? 0 : late_stack_read_code(&u->late, lookup->process->pid, avma, bytes, n_bytes);
 }
 
 static uint64_t generation_of(struct stack_unwinder *u, struct address_space *space)
@@ -368,8 +382,9 @@ static struct task make_task(struct stack_unwinder *u, struct thread_track *thre
 {
         struct task task = { .thread = thread };
 
-        *lookup = (struct lookup){ .unwinder = u, .space = &thread->process->space };
+        *lookup = (struct lookup){ .unwinder = u, .process = thread->process };
         task.space = (struct stack_walk_space){ .find = find_code,
+                                                .read_code = read_code,
                                                 .context = lookup,
                                                 .generation = generation_of(u, &thread->process->space) };
         task.input.n_pieces = 1;

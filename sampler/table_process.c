@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "sampler/jit_frames.h"
 #include "symbolize/confinement.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/jit_descriptor.h"
@@ -76,7 +77,7 @@ static enum table_status build(const struct table_request *request, int file_fd,
         struct elf_image *image = NULL;
 
         if (!is_elf(file_fd))
-                return TABLE_STATUS_NOTHING;
+                return jit_frames_is_file(file_fd) ? jit_frames_build(file_fd, out) : TABLE_STATUS_NOTHING;
         /* Not mapped: the program may cut its file while it is read. */
         if (elf_image_open_unmapped(file_fd, &image, NULL) < 0)
                 return TABLE_STATUS_FAILED;

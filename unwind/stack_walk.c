@@ -20,12 +20,13 @@
 
 #include "base/bytes.h"
 #include "unwind/cfi_expression.h"
+#include "unwind/code_exit.h"
 #include "unwind/unwind_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define CACHE_BITS       12 /* entries of 32 bytes */
+#define CACHE_BITS       12 /* entries of 56 bytes */
 #define CACHE_SIZE       (1U << CACHE_BITS)
 #define ROOT_BYTES_MAX   128 /* of code at a file's entry that has no rule: the dynamic loader's _start */
 #define CACHE_LINE_BYTES 64
@@ -42,6 +43,8 @@ struct cache_entry {
         uint64_t avma;
         uint64_t generation;
         struct unwind_rule rule;
+        struct unwind_rule exit; /* of code without a table: by its instructions */
+        bool exit_is_known;
 };
 
 struct stack_walker {
@@ -167,6 +170,8 @@ static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, 
         struct stack_walk_code code;
         struct unwind_rule rule;
 
+        if (f->way == STACK_WALK_WAY_CODE && *number != w->machine->fp)
+                return 0; /* such code restores no other */
         if (f->way != STACK_WALK_WAY_TABLE || !find_rule(w, f->pc_avma - !f->is_exact, &code, &rule))
                 return -ENOENT;
         if (rule.cfa == UNWIND_CFA_NONE) /* an exact signal frame, which was looked up as a return address */
@@ -468,6 +473,52 @@ static bool step_rule(struct walk *w, const struct unwind_rule *rule, struct sta
         return w->pc != 0 || stop(w, STACK_WALK_END_ROOT);
 }
 
+/* What code without a table does up to its return, mostly remembered; false if that is not known. */
+static bool find_exit(struct walk *w, struct unwind_rule *ret_rule)
+{
+        uint64_t avma = w->pc - !w->is_exact;
+        struct cache_entry *entry = cache_entry_of(w->walker, avma);
+        uint8_t bytes[CODE_EXIT_BYTES];
+        size_t n_bytes;
+
+        if (!w->space->read_code || w->input->tables_only)
+                return false;
+        if (entry->exit_is_known) {
+                *ret_rule = entry->exit;
+                return ret_rule->cfa != UNWIND_CFA_NONE;
+        }
+        n_bytes = w->space->read_code(w->space->context, w->pc, bytes, sizeof(bytes));
+        if (!code_exit_find(w->machine, bytes, n_bytes, ret_rule))
+                *ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+        entry->exit_is_known = true; /* it is of this address and generation: the rule was looked up before */
+        entry->exit = *ret_rule;
+        return ret_rule->cfa != UNWIND_CFA_NONE;
+}
+
+/* Out of code without a table by what it does up to its return, if that leads to code. */
+static bool step_exit(struct walk *w, struct stack_walk_frame *frame)
+{
+        struct stack_walk_code code;
+        struct unwind_rule rule;
+        uint64_t cfa, ra;
+
+        if (!find_exit(w, &rule) || (rule.cfa == UNWIND_CFA_FP && !w->is_fp_known))
+                return false;
+        cfa = (rule.cfa == UNWIND_CFA_FP ? w->fp : w->sp) + (uint64_t)(int64_t)rule.cfa_offset;
+        if (cfa <= w->sp || !read_u64(w, cfa + (uint64_t)(int64_t)rule.ra_value, &ra))
+                return false;
+        ra &= w->machine->pc_mask;
+        if (!w->space->find(w->space->context, ra - 1, &code))
+                return false;
+        find_frame_pointer(w, &rule, cfa);
+        frame->cfa_avma = cfa;
+        frame->way = STACK_WALK_WAY_CODE;
+        w->pc = ra;
+        w->sp = cfa;
+        w->is_exact = false;
+        return true;
+}
+
 /* The code at a file's entry, if nothing else is known of it: nobody has called it. */
 static bool is_entry(const struct walk *w)
 {
@@ -548,7 +599,7 @@ static bool step(struct walk *w, struct stack_walk_frame *frame)
                 return stop(w, STACK_WALK_END_NOT_CODE);
         }
         if (rule.cfa == UNWIND_CFA_NONE)
-                return step_frame_pointer(w, frame);
+                return step_exit(w, frame) || step_frame_pointer(w, frame);
         if (rule.cfa == UNWIND_CFA_SIGNAL)
                 return step_signal(w, frame);
         return step_rule(w, &rule, frame);

@@ -4,7 +4,7 @@
  *
  * Way of the data:  perf_record (sample), unwind_table -> [stack_walk] -> call_chain
  *
- * Reads nothing but the copy that it is given.  All of it, and the tables, come
+ * Reads nothing but the copy that it is given, and code by `read_code`.  All of it, and the tables, come
  * from the profiled program: whatever they say, a walk ends.
  *
  * A walker belongs to one thread.  It allocates nothing after stack_walker_new().
@@ -33,6 +33,11 @@ struct stack_walk_code {
 struct stack_walk_space {
         /* The code at an address; false if no code is mapped there. */
         bool (*find)(const void *context, uint64_t avma, struct stack_walk_code *ret_code);
+        /*
+         * Bytes of code that no table knows, as they are now: up to @n_bytes from an address on.  Returns how many there are;
+         * 0 if they cannot be read, or should not be.  NULL is fine.
+         */
+        size_t (*read_code)(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes);
         const void *context;
         /*
          * A number for the state of this process's mappings, never 0 and never used for another:
@@ -59,6 +64,7 @@ struct stack_walk_input {
 enum stack_walk_way {
         STACK_WALK_WAY_NONE = 0, /* it was not */
         STACK_WALK_WAY_TABLE,
+        STACK_WALK_WAY_CODE,          /* by the instructions up to its return: likely, not certain */
         STACK_WALK_WAY_FRAME_POINTER, /* the code has no table: likely, not certain */
         STACK_WALK_WAY_GUESS,         /* the thread stood outside of all code: a call into nowhere */
 };

@@ -20,6 +20,7 @@
 
 struct source {
         struct unwind_table_source table;
+        struct cfi_section sections[FRAME_SECTIONS_MAX];
         struct unwind_code_range *code; /* heap */
         uint64_t sigreturns[SIGRETURNS_MAX];
         uint64_t context_starts[CONTEXT_STARTS_MAX];
@@ -182,7 +183,8 @@ static int build(struct source *s, const struct elf_image *image, struct unwind_
         s->table.entry_svma = header.e_entry;
         if (take_segments(s, image, module) < 0)
                 return error_set(err, -ENOMEM, "no memory for %zu segments", image->n_segments);
-        s->table.n_sections = frame_sections_find(image, s->table.sections);
+        s->table.n_sections = frame_sections_find(image, s->sections);
+        s->table.sections = s->sections;
         find_known_code(s, image, module);
         r = unwind_table_build(&s->table, &module->table, err);
         return r == -ENODATA ? 0 : r;

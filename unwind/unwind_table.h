@@ -10,13 +10,12 @@
 #ifndef UNWIND_UNWIND_TABLE_H
 #define UNWIND_UNWIND_TABLE_H
 
-#include "symbolize/frame_sections.h"
+#include "symbolize/cfi_section.h"
 #include "unwind/unwind_rule.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNWIND_TABLE_SOURCES_MAX      FRAME_SECTIONS_MAX
 #define UNWIND_TABLE_ROWS_MAX         (UINT32_C(1) << 24) /* a program of 200 MB has 1.5 million */
 #define UNWIND_TABLE_FDES_MAX         (UINT32_C(1) << 22)
 #define UNWIND_TABLE_RULES_MAX        65535
@@ -56,8 +55,7 @@ struct unwind_code_range {
 
 struct unwind_table_source {
         const struct unwind_machine *machine;
-        struct cfi_section
-                sections[UNWIND_TABLE_SOURCES_MAX]; /* where two speak of a function, the first counts */
+        const struct cfi_section *sections; /* borrowed; where two speak of a function, the first counts */
         size_t n_sections;
         const struct unwind_code_range *code; /* executable segments; borrowed */
         size_t n_code;

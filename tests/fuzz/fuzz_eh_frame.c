@@ -98,7 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         struct byte_reader in = byte_reader_of(data, n_bytes);
         uint8_t kind = bytes_u8(&in);
         size_t n_section = bytes_u16(&in);
+        struct cfi_section frames;
         struct unwind_table_source source = { .machine = machines[kind & 3],
+                                              .sections = &frames,
                                               .n_sections = 1,
                                               .code = &code,
                                               .n_code = 1,
@@ -118,11 +120,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         section = realloc(section, n_section > 0 ? n_section : 1);
         if (!section)
                 abort();
-        source.sections[0] = (struct cfi_section){ .bytes = section,
-                                                   .n_bytes = n_section,
-                                                   .svma = SECTION_SVMA,
-                                                   .is_debug_frame = kind & 4,
-                                                   .ends_at_zero = kind & 8 };
+        frames = (struct cfi_section){ .bytes = section,
+                                       .n_bytes = n_section,
+                                       .svma = SECTION_SVMA,
+                                       .is_debug_frame = kind & 4,
+                                       .ends_at_zero = kind & 8 };
         if (unwind_table_build(&source, &table, NULL) == 0) {
                 check_table(table);
                 walk_stacks(source.machine, table, &in);

@@ -24,6 +24,7 @@ static uint64_t add_up(const void *bytes, size_t n)
 
 static uint64_t take(const struct jitdump_item *item)
 {
+        struct jitdump_unwinding unwinding;
         struct jitdump_debug_info info;
         struct jitdump_line line = { .file = NULL };
         struct jitdump_load load;
@@ -39,6 +40,8 @@ static uint64_t take(const struct jitdump_item *item)
         }
         if (jitdump_decode_move(item->body, item->body_bytes, &move, NULL) == 0)
                 sum += move.length_bytes;
+        if (jitdump_decode_unwinding(item->body, item->body_bytes, &unwinding, NULL) == 0)
+                sum += add_up(unwinding.eh_frame, unwinding.n_bytes);
         if (jitdump_decode_debug_info(item->body, item->body_bytes, &info, NULL) == 0)
                 while (jitdump_next_line(&info, &line, NULL) == 1)
                         sum += add_up(line.file, line.file_bytes);

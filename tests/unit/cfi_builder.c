@@ -112,13 +112,13 @@ struct cfi_section cfi_builder_section(const struct cfi_builder *b)
 struct unwind_table *cfi_builder_table(const struct cfi_builder *b, const struct unwind_machine *machine)
 {
         const struct unwind_code_range code = { .start_svma = 0x1000, .end_svma = 0x100000 };
-        struct unwind_table_source source = {
-                .machine = machine, .n_sections = 1, .code = &code, .n_code = 1
+        const struct cfi_section section = cfi_builder_section(b);
+        const struct unwind_table_source source = {
+                .machine = machine, .sections = &section, .n_sections = 1, .code = &code, .n_code = 1
         };
         struct unwind_table *table = NULL;
         struct error err = ERROR_NONE;
 
-        source.sections[0] = cfi_builder_section(b);
         ck_assert_msg(unwind_table_build(&source, &table, &err) == 0, "%s", err.text);
         return table;
 }

@@ -5,12 +5,15 @@
 #include "base/io.h"
 #include "format/trace_rows.h"
 #include "sampler/code_tables.h"
+#include "sampler/jit_frames.h"
+#include "sampler/jit_tables.h"
 #include "sampler/loss_counter.h"
 #include "sampler/perf_record.h"
 #include "sampler/table_process.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/regular_file.h"
 #include "tests/unit/own_code.h"
+#include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 #include "unwind/unwind_table.h"
@@ -19,6 +22,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -451,6 +455,97 @@ START_TEST(test_without_a_builder)
 }
 END_TEST
 
+/* ---- code made at run time ----------------------------------------------------------------------------- */
+
+#define JIT      UINT64_C(0x7f0000000000)
+#define JIT_STEP 0x100
+
+/* 11 bytes of code with CFA = sp + 8, from byte 4 on + @cfa. */
+static void add_jit_code(struct jit_frames *frames, uint64_t start_avma, uint8_t cfa)
+{
+        const uint8_t eh_frame[] = { 0x14, 0,   0,  0, 0,    0,    0,    0,   1,    'z',  'R', 0,
+                                     1,    120, 16, 1, 0x1b, 0x0c, 7,    8,   0x90, 1,    0,   0,
+                                     0x14, 0,   0,  0, 0x1c, 0,    0,    0,   0xd0, 255,  255, 255,
+                                     0x0b, 0,   0,  0, 0,    0x44, 0x0e, cfa, 0x46, 0x0e, 8,   0 };
+        const struct jit_frames_entry entry = { .start_avma = start_avma,
+                                                .length_bytes = 11,
+                                                .eh_frame = eh_frame,
+                                                .n_bytes = sizeof(eh_frame) };
+
+        ck_assert_int_eq(jit_frames_add(frames, &entry), 1);
+}
+
+/* The CFA there, or 0; @wanted is waited for. */
+static int32_t jit_cfa_at(const struct jit_frames *frames, uint32_t of_process, uint64_t avma, int32_t wanted)
+{
+        uint64_t began_ns = clock_raw_ns();
+
+        while (clock_raw_ns() - began_ns < LONG_NS) {
+                const struct unwind_table *table;
+                const struct unwind_rule *rule;
+                struct pollfd readable = { .fd = process.fd, .events = POLLIN };
+
+                ck_assert_int_eq(code_tables_want_jit(tables, of_process, frames), 0);
+                table = code_tables_find_of_jit(tables, of_process, avma);
+                rule = table ? unwind_table_find(table, avma) : NULL;
+                if (rule && rule->cfa_offset == wanted)
+                        return wanted;
+                (void)poll(&readable, 1, 10);
+                ck_assert_int_eq(code_tables_take(tables), 0);
+        }
+        return 0;
+}
+
+/* Function by function, more often than a process has tables; what is told anew counts. */
+START_TEST(test_code_of_a_jit)
+{
+        struct jit_frames frames = { .is_full = false };
+        uint32_t epoch;
+
+        if (unwind_machine_own() != &unwind_machine_x86_64)
+                return;
+        start(NULL);
+        epoch = code_tables_epoch(tables);
+        for (unsigned i = 0; i < 3 * JIT_TABLES_MAX; i++) {
+                add_jit_code(&frames, JIT + i * JIT_STEP, (uint8_t)(16 + i));
+                ck_assert_int_eq(jit_cfa_at(&frames, 7, JIT + i * JIT_STEP + 4, (int32_t)(16 + i)),
+                                 16 + (int)i);
+        }
+        ck_assert_uint_ne(code_tables_epoch(tables), epoch);
+        for (unsigned i = 0; i < 3 * JIT_TABLES_MAX; i++) /* still */
+                ck_assert_int_eq(jit_cfa_at(&frames, 7, JIT + i * JIT_STEP + 4, (int32_t)(16 + i)),
+                                 16 + (int)i);
+        add_jit_code(&frames, JIT, 99);
+        ck_assert_int_eq(jit_cfa_at(&frames, 7, JIT + 4, 99), 99);
+        ck_assert_ptr_null(code_tables_find_of_jit(tables, 8, JIT + 4));
+        epoch = code_tables_epoch(tables);
+        code_tables_forget_jit(tables, 7);
+        ck_assert_ptr_null(code_tables_find_of_jit(tables, 7, JIT + 4));
+        ck_assert_uint_ne(code_tables_epoch(tables), epoch);
+        ck_assert_uint_eq(count_lost(), 0);
+        jit_frames_deinit(&frames);
+        stop();
+}
+END_TEST
+
+/* Its process ends while a table is on its way. */
+START_TEST(test_jit_that_ends)
+{
+        struct jit_frames frames = { .is_full = false };
+
+        if (unwind_machine_own() != &unwind_machine_x86_64)
+                return;
+        start(NULL);
+        add_jit_code(&frames, JIT, 16);
+        ck_assert_int_eq(code_tables_want_jit(tables, 7, &frames), 0);
+        code_tables_forget_jit(tables, 7);
+        ck_assert_int_eq(jit_cfa_at(&frames, 8, JIT + 4, 16), 16); /* answers come in their order */
+        ck_assert_ptr_null(code_tables_find_of_jit(tables, 7, JIT + 4));
+        jit_frames_deinit(&frames);
+        stop();
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/code_tables");
@@ -472,6 +567,8 @@ int main(void)
         tcase_add_test(tc, test_waits_are_bounded);
         tcase_add_test(tc, test_builder_that_is_gone);
         tcase_add_test(tc, test_without_a_builder);
+        tcase_add_test(tc, test_code_of_a_jit);
+        tcase_add_test(tc, test_jit_that_ends);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

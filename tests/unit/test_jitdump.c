@@ -153,6 +153,23 @@ START_TEST(test_lines)
 }
 END_TEST
 
+START_TEST(test_unwinding)
+{
+        uint8_t bytes[24 + 68] = { 68, [8] = 20, [16] = 80 };
+        struct jitdump_unwinding unwinding;
+
+        ck_assert_int_eq(jitdump_decode_unwinding(bytes, sizeof(bytes), &unwinding, NULL), 0);
+        ck_assert_ptr_eq(unwinding.eh_frame, bytes + 24);
+        ck_assert_uint_eq(unwinding.n_bytes, 48);
+        for (size_t n = 0; n < sizeof(bytes); n++)
+                ck_assert_int_eq(jitdump_decode_unwinding(bytes, n, &unwinding, NULL), -EBADMSG);
+        bytes[8] = 69; /* the index is longer than both */
+        ck_assert_int_eq(jitdump_decode_unwinding(bytes, sizeof(bytes), &unwinding, NULL), -EBADMSG);
+        memset(bytes, 0xff, 16);
+        ck_assert_int_eq(jitdump_decode_unwinding(bytes, sizeof(bytes), &unwinding, NULL), -EBADMSG);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/jitdump");
@@ -165,6 +182,7 @@ int main(void)
         tcase_add_test(tc, test_load);
         tcase_add_test(tc, test_move);
         tcase_add_test(tc, test_lines);
+        tcase_add_test(tc, test_unwinding);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

@@ -60,6 +60,24 @@ int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
         return -1;
 }
 
+int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct jit_frames *frames)
+{
+        (void)t, (void)process, (void)frames;
+        return 0;
+}
+
+void code_tables_forget_jit(struct code_tables *t, uint32_t process)
+{
+        (void)t, (void)process;
+}
+
+const struct unwind_table *code_tables_find_of_jit(const struct code_tables *t, uint32_t process,
+                                                   uint64_t avma)
+{
+        (void)t, (void)process, (void)avma;
+        return NULL;
+}
+
 int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma)
 {
         (void)t, (void)module, (void)ret_svma;

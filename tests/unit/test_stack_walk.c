@@ -38,6 +38,9 @@ struct scene {
         struct stack_walk_space space;
         struct stack_walk_input input;
         struct stack_walk walk;
+        const uint8_t *jit_code; /* from JIT on; NULL = it cannot be read */
+        size_t jit_code_bytes;
+        unsigned *n_reads;
 };
 
 static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
@@ -437,6 +440,84 @@ START_TEST(test_code_without_a_table)
 }
 END_TEST
 
+static size_t read_jit_code(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes)
+{
+        const struct scene *s = context;
+        size_t left = avma - JIT < s->jit_code_bytes ? s->jit_code_bytes - (size_t)(avma - JIT) : 0;
+        size_t n = n_bytes < left ? n_bytes : left;
+
+        ++*s->n_reads;
+        if (n > 0)
+                memcpy(bytes, s->jit_code + (avma - JIT), n);
+        return n;
+}
+
+/* A trampoline that keeps no frame pointer, as Python's: by its instructions, read once. */
+START_TEST(test_code_that_is_read)
+{
+        static const uint8_t trampoline[] = {
+                0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
+        };
+        unsigned n_reads = 0;
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.n_reads = &n_reads;
+        s.space.read_code = read_jit_code;
+        s.jit_code = trampoline;
+        s.jit_code_bytes = sizeof(trampoline);
+        s.input.registers.values[6] = STACK + 20 * 8; /* of the caller's caller, and kept all the way */
+        s.words[1] = JIT + 6;
+        s.words[3] = BIAS + FRAMED + 4;
+        s.words[20] = 17;
+        s.words[21] = BIAS + ROOT + 1;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+               PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        ck_assert_uint_eq(s.walk.frames[1].way, STACK_WALK_WAY_CODE);
+        ck_assert_uint_eq(n_reads, 1);
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+               PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        ck_assert_uint_eq(n_reads, 1);
+        /* Other mappings: it may be other code. */
+        s.space.generation++;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
+               PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
+        ck_assert_uint_eq(n_reads, 2);
+        /* What it leads to is no code: the frame pointer is followed, as if it had not been read. */
+        s.words[3] = 17;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, JIT + 6, BIAS + ROOT + 1));
+        /* Only tables are wanted. */
+        s.words[3] = BIAS + FRAMED + 4;
+        s.input.tables_only = true;
+        expect(&s, BIAS + PLAIN, STACK_WALK_END_NO_TABLE, PCS(BIAS + PLAIN, JIT + 6));
+        end(&s);
+}
+END_TEST
+
+/* A register that a frame further out needs is where the function called by the trampoline saved it. */
+START_TEST(test_register_through_code_that_is_read)
+{
+        static const uint8_t trampoline[] = {
+                0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
+        };
+        unsigned n_reads = 0;
+        struct scene s;
+
+        begin_x86_64(&s);
+        s.n_reads = &n_reads;
+        s.space.read_code = read_jit_code;
+        s.jit_code = trampoline;
+        s.jit_code_bytes = sizeof(trampoline);
+        s.words[1] = STACK + 9 * 8; /* rbx */
+        s.words[2] = JIT + 6;
+        s.words[4] = BIAS + BY_RBX + 4;
+        s.words[9] = BIAS + ROOT + 1;
+        expect(&s, BIAS + SAVES, STACK_WALK_END_ROOT,
+               PCS(BIAS + SAVES, JIT + 6, BIAS + BY_RBX + 4, BIAS + ROOT + 1));
+        end(&s);
+}
+END_TEST
+
 START_TEST(test_entry_without_a_rule)
 {
         struct scene s;
@@ -659,6 +740,8 @@ int main(void)
         tcase_add_test(tc, test_nonsense_ends);
         tcase_add_test(tc, test_too_deep);
         tcase_add_test(tc, test_code_without_a_table);
+        tcase_add_test(tc, test_code_that_is_read);
+        tcase_add_test(tc, test_register_through_code_that_is_read);
         tcase_add_test(tc, test_entry_without_a_rule);
         tcase_add_test(tc, test_call_into_nowhere);
         tcase_add_test(tc, test_generation);

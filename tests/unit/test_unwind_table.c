@@ -230,7 +230,9 @@ START_TEST(test_second_section_and_sigreturns)
 {
         const struct unwind_code_range code = { .start_svma = 0x1000, .end_svma = 0x100000 };
         const uint64_t sigreturns[] = { 0x6000, 0x500000 };
+        struct cfi_section sections[2];
         struct unwind_table_source source = { .machine = &unwind_machine_x86_64,
+                                              .sections = sections,
                                               .n_sections = 2,
                                               .code = &code,
                                               .n_code = 1,
@@ -248,8 +250,8 @@ START_TEST(test_second_section_and_sigreturns)
                             CIE_BYTES);
         cfi_builder_add_fde(&second, 0x2000, 0x10, CFI_BYTES(0x0e, 24));
         cfi_builder_add_fde(&second, 0x3000, 0x10, CFI_BYTES(0x0e, 32));
-        source.sections[0] = cfi_builder_section(&first);
-        source.sections[1] = cfi_builder_section(&second);
+        sections[0] = cfi_builder_section(&first);
+        sections[1] = cfi_builder_section(&second);
         ck_assert_int_eq(unwind_table_build(&source, &t, NULL), 0);
         ck_assert_int_eq(cfa_offset_at(t, 0x2000), 16);
         ck_assert_int_eq(cfa_offset_at(t, 0x3000), 32);
@@ -329,9 +331,12 @@ START_TEST(test_random_bytes)
         uint64_t state = 11;
 
         for (int i = 0; i < 2000; i++) {
-                struct unwind_table_source source = {
-                        .machine = &unwind_machine_x86_64, .n_sections = 1, .code = &code, .n_code = 1
-                };
+                struct cfi_section section;
+                const struct unwind_table_source source = { .machine = &unwind_machine_x86_64,
+                                                            .sections = &section,
+                                                            .n_sections = 1,
+                                                            .code = &code,
+                                                            .n_code = 1 };
                 struct unwind_table *t = NULL;
                 struct cfi_builder b;
 
@@ -343,7 +348,7 @@ START_TEST(test_random_bytes)
                 for (size_t k = 0; k < b.bytes.used_bytes; k++)
                         if ((fixed_random_next(&state) >> 32) % 16 == 0)
                                 b.bytes.data[k] = (uint8_t)(fixed_random_next(&state) >> 32);
-                source.sections[0] = cfi_builder_section(&b);
+                section = cfi_builder_section(&b);
                 if (unwind_table_build(&source, &t, NULL) == 0)
                         for (uint64_t svma = 0x0ff0; svma < 0x1100; svma++)
                                 (void)unwind_table_find(t, svma);

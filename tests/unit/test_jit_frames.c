@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/jit_frames.c: what a JIT says of its functions becomes a table of the process's addresses; nonsense costs only itself */
+#include "base/io.h"
+#include "sampler/jit_frames.h"
+#include "tests/unit/fixed_random.h"
+#include "unwind/unwind_machine.h"
+#include "unwind/unwind_module.h"
+#include "unwind/unwind_module_bytes.h"
+#include "unwind/unwind_table.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CODE UINT64_C(0x7f0000001000)
+
+/* As Python 3.13 writes it for each trampoline: 11 bytes of code, CFA = sp + 8, from byte 4 on + 16, from byte 10 on + 8. */
+static const uint8_t python[] = {
+        0x14, 0,    0,  0, 0,    0,    0,    0,    1,    'z',  'R',  0,
+        1,    0x78, 16, 1, 0x1b, 0x0c, 7,    8,    0x90, 1,    0,    0, /* CIE */
+        0x14, 0,    0,  0, 0x1c, 0,    0,    0,    0xd0, 0xff, 0xff, 0xff,
+        0x0b, 0,    0,  0, 0,    0x44, 0x0e, 0x10, 0x46, 0x0e, 8,    0,
+};
+#define PYTHON_CODE_BYTES 11
+#define FDE_CFA_AT        43 /* the byte with 8 */
+
+static void add_bytes(struct jit_frames *f, uint64_t start_avma, const uint8_t *bytes, size_t n_bytes)
+{
+        const struct jit_frames_entry entry = { .start_avma = start_avma,
+                                                .length_bytes = PYTHON_CODE_BYTES,
+                                                .eh_frame = bytes,
+                                                .n_bytes = n_bytes };
+
+        ck_assert_int_eq(jit_frames_add(f, &entry), 1);
+}
+
+static void add_python(struct jit_frames *f, uint64_t start_avma)
+{
+        add_bytes(f, start_avma, python, sizeof(python));
+}
+
+/* What the child and the recorder make of it; NULL if @wanted is not BUILT. */
+static struct unwind_module *build(const struct jit_frames *f, size_t from, enum table_status wanted)
+{
+        struct byte_buffer out = { .data = NULL };
+        struct unwind_module *module = NULL;
+        int fd = jit_frames_file(f, from);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert(jit_frames_is_file(fd));
+        ck_assert_int_eq(jit_frames_build(fd, &out), wanted);
+        if (wanted == TABLE_STATUS_BUILT)
+                ck_assert_int_eq(unwind_module_decode(out.data, out.used_bytes, &module, NULL), 0);
+        byte_buffer_deinit(&out);
+        io_close(&fd);
+        return module;
+}
+
+static int32_t cfa_at(const struct unwind_module *module, uint64_t avma)
+{
+        const struct unwind_rule *rule = unwind_table_find(module->table, avma);
+
+        return rule ? rule->cfa_offset : 0;
+}
+
+START_TEST(test_python)
+{
+        struct jit_frames frames = { .is_full = false };
+        struct unwind_module *module;
+
+        add_python(&frames, CODE);
+        add_python(&frames, CODE + 0x110);
+        module = build(&frames, 0, TABLE_STATUS_BUILT);
+        for (uint64_t start = CODE; start <= CODE + 0x110; start += 0x110) {
+                ck_assert_int_eq(cfa_at(module, start - 1), 0);
+                ck_assert_int_eq(cfa_at(module, start), 8);
+                ck_assert_int_eq(cfa_at(module, start + 4), 16);
+                ck_assert_int_eq(cfa_at(module, start + 9), 16);
+                ck_assert_int_eq(cfa_at(module, start + 10), 8);
+                ck_assert_int_eq(cfa_at(module, start + PYTHON_CODE_BYTES), 0);
+        }
+        unwind_module_free(module);
+        jit_frames_deinit(&frames);
+}
+END_TEST
+
+START_TEST(test_the_newest_counts)
+{
+        struct jit_frames frames = { .is_full = false };
+        struct unwind_module *module;
+        uint8_t other[sizeof(python)];
+        size_t before;
+
+        memcpy(other, python, sizeof(other));
+        other[FDE_CFA_AT] = 32;
+        add_python(&frames, CODE);
+        before = frames.bytes.used_bytes;
+        add_bytes(&frames, CODE, other, sizeof(other));
+        module = build(&frames, 0, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(module, CODE + 4), 32);
+        unwind_module_free(module);
+        /* The rest alone. */
+        module = build(&frames, before, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(module, CODE + 4), 32);
+        ck_assert_uint_eq(module->table->n_fdes, 1);
+        unwind_module_free(module);
+        jit_frames_deinit(&frames);
+}
+END_TEST
+
+/* Random bytes in one entry, and in the numbers of all: no access beyond, and the others are there. */
+START_TEST(test_nonsense)
+{
+        uint64_t random = 5;
+
+        for (unsigned i = 0; i < 2000; i++) {
+                struct jit_frames frames = { .is_full = false };
+                struct unwind_module *module;
+                uint8_t broken[sizeof(python)];
+
+                memcpy(broken, python, sizeof(broken));
+                for (unsigned k = 0; k < 4; k++)
+                        broken[fixed_random_next(&random) % sizeof(broken)] = (uint8_t)fixed_random_next(
+                                &random);
+                add_bytes(&frames, CODE + 0x1000, broken, fixed_random_next(&random) % sizeof(broken) + 1);
+                add_python(&frames, CODE);
+                module = build(&frames, 0, TABLE_STATUS_BUILT);
+                ck_assert_int_eq(cfa_at(module, CODE + 4), 16);
+                unwind_module_free(module);
+                jit_frames_deinit(&frames);
+        }
+}
+END_TEST
+
+START_TEST(test_files_that_are_broken)
+{
+        uint64_t random = 6;
+        struct jit_frames frames = { .is_full = false };
+
+        add_python(&frames, CODE);
+        add_python(&frames, CODE + 0x100);
+        for (unsigned i = 0; i < 2000; i++) {
+                struct jit_frames broken = { .is_full = false };
+                struct byte_buffer out = { .data = NULL };
+                int fd;
+
+                byte_buffer_add(&broken.bytes, frames.bytes.data, frames.bytes.used_bytes);
+                for (unsigned k = 0; k < 3; k++)
+                        broken.bytes.data[fixed_random_next(&random) % broken.bytes.used_bytes] =
+                                (uint8_t)fixed_random_next(&random);
+                broken.bytes.used_bytes -= fixed_random_next(&random) % broken.bytes.used_bytes;
+                fd = jit_frames_file(&broken, 0);
+                (void)jit_frames_build(fd, &out);
+                io_close(&fd);
+                byte_buffer_deinit(&out);
+                jit_frames_deinit(&broken);
+        }
+        jit_frames_deinit(&frames);
+}
+END_TEST
+
+/* One table cannot hold it all: the newest counts, and nobody waits for ever. */
+START_TEST(test_code_far_away)
+{
+        struct jit_frames frames = { .is_full = false };
+        struct unwind_module *module;
+
+        add_python(&frames, 0x1000);
+        add_python(&frames, UINT64_MAX - 4);
+        add_python(&frames, CODE);
+        module = build(&frames, 0, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(module, CODE), 8);
+        ck_assert_int_eq(cfa_at(module, 0x1000), 0);
+        unwind_module_free(module);
+        jit_frames_deinit(&frames);
+}
+END_TEST
+
+START_TEST(test_limits)
+{
+        static uint8_t large[JIT_FRAMES_ENTRY_MAX + 1];
+        struct jit_frames frames = { .is_full = false };
+        struct jit_frames_entry entry = {
+                .start_avma = CODE, .length_bytes = 16, .eh_frame = large, .n_bytes = sizeof(large)
+        };
+        unsigned n = 0;
+
+        ck_assert_int_eq(jit_frames_add(&frames, &entry), 0);
+        ck_assert(frames.is_full);
+        ck_assert_uint_eq(frames.bytes.used_bytes, 0);
+        entry.n_bytes = JIT_FRAMES_ENTRY_MAX;
+        while (jit_frames_add(&frames, &entry) == 1)
+                n++;
+        ck_assert_uint_ge(n, JIT_FRAMES_BYTES_MAX / (JIT_FRAMES_ENTRY_MAX + 64) - 1);
+        ck_assert_uint_le(frames.bytes.used_bytes, JIT_FRAMES_BYTES_MAX);
+        unwind_module_free(build(&frames, 0, TABLE_STATUS_NOTHING)); /* zeros */
+        jit_frames_deinit(&frames);
+}
+END_TEST
+
+START_TEST(test_other_files)
+{
+        int fd = memfd_create("text", MFD_CLOEXEC);
+
+        ck_assert(!jit_frames_is_file(fd)); /* empty */
+        ck_assert_int_eq(io_write_all(fd, "JITx", 4, NULL), 0);
+        ck_assert(!jit_frames_is_file(fd));
+        io_close(&fd);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/jit_frames");
+        TCase *tc = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tc);
+        if (unwind_machine_own() != &unwind_machine_x86_64) {
+                puts("the entries are of x86-64");
+                srunner_free(runner);
+                return 77;
+        }
+        tcase_add_test(tc, test_python);
+        tcase_add_test(tc, test_the_newest_counts);
+        tcase_add_test(tc, test_nonsense);
+        tcase_add_test(tc, test_files_that_are_broken);
+        tcase_add_test(tc, test_code_far_away);
+        tcase_add_test(tc, test_limits);
+        tcase_add_test(tc, test_other_files);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

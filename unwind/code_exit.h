@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind/code_exit.h - how a function returns, by its instructions from one place on
+ *
+ * Way of the data:  bytes of code -> [code_exit] -> unwind_rule -> stack_walk
+ *
+ * For code without unwind information that keeps no frame pointer: the trampolines of Python 3.12 and others are a few
+ * instructions long.  Instructions are followed while their effect on the stack is known, up to the return; a jump, or anything
+ * else, is the end.  So a rule that is found is right for the bytes that it was found in.
+ */
+#ifndef UNWIND_CODE_EXIT_H
+#define UNWIND_CODE_EXIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODE_EXIT_BYTES 32 /* that are worth reading */
+
+struct unwind_machine;
+struct unwind_rule;
+
+/*
+ * code_exit_find() - the rule for the place where @bytes begin
+ * @machine:  only x86-64 is known
+ * Returns false if the way to the return is not that simple.
+ */
+bool code_exit_find(const struct unwind_machine *machine, const uint8_t *bytes, size_t n_bytes,
+                    struct unwind_rule *ret_rule);
+
+#endif /* UNWIND_CODE_EXIT_H */
