@@ -47,6 +47,19 @@ read_trace bare
 named_by_zone bare
 holds "dump --embed=none: the machine code is not in the trace" same 0 "$(grep -c '^attachment.* kind=5 ' "$TMPDIR/bare.dump" || true)"
 
+# ---- a jitdump says how to unwind: code that uses the frame pointer for something else has callers
+if uname -m | grep -q x86_64; then
+        holds "w_jit_text frames is recorded" record frames "$WORKLOADS/w_jit_text" frames "$TMPDIR" 40 20
+        read_trace frames
+        named_by_zone frames
+        read -r n_stacks n_complete _ <<<"$(awk -f tests/complete_stacks.awk "$TMPDIR/frames.dump")"
+        figure "frames: $n_complete of $n_stacks callstacks are complete"
+        # Until the first table is there, some milliseconds are cut.
+        holds "frames: callstacks are complete" compare "$n_complete" ">=" "0.9 * $n_stacks"
+else
+        skips "frames" "hardware: the code is of x86-64"
+fi
+
 # ---- what a program announces
 holds "w_jit_text announce is recorded" record announce "$WORKLOADS/w_jit_text" announce "$TMPDIR" 40 20
 read_trace announce

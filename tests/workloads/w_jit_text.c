@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_jit_text map|shared|dump|announce FOLDER [TURNS=2] [MILLISECONDS=400]
+ * w_jit_text map|shared|dump|frames|announce FOLDER [TURNS=2] [MILLISECONDS=400]
  *
  * Truth: machine code is written into anonymous memory, TURNS times into the same place: in turn a function
  * "first_kernel" and "second_kernel", each of which burns MILLISECONDS in the zone "first" or "second".  What is there
  * is told in /tmp/perf-PID.map with lines between that are none, in FOLDER/jit-PID.dump with code and lines
  * (first.mlir or second.mlir: 10 at the start, 11 in the loop, 12 behind it), or by hyprof_code_add().
+ * "frames" (x86-64) is "dump" with code that uses the frame pointer for something else, and with its unwinding information.
  * "shared" is "map" with a file in memory that is mapped twice, once to be written and once to be executed.
  * The program ends at once afterwards, and takes the map with it.
  */
@@ -36,6 +37,68 @@ static const uint8_t code[] = {
 };
 #define LOOP_AT   4
 #define BEHIND_AT 9
+#define FRAMES    1
+static const uint8_t frameless_code[] = {
+        0x55,                         /* push rbp */
+        0x31, 0xed, 0x90,             /* xor ebp, ebp; nop */
+        0x48, 0xff, 0xcf, 0x75, 0xfb, /* dec rdi; jnz */
+        0x5d, 0xc3,                   /* pop rbp; ret */
+};
+/* CFA = sp + 8; from byte 1 on sp + 16, with rbp at CFA - 16; from byte 10 on as before. */
+static const uint8_t eh_frame[] = {
+        0x14,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        1,
+        'z',
+        'R',
+        0,
+        1,
+        0x78,
+        16,
+        1,
+        0x1b,
+        0x0c,
+        7,
+        8,
+        0x90,
+        1,
+        0,
+        0,
+        0x18,
+        0,
+        0,
+        0,
+        0x1c,
+        0,
+        0,
+        0,
+        0xd0,
+        0xff,
+        0xff,
+        0xff,
+        sizeof(frameless_code),
+        0,
+        0,
+        0,
+        0,
+        0x41,
+        0x0e,
+        0x10,
+        0x86,
+        2,
+        0x49,
+        0x0e,
+        8,
+        0xc6,
+        0,
+        0,
+};
 #elif defined(__aarch64__)
 #define MACHINE   183
 static const uint8_t code[] = {
@@ -55,8 +118,15 @@ static const uint8_t code[] = { 0 };
 #define BEHIND_AT 0
 #endif
 
+#if !defined(FRAMES)
+#define FRAMES         0
+#define frameless_code code
+static const uint8_t eh_frame[] = { 0 };
+#endif
+
 struct teller {
         const char *how;
+        const uint8_t *code; /* sizeof(code) bytes */
         char path[PATH_BYTES];
         FILE *file;
         void *marker; /* of a jitdump: that it is mapped tells of it */
@@ -136,6 +206,13 @@ static void tell_dump(const struct teller *t, const void *at, const char *name, 
                 else
                         put(t->file, "\xff", 2);
         }
+        if (strcmp(t->how, "frames") == 0) {
+                put_prefix(t->file, 4, 24 + sizeof(eh_frame));
+                put_u64(t->file, sizeof(eh_frame));
+                put_u64(t->file, 0); /* no index of it */
+                put_u64(t->file, 0);
+                put(t->file, eh_frame, sizeof(eh_frame));
+        }
         put_prefix(t->file, 0, 40 + strlen(name) + 1 + sizeof(code));
         put_u32(t->file, (uint32_t)getpid());
         put_u32(t->file, (uint32_t)syscall(SYS_gettid));
@@ -144,13 +221,13 @@ static void tell_dump(const struct teller *t, const void *at, const char *name, 
         put_u64(t->file, sizeof(code));
         put_u64(t->file, 1);
         put(t->file, name, strlen(name) + 1);
-        put(t->file, code, sizeof(code));
+        put(t->file, t->code, sizeof(code));
         (void)fflush(t->file);
 }
 
 static void tell(const struct teller *t, const void *at, const char *name, const char *source)
 {
-        if (strcmp(t->how, "dump") == 0)
+        if (strcmp(t->how, "dump") == 0 || strcmp(t->how, "frames") == 0)
                 tell_dump(t, at, name, source);
         else if (strcmp(t->how, "announce") == 0)
                 hyprof_code_add(at, sizeof(code), name, strlen(name), NULL, 0);
@@ -177,11 +254,11 @@ static void map_code(bool shared, void **ret_at, void **ret_write)
                 fail("mmap");
 }
 
-static void write_code(void *at, void *write)
+static void write_code(const struct teller *t, void *at, void *write)
 {
         if (at == write && mprotect(at, CODE_BYTES, PROT_READ | PROT_WRITE) < 0)
                 fail("mprotect");
-        memcpy(write, code, sizeof(code));
+        memcpy(write, t->code, sizeof(code));
         __builtin___clear_cache(at, (char *)at + sizeof(code));
         if (at == write && mprotect(at, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
                 fail("mprotect");
@@ -197,25 +274,29 @@ static void run(void *at, uint64_t n_rounds)
 
 int main(int argc, char **argv)
 {
-        struct teller t = { .how = argc > 2 ? argv[1] : "" };
+        struct teller t = { .how = argc > 2 ? argv[1] : "", .code = code };
+        bool has_dump = strcmp(t.how, "dump") == 0 || strcmp(t.how, "frames") == 0;
         int n_turns = (int)burn_argument(argc, argv, 3, 2);
         int64_t burn_ns = (int64_t)burn_argument(argc, argv, 4, 400) * 1000000;
         uint64_t n_rounds;
         void *at, *write;
 
-        if (MACHINE == 0 || argc < 3) {
-                (void)fprintf(stderr,
-                              "usage: w_jit_text map|shared|dump|announce FOLDER [TURNS] [MILLISECONDS]\n");
+        if (MACHINE == 0 || argc < 3 || (strcmp(t.how, "frames") == 0 && !FRAMES)) {
+                (void)fprintf(
+                        stderr,
+                        "usage: w_jit_text map|shared|dump|frames|announce FOLDER [TURNS] [MILLISECONDS]\n");
                 return 2;
         }
-        if (strcmp(t.how, "dump") == 0)
+        if (strcmp(t.how, "frames") == 0)
+                t.code = frameless_code;
+        if (has_dump)
                 open_dump(&t, argv[2]);
         else if (strcmp(t.how, "announce") != 0)
                 open_map(&t);
         n_rounds = burn_rounds_of(burn_ns);
         map_code(strcmp(t.how, "shared") == 0, &at, &write);
         for (int i = 0; i < n_turns; i++) {
-                write_code(at, write);
+                write_code(&t, at, write);
                 tell(&t, at, i % 2 ? "_Z13second_kernelm" : "first_kernel",
                      i % 2 ? "second.mlir" : "first.mlir");
                 if (i % 2) {
@@ -228,7 +309,7 @@ int main(int argc, char **argv)
                 if (strcmp(t.how, "announce") == 0)
                         hyprof_code_remove(at, sizeof(code));
         }
-        if (t.file && strcmp(t.how, "dump") != 0)
+        if (t.file && !has_dump)
                 (void)unlink(t.path);
         return 0;
 }
