@@ -39,9 +39,9 @@ struct why_profile {
         const struct why_instances *instances;     /* borrowed */
         double unit;                               /* weight of one sample */
         uint8_t *stacks;   /* heap; WHY_STACK_* by stack id; [0] = without a callstack */
+        bool *is_cut;      /* heap; by stack id: its callers are not known */
         uint32_t n_stacks; /* ids 1 .. this */
         uint64_t *seen;    /* heap; by label: the visit that counted it last */
-        double *depths;    /* heap; by label, weighted: how far from the root in slow instances */
         uint64_t n_visits;
         uint32_t labels[WHY_FUNCTIONS_MAX]; /* the functions that were found */
         double p[WHY_FUNCTIONS_MAX];        /* of each, not corrected */
