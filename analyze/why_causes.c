@@ -169,8 +169,6 @@ static void judge(const struct why *w, struct why_cause *cause)
         struct why_evidence e = { .n_slow = w->groups[WHY_SLOW].n,
                                   .n_typical = w->groups[WHY_TYPICAL].n,
                                   .n_slow_with = cause->n_slow,
-                                  .n_slow_samples = w->n_samples[WHY_SLOW],
-                                  .n_typical_samples = w->n_samples[WHY_TYPICAL],
                                   .n_times = cause->n_times,
                                   .n_tests = w->n_tests,
                                   .p = cause->p,

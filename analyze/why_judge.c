@@ -12,8 +12,7 @@ static bool is_too_little(const struct why_evidence *e)
 {
         if (e->n_slow < WHY_SLOW_MIN || e->n_typical < WHY_SLOW_MIN || e->n_slow_with < WHY_WITH_MIN)
                 return true;
-        return e->is_sampled && (e->n_slow_samples < WHY_SAMPLES_MIN ||
-                                 e->n_typical_samples < WHY_SAMPLES_MIN || e->n_times < WHY_TIMES_MIN);
+        return e->is_sampled && e->n_times < WHY_TIMES_MIN;
 }
 
 enum why_confidence why_judge(const struct why_evidence *e)

@@ -35,13 +35,12 @@ enum why_confidence {
 struct why_evidence {
         uint64_t n_slow, n_typical; /* instances */
         uint64_t n_slow_with;       /* slow ones that have it */
-        uint64_t n_slow_samples, n_typical_samples;
-        uint64_t n_times; /* how often in slow ones: waits, samples */
-        uint64_t n_tests; /* candidates that were looked at */
-        double p;         /* of this one alone */
-        double share;     /* of the extra time */
+        uint64_t n_times;           /* how often in slow ones: waits, samples */
+        uint64_t n_tests;           /* candidates that were looked at */
+        double p;                   /* of this one alone */
+        double share;               /* of the extra time */
         double own_low;  /* of the extra time that is not the machine's, the lower end of the 95 % interval */
-        bool is_sampled; /* known by samples, else recorded */
+        bool is_sampled; /* known by samples, of which both groups have WHY_SAMPLES_MIN; else recorded */
 };
 
 enum why_confidence why_judge(const struct why_evidence *e);

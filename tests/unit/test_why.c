@@ -6,7 +6,6 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_event.h"
-#include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
 #include "view/view_document.h"
 #include "view/why_view.h"
@@ -616,99 +615,6 @@ START_TEST(test_a_bad_pattern_is_refused)
 }
 END_TEST
 
-/* ---- nothing is planted ------------------------------------------------------------------------------------ */
-
-#define N_WORLDS 60
-#define N_MIXED  24 /* functions */
-#define UNIT_NS  UINT64_C(10000)
-#define N_UNITS  10 /* of an instance; of a slow one ten times as many */
-#define N_PLACES 6
-
-static uint64_t mix(struct program *p, uint64_t now_ns, uint64_t *random, const uint32_t *stacks,
-                    const uint32_t *places)
-{
-        uint64_t what = fixed_random_next(random) % 100;
-        uint64_t at_ns = now_ns + UNIT_NS / 2;
-
-        if (what < 3) { /* a wait, short beside an instance */
-                ADD(&p->b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING,
-                    places[fixed_random_next(random) % N_PLACES]);
-                ADD(&p->b, now_ns + UNIT_NS - 10, WAKEUP, 1, p->loader, 0, p->holding);
-                ADD(&p->b, now_ns + UNIT_NS, SWITCH_IN, 0);
-        } else if (what < 6) { /* a wait for a lock */
-                ADD(&p->b, now_ns, LOCK_WAIT, p->lock);
-                ADD(&p->b, now_ns, SWITCH_OUT, 0, 0, TRACE_WAIT_SLEEPING, p->waiting);
-                ADD(&p->b, now_ns + UNIT_NS - 10, WAKEUP, 1, p->loader, 0, p->holding);
-                ADD(&p->b, now_ns + UNIT_NS, SWITCH_IN, 0);
-                ADD(&p->b, now_ns + UNIT_NS, LOCK_OBTAIN, p->lock);
-                ADD(&p->b, now_ns + UNIT_NS, LOCK_RELEASE, p->lock);
-        } else if (fixed_random_next(random) % 5 == 0) { /* a fifth of all units has a sample */
-                uint32_t stack = what < 12 ? p->fault : stacks[fixed_random_next(random) % N_MIXED];
-
-                ADD(&p->b, at_ns, SAMPLE, p->event, 0, stack, p->path, 5 * UNIT_NS);
-        }
-        return now_ns + UNIT_NS;
-}
-
-/* Slow instances are random and do ten times as much of the same; so they wait, fault and take locks more often. */
-static void build_nothing(struct program *p, uint64_t seed)
-{
-        uint32_t stacks[N_MIXED], places[N_PLACES];
-        uint64_t random = seed, now_ns = 1000;
-
-        for (uint32_t i = 0; i < N_MIXED; i++) {
-                char name[16];
-
-                (void)snprintf(name, sizeof(name), "f%u", i);
-                stacks[i] = called(p, 0, 1, name);
-        }
-        for (uint32_t i = 0; i < N_PLACES; i++) {
-                char name[16];
-
-                (void)snprintf(name, sizeof(name), "wait%u", i);
-                places[i] = called(p, 0, 1, name);
-        }
-        trace_builder_begin_run(&p->b, p->worker);
-        ADD(&p->b, 10, SWITCH_IN, 0);
-        for (uint32_t i = 0; i < N_INSTANCES; i++) {
-                uint32_t n = fixed_random_next(&random) % SLOW_EVERY == 0 ? 10 * N_UNITS : N_UNITS;
-
-                trace_builder_begin_zone(&p->b, now_ns, p->request);
-                for (uint32_t k = 0; k < n; k++)
-                        now_ns = mix(p, now_ns, &random, stacks, places);
-                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
-                now_ns += GAP_NS;
-        }
-        trace_builder_end_run(&p->b);
-        trace_builder_finish(&p->b);
-}
-
-/* 98 of 100 such programs have no cause with high or medium confidence; here at most 1 of 60. */
-START_TEST(test_nothing_planted_is_nothing_named)
-{
-        static const struct why_request request = { .zone = "request",
-                                                    .slowest = 0.03,
-                                                    .by = WHY_BY_AUTOMATIC };
-        int n_named = 0, n_judged = 0;
-
-        for (uint64_t seed = 1; seed <= N_WORLDS; seed++) {
-                static struct program p; /* large, as the other one */
-                static struct asked a;
-
-                program_init(&p, true);
-                build_nothing(&p, seed * 7919);
-                ask(&a, &p, &request);
-                n_named += why_find_answer(&a.why) != NULL;
-                for (size_t i = 0; i < a.why.n_causes; i++)
-                        n_judged += a.why.causes[i].confidence >= WHY_CONFIDENCE_LOW;
-                asked_deinit(&a);
-                trace_builder_deinit(&p.b);
-        }
-        ck_assert_int_le(n_named, 1);
-        ck_assert_int_ge(n_judged, 3 * N_WORLDS); /* there is something to judge */
-}
-END_TEST
-
 /* A draft that grows without end is cut and says so; equal rows are one. */
 START_TEST(test_a_draft_is_bounded)
 {
@@ -761,7 +667,6 @@ int main(void)
         tcase_add_test(tests, test_moves_come_with_time);
         tcase_add_test(tests, test_a_bad_pattern_is_refused);
         tcase_add_test(tests, test_a_draft_is_bounded);
-        tcase_add_test(tests, test_nothing_planted_is_nothing_named);
         suite_add_tcase(suite, tests);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
