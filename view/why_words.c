@@ -413,7 +413,8 @@ static void add_largest(const struct why *w, struct byte_buffer *out)
         } else if (same && same->share.value >= HALF && same->id != 0) {
                 add_same(w, same, out);
         } else if (largest && largest->kind == WHY_CAUSE_INTERRUPTS && largest->share.value >= HALF) {
-                add(out, "no cause in the program: interrupts took ");
+                add(out, ranks_without_others(w) ? "interrupts took "
+                                                 : "no cause in the program: interrupts took ");
                 add_share(out, largest->share.value);
                 add(out, " of the extra time");
         } else {
@@ -529,7 +530,9 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         const struct why_cause *answer = why_find_answer(w);
         const struct why_group_sum *typical = &w->groups[WHY_TYPICAL];
 
-        if (w->survey.durations.n == 0) {
+        if (answer) {
+                add_answer(w, trace, answer, out);
+        } else if (w->survey.durations.n == 0) {
                 add(out, "no zone that is called ");
                 add_string(out, words_of(w->request.zone));
                 add(out, " is over");
@@ -539,9 +542,7 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         } else if (typical->n != 0 && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN &&
                    w->extra_ns < EXTRA_MIN * typical->duration / (double)typical->n) {
                 add(out, "there is nothing to explain: the slow instances take as long as the others");
-        } else if (!answer) {
-                add_no_cause(w, out);
         } else {
-                add_answer(w, trace, answer, out);
+                add_no_cause(w, out);
         }
 }
