@@ -155,7 +155,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan check-clang lint fuzz bench bench-diff bench-scale bench-why install install-capabilities \
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-scale bench-why install install-capabilities \
         uninstall clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
@@ -195,6 +195,10 @@ fuzz: ## fuzz every decoder for FUZZ_SECONDS each (30), from the corpora in test
 	$(Q)tests/install_packages.sh build fuzz
 	$(SUBMAKE) VARIANT=fuzz fuzz-programs
 	$(Q)tests/fuzz/run_fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+mutants: ## break a line of the judges at a time: each of tests/mutants.table must fail its tests; MUTANTS=part of a row
+	$(Q)tests/install_packages.sh build test
+	$(Q)tests/mutants.sh '$(MUTANTS)'
 
 bench: ## measure: what a zone costs, how fast records are merged and read
 	$(Q)tests/install_packages.sh build bench

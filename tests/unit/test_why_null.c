@@ -8,6 +8,7 @@
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,7 @@ static uint64_t choose(struct world *w, uint64_t n)
 struct finding {
         bool is_named;
         uint32_t n_judged;
+        double p; /* of the first cause, before it is corrected for the number of candidates */
 };
 
 /* Whether any cause has high or medium confidence; the world is over then. */
@@ -145,6 +147,8 @@ static struct finding ask(struct world *w, const struct why_request *request)
                 f.n_judged += why.causes[i].confidence >= WHY_CONFIDENCE_LOW;
         }
         ck_assert_int_eq(f.is_named, why_find_answer(&why) != NULL);
+        if (why.n_causes > 0)
+                f.p = why.causes[0].p / (double)why.n_tests;
         why_deinit(&why);
         loaded_trace_close(&trace);
         trace_builder_deinit(&w->b);
@@ -370,6 +374,20 @@ START_TEST(test_too_little_is_not_named)
 }
 END_TEST
 
+/* By hand: 4 of 10 slow instances have the wait and none of 4000 others, and the better of two tests counts twice. */
+START_TEST(test_probability_of_a_wait)
+{
+        struct why_request request = { .zone = "request", .slower_than_ns = 14 * UNIT_NS, .by = WHY_BY_WALL };
+        double slow = (4 * 10 + 6 * 15) /
+                      (double)(4 * 10 + 6 * 15 + 4000 * 10); /* of the time without the wait */
+        static struct world w;                               /* large */
+
+        world_init(&w, 1);
+        build_waits(&w, 4, 10, 4000);
+        ck_assert_double_eq_tol(ask(&w, &request).p / (2 * pow(slow, 4)), 1, 0.01);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("analyze/why: no cause");
@@ -380,6 +398,7 @@ int main(void)
         tcase_set_timeout(tests, 300);
         tcase_add_loop_test(tests, test_chance_is_not_named, 0, sizeof(chances) / sizeof(chances[0]));
         tcase_add_loop_test(tests, test_too_little_is_not_named, 0, N_LACKS);
+        tcase_add_test(tests, test_probability_of_a_wait);
         suite_add_tcase(suite, tests);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
