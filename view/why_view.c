@@ -302,6 +302,12 @@ static void add_causes(const struct filling *f)
 
 /* ------------------------------------------------------------------ the call tree */
 
+/* Where slow instances spend less on something else, a part may be more than all of the extra time. */
+static double why_view_share(double share)
+{
+        return fmin(fmax(share, -1), 1);
+}
+
 static void put_node(const struct filling *f, struct view_table *t, uint32_t node, uint32_t depth)
 {
         const struct why_node *n = &f->why->tree.nodes[node];
@@ -310,7 +316,7 @@ static void put_node(const struct filling *f, struct view_table *t, uint32_t nod
 
         view_table_begin_row(d, t, depth);
         view_table_put_delta(d, t, whole(why_node_extra_ns(n)));
-        view_table_put_real(d, t, why_node_extra_ns(n) / f->why->extra_ns);
+        view_table_put_real(d, t, why_view_share(why_node_extra_ns(n) / f->why->extra_ns));
         view_table_put_number(d, t, whole_positive(n->ns[WHY_SLOW]));
         view_table_put_number(d, t, whole_positive(n->ns[WHY_TYPICAL]));
         view_table_put_handle(d, t, 'f', label);
@@ -493,7 +499,7 @@ static void add_zones(const struct filling *f)
                 view_table_put_handle(f->document, t, 'z', part->id);
                 view_table_put_string(f->document, t, why_words_name(w, WHY_CAUSE_ZONE, part->id));
                 view_table_put_delta(f->document, t, whole(part->slow - part->typical));
-                view_table_put_real(f->document, t, part->share.value);
+                view_table_put_real(f->document, t, why_view_share(part->share.value));
                 view_table_put_number(f->document, t, whole_positive(part->slow));
                 view_table_put_number(f->document, t, whole_positive(part->typical));
                 view_table_put_real(f->document, t, part->slow_n);

@@ -39,6 +39,7 @@ enum plant {
         PLANT_ZONE_WAITS,
         PLANT_UNSAMPLED,
         PLANT_BOTH,
+        PLANT_NO_WAIT,
 };
 
 struct program {
@@ -175,6 +176,11 @@ static uint64_t be_slow(struct program *p, enum plant plant, uint64_t time_ns, u
                 return time_ns;
         case PLANT_BOTH:
                 return run_in(p, wait_at(p, time_ns, p->loader, 0, 0), 2 * EXTRA_NS, p->taking);
+        case PLANT_NO_WAIT:
+                trace_builder_begin_zone(&p->b, time_ns, p->inner);
+                time_ns = run_in(p, time_ns, 3 * EXTRA_NS, p->slow);
+                trace_builder_event(&p->b, time_ns, TRACE_OP_ZONE_END);
+                return time_ns;
         case PLANT_UNSAMPLED:
                 break;
         }
@@ -213,6 +219,8 @@ static void build(struct program *p, enum plant plant)
                 if (i % SLOW_EVERY == 19) {
                         slow_ns[n_slow++] = now_ns;
                         now_ns = be_slow(p, plant, now_ns, mover) + n_slow;
+                } else if (plant == PLANT_NO_WAIT) { /* all others do */
+                        now_ns = wait_at(p, now_ns, p->loader, 0, 0);
                 }
                 trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
                 now_ns += GAP_NS;
@@ -388,6 +396,36 @@ START_TEST(test_shares_add_up)
         }
         ck_assert_double_eq_tol(sum, 1, 1e-9);
         ck_assert_double_eq_tol(sum_ns, a.why.extra_ns, 1e-6 * a.why.extra_ns);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
+/* Slow instances run for longer and wait for less, so that running takes more than the extra time: shares are at most all of it. */
+START_TEST(test_no_share_is_above_all)
+{
+        struct why_view_options options = { .path = "no_wait.hyp" };
+        struct view_document document;
+        struct program p;
+        struct asked a;
+        size_t n_all = 0;
+
+        program_init(&p, true);
+        build(&p, PLANT_NO_WAIT);
+        ask(&a, &p, &slowest);
+        view_document_init(&document, WHY_VIEW_SCHEMA);
+        why_view_fill(&document, &a.why, &a.trace, &options);
+        for (size_t i = 0; i < document.n_tables; i++) {
+                const struct view_table *t = document.tables[i];
+
+                for (size_t k = 0; k < t->n_cells; k++)
+                        if (strncmp(t->columns[k % t->n_columns].key, "share", 5) == 0) {
+                                ck_assert_double_le(fabs(t->cells[k].real), 1);
+                                n_all += strcmp(t->key, "causes") != 0 && t->cells[k].real >= 1;
+                        }
+        }
+        ck_assert_uint_ge(n_all, 3); /* main(), slow_path(), the zone inside */
+        view_document_deinit(&document);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }
@@ -657,6 +695,7 @@ int main(void)
         tcase_add_loop_test(tests, test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]));
         tcase_add_test(tests, test_running_and_waiting_in_one_function);
         tcase_add_loop_test(tests, test_shares_add_up, 0, PLANT_UNSAMPLED + 1);
+        tcase_add_test(tests, test_no_share_is_above_all);
         tcase_add_test(tests, test_holder_is_known);
         tcase_add_test(tests, test_few_instances_are_no_finding);
         tcase_add_test(tests, test_few_samples_are_no_finding);
