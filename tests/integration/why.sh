@@ -10,6 +10,15 @@ why() {
         "$HYPROF" why "$@"
 }
 
+# No share is above 100%, a cause is named if and only if a row is certain, and there are five facts at most.
+is_consistent() { # options of why
+        why --json "$@" >"$TMPDIR/why.json" && why "$@" >"$TMPDIR/why.txt" || return 1
+        jq -e '[.causes.rows[]?] as $rows | all($rows[].share; . <= 1) and all(.calls.rows[]?.share; . <= 1) and
+                ((.cause != "none") == any($rows[].confidence; . == "high" or . == "medium"))' "$TMPDIR/why.json" ||
+                { cat "$TMPDIR/why.txt" && return 1; }
+        compare "$(sed '/^$/q' "$TMPDIR/why.txt" | grep -c '^  ')" '<=' 5
+}
+
 record small "$WORKLOADS/w_why" none 100
 record bare true
 record few "$WORKLOADS/w_why" none 20
@@ -66,4 +75,19 @@ holds 'what to try then can be pasted' runs_hints "$TMPDIR/err"
 holds 'too few instances for any share' ends_with 0 why --zone request "$TMPDIR/few.hyp"
 holds 'and none is proposed' same 0 "$(grep -c -e '--slowest' "$TMPDIR/out")"
 
+# Odd traces, asked in odd ways: instances that are few, all of them slow, without samples or switches, in each other, of fibers.
+record unsampled --no-sampling "$WORKLOADS/w_why" path 100
+record unswitched --no-switches "$WORKLOADS/w_why" mutex 100
+record events "$WORKLOADS/w_every_event"
+for trace in small few unsampled unswitched; do
+        for by in wall own on-cpu waiting; do
+                for choice in '--slowest 20%' '--slower-than 1ns' '--slower-than 1ms'; do
+                        read -r -a options <<<"$choice"
+                        holds "$trace, by $by, $choice" is_consistent --zone request --by "$by" "${options[@]}" "$TMPDIR/$trace.hyp"
+                done
+        done
+done
+holds 'any zone, of fibers and in each other' is_consistent --zone '*' --slowest 20% "$TMPDIR/events.hyp"
+
+# shellcheck disable=SC2154 # of tap.sh
 echo "1..$n_cases"
