@@ -79,8 +79,10 @@ ask() { # cause, ns, rate, load, seed
         local before=()
         [ "$4" = quiet ] && before=("${priority[@]}")
         rm -f "$folder/why.hyp"
+        : >"$folder/errors"
         timeout 60 "$hyprof" record -q -F "$3" --off-cpu -o "$folder/why.hyp" -- "${before[@]}" \
-                "$build/workloads/w_why_cell" "$1" "$2" "$(seconds_of "$2")" "$5" >"$folder/record" 2>&1 || return 1
+                "$build/workloads/w_why_cell" "$1" "$2" "$(seconds_of "$2")" "$5" >"$folder/record" 2>&1 ||
+                { echo "hyprof record: exit status $?" >>"$folder/record" && return 1; }
         timeout 60 "$hyprof" why --json --zone request --slowest "$(slowest_of "$2")" "$folder/why.hyp" \
                 >"$folder/why.json" 2>"$folder/errors"
 }
@@ -118,6 +120,7 @@ cell() { # cause, ns, rate, load
         for ((run = 1; run <= runs; run++)); do
                 if ! ask "$1" "$2" "$3" "$4" "$run"; then
                         failed=$((failed + 1))
+                        say "    $1 $2 $3 $4: no answer: $(tail -qn 1 "$folder/record" "$folder/errors" | tr '\n' ' ')"
                         continue
                 fi
                 answer=$(jq -r .answer "$folder/why.json")
