@@ -460,6 +460,8 @@ static int follow_event(struct trace_walk *w, struct walked_thread *thread, cons
                 return 0;
         case TRACE_OP_THREAD_EXIT:
                 return walk_exit(w, thread, event->time_ns, err);
+        case TRACE_OP_ZONES_GONE:
+                return drop_zones(w, thread, event->time_ns, err);
         case TRACE_OP_THREAD_NAME:
                 if (!w->filter || event->time_ns < w->filter->to_ns)
                         thread_timeline_name(&thread->timeline, (uint32_t)event->thread_name.name);

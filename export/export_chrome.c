@@ -40,7 +40,7 @@ struct chrome_zone {
         uint32_t name_bytes; /* of the name that it has instead */
         uint32_t text_bytes;
         uint32_t lock;    /* not 0: no zone, but a wait for this lock */
-        uint32_t is_over; /* of a wait; one that is not does not count */
+        uint32_t is_over; /* a wait that is not does not count; a zone that is not never ended */
 };
 
 /* Where the open zones of a thread are in its chain, by depth; and what it waits for. */
@@ -141,6 +141,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
                 .begin_ns = instance->begin_ns,
                 .end_ns = instance->begin_ns + zone_instance_duration_ns(instance),
                 .location = instance->location,
+                .is_over = instance->closed,
         };
         int r = words ? keep_words(x, words, &zone, err) : 0;
 
@@ -299,7 +300,7 @@ static void put_source(struct chrome_export *x, const struct trace_location *loc
 /* Few: speedscope makes them part of the zone's name. */
 static void put_arguments(struct chrome_export *x, const struct chrome_zone *zone, struct report_string text)
 {
-        if (text.n_bytes == 0 && !zone->has_value)
+        if (text.n_bytes == 0 && !zone->has_value && zone->is_over)
                 return;
         json_out_key(&x->json, "args");
         json_out_open(&x->json, '{');
@@ -309,6 +310,8 @@ static void put_arguments(struct chrome_export *x, const struct chrome_zone *zon
                 json_out_key(&x->json, "value");
                 json_out_signed(&x->json, zone->value);
         }
+        if (!zone->is_over)
+                json_out_pair_number(&x->json, "unclosed", 1);
         json_out_close(&x->json, '}');
 }
 

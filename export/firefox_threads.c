@@ -254,7 +254,7 @@ static void write_zone_data(struct firefox_profile *p, const struct firefox_mark
                 json_out_signed(&p->json, marker->value);
         }
         if (marker->is_unclosed)
-                json_out_pair_words(&p->json, "end", "open when the recording ended");
+                json_out_pair_words(&p->json, "end", "never ended");
 }
 
 static void write_device_data(struct firefox_profile *p, const struct firefox_marker *marker)

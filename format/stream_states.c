@@ -157,6 +157,9 @@ int stream_states_apply(struct stream_states *s, uint32_t thread, const struct t
         case TRACE_OP_ZONE_END:
                 state->n_zones -= state->n_zones > 0;
                 return 0;
+        case TRACE_OP_ZONES_GONE:
+                state->n_zones = 0;
+                return 0;
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
                 state->last_switch = *event;

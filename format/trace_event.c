@@ -124,6 +124,7 @@ static const struct trace_op_schema schemas[TRACE_OP_COUNT] = {
                                 { .name = "stack", DELTA, TO(OPTIONAL, STACKS) },
                                 { .name = "stack_state" } } },
         [TRACE_OP_STACK_COPY] = { "stack_copy", 1, { { .name = "copy", TEXT, .show = TRACE_SHOW_DIGEST } } },
+        [TRACE_OP_ZONES_GONE] = { "zones_gone", 0, { { .name = NULL } } },
 };
 
 const struct trace_op_schema *trace_op_schema_find(uint64_t op)

@@ -125,9 +125,10 @@ enum trace_table {
         X(34, DEVICE_TIME, "device_time")             \
         X(35, DEVICE_SPAN, "device_span")             \
         X(36, WAKEUP, "wakeup")                       \
-        X(37, STACK_COPY, "stack_copy")
+        X(37, STACK_COPY, "stack_copy")               \
+        X(38, ZONES_GONE, "zones_gone")
 
-#define TRACE_OP_COUNT       38 /* ids below this are known */
+#define TRACE_OP_COUNT       39 /* ids below this are known */
 #define TRACE_OPERANDS_MAX   6
 #define TRACE_COLUMN_OP      0 /* columns of an EVENTS chunk; operand i of op K is column K * 8 + i */
 #define TRACE_COLUMN_TIME    1

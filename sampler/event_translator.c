@@ -518,6 +518,7 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_CALLSTACK:
         case TRACE_OP_FIBER_ENTER:
         case TRACE_OP_FIBER_LEAVE:
+        case TRACE_OP_ZONES_GONE:
                 break; /* without operands, or never made of a program's event */
         }
         return 1;

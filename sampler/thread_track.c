@@ -140,6 +140,16 @@ void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, 
                 put_now_or_later(t, sink, (struct trace_event){ .op = TRACE_OP_ZONE_END, .time_ns = now_ns });
 }
 
+/* Its program is replaced: what was open there did not end. */
+static void give_up_zones(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns)
+{
+        if (t->n_zones != 0)
+                put_now_or_later(t, sink,
+                                 (struct trace_event){ .op = TRACE_OP_ZONES_GONE, .time_ns = now_ns });
+        t->n_zones = 0;
+        t->n_too_deep = 0;
+}
+
 /* ---- fibers -------------------------------------------------------------------------------------------- */
 
 void thread_track_leave_fiber(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns)
@@ -209,7 +219,7 @@ static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
         if (ends)
                 thread_track_leave_fiber(t, sink, event.time_ns);
         if (pending->closes_zones)
-                thread_track_close_zones(t, sink, 0, event.time_ns);
+                give_up_zones(t, sink, event.time_ns);
         if (event.op == TRACE_OP_SAMPLE)
                 r = path_of(t->fiber ? t->fiber : t, sink, &event.sample.path);
         if (r < 0)

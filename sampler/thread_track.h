@@ -38,7 +38,7 @@ struct open_zone {
 /* An event of the kernel's, waiting for the zone events before it. */
 struct pending_event {
         struct trace_event event;
-        bool closes_zones; /* a new program (execve): what was open is over */
+        bool closes_zones; /* a new program (execve): what was open never ends */
         uint32_t cut;      /* of a sample whose callstack is cut: its number at the stack_unwinder; else 0 */
         bool shares_place; /* a sample of a group's member: its callstack is that of the sample before it */
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */

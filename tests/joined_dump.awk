@@ -116,6 +116,13 @@ $1 == "zone_end" {
         next
 }
 
+$1 == "zones_gone" { # none of them ends
+        open[thread] = ""
+        depth[thread] = 0
+        print start
+        next
+}
+
 $1 == "message"    { print start, of("severity"), of("color"), text[of("text")]; next }
 $1 == "message_text" { print start, of("severity"), of("color"), quoted("text"); next }
 $1 == "zone_text"  { print start, of("level"), quoted("text"); next }

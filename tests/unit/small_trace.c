@@ -265,6 +265,16 @@ static void add_fourth_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
+/* What came with 1.4: the program of a thread is replaced while zones are open. */
+static void add_sixth_events(struct trace_builder *b)
+{
+        trace_builder_begin_run(b, WORKER_THREAD);
+        ADD(b, BEGIN_NS + 1210, ZONE_BEGIN, FRAME_LOCATION);
+        ADD(b, BEGIN_NS + 1211, ZONE_BEGIN, LOAD_LOCATION);
+        ADD(b, BEGIN_NS + 1220, ZONES_GONE, 0);
+        trace_builder_end_run(b);
+}
+
 /* What came with 1.3: code that was kept, and the lines of code that was made. */
 static void add_fifth_rows(struct trace_builder *b)
 {
@@ -305,6 +315,7 @@ void small_trace_build(struct trace_builder *b)
         trace_builder_flush(b);
 
         add_fifth_rows(b);
+        add_sixth_events(b);
         trace_builder_flush(b);
         trace_builder_attachment_part(b, 3, 0,
                                       "\x7f"

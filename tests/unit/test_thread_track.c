@@ -359,7 +359,7 @@ START_TEST(test_close_zones)
 }
 END_TEST
 
-/* A new program: the zones of the one before end first, and its samples have none. */
+/* A new program: the zones of the one before never end, and its samples have none. */
 START_TEST(test_pending_closes_zones)
 {
         struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME, .time_ns = 20 },
@@ -380,13 +380,12 @@ START_TEST(test_pending_closes_zones)
         read_back(&f);
         ck_assert_uint_eq(get(&f, 2)->op, TRACE_OP_SAMPLE);
         ck_assert_uint_ne(get(&f, 2)->sample.path, 0);
-        ck_assert_uint_eq(get(&f, 3)->op, TRACE_OP_ZONE_END);
-        ck_assert_uint_eq(get(&f, 4)->op, TRACE_OP_ZONE_END);
-        ck_assert_uint_eq(get(&f, 4)->time_ns, 20);
-        ck_assert_uint_eq(get(&f, 5)->op, TRACE_OP_THREAD_NAME);
-        ck_assert_uint_eq(get(&f, 6)->op, TRACE_OP_SAMPLE);
-        ck_assert_uint_eq(get(&f, 6)->sample.path, 0);
-        ck_assert_uint_eq(get(&f, 7)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(get(&f, 3)->op, TRACE_OP_ZONES_GONE);
+        ck_assert_uint_eq(get(&f, 3)->time_ns, 20);
+        ck_assert_uint_eq(get(&f, 4)->op, TRACE_OP_THREAD_NAME);
+        ck_assert_uint_eq(get(&f, 5)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(get(&f, 5)->sample.path, 0);
+        ck_assert_uint_eq(get(&f, 6)->op, TRACE_OP_THREAD_EXIT);
         tear_down(&f);
 }
 END_TEST

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define WRITE_TO    "GOLDEN_TRACE_TO" /* names a file that is not there yet */
-#define NEWEST_DUMP "tests/golden/v1.3.dump"
+#define NEWEST_DUMP "tests/golden/v1.4.dump"
 
 /* The dump of a trace as text, to be freed. */
 static char *dump(const char *path, int wanted, struct error *err)
@@ -61,7 +61,7 @@ static void expect_equal_lines(const char *got, const char *wanted)
         }
 }
 
-static const char *const golden_versions[] = { "1.0", "1.1", "1.2", "1.3" };
+static const char *const golden_versions[] = { "1.0", "1.1", "1.2", "1.3", "1.4" };
 
 /* loop test: the traces in tests/golden are never made again: what was written once can be read for ever */
 START_TEST(test_golden_traces)
@@ -290,7 +290,7 @@ int main(void)
 
         if (getenv(WRITE_TO))
                 tcase_add_test(tc, test_write_golden_trace);
-        tcase_add_loop_test(tc, test_golden_traces, 0, 4);
+        tcase_add_loop_test(tc, test_golden_traces, 0, 5);
         tcase_add_test(tc, test_todays_writer_makes_the_same);
         tcase_add_test(tc, test_golden_dump_has_everything);
         tcase_add_test(tc, test_hostile_strings_are_escaped);

@@ -4,7 +4,7 @@
  *
  * Truth: 100 zones "before", then the same process becomes COMMAND.  Without
  * COMMAND it becomes itself once more and emits 100 zones "after".  A zone
- * "never ended" is open when the program is replaced, and ends with it.
+ * "never ended" is open when the program is replaced, and never ends.
  */
 #include "tests/workloads/burn.h"
 
