@@ -50,6 +50,7 @@ struct task_struct {
         unsigned int __state;
         unsigned int flags;
         int pid, tgid;
+        int wake_cpu; /* where it ran last */
         struct css_set *cgroups;
         struct sched_entity se;
 } KERNEL_STRUCT;
@@ -181,6 +182,14 @@ static __always_inline struct switch_ring_head *own_ring(void)
         __u32 cpu = bpf_get_smp_processor_id();
 
         return bpf_map_lookup_elem(&rings, &cpu);
+}
+
+/* Whether nothing of a CPU is wanted. */
+static __always_inline bool is_cpu_off(__u32 cpu)
+{
+        const struct switch_ring_head *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+        return ring && ring->is_off;
 }
 
 static __always_inline bool has_room(const struct switch_ring_head *ring, __u64 n_bytes)
@@ -478,7 +487,8 @@ int on_waking(__u64 *ctx)
         if (woken->pid == waker->pid || !is_wanted(woken))
                 return 0;
         ring = own_ring();
-        if (!ring || ring->is_off)
+        /* Who waits on a CPU that is wanted may be woken from any other. */
+        if (!ring || (ring->is_off && is_cpu_off((__u32)woken->wake_cpu)))
                 return 0;
         if (!has_room(ring, sizeof(*record))) {
                 ring->n_lost++;

@@ -120,6 +120,22 @@ else
         holds "without: no wakers" same 0 "$(n_events plain 'kind == "wakeup"')"
 fi
 
+# --cpu: who waits on a CPU that is recorded may be woken from one that is not.
+if [ -z "$reason" ] && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
+        read -r first second <<<"$(taskset -cp $$ | sed 's/.*: //' | awk -F, '{ n = 0; for (i = 1; i <= NF; i++) {
+                split($i, r, "-"); last = r[2] == "" ? r[1] : r[2]; for (c = r[1]; c <= last; c++) list[n++] = c } print list[0], list[1] }')"
+        # shellcheck disable=SC2016 # for the recorded shell
+        holds "--cpu: record" record one --off-cpu --cpu "$second" -- sh -c '
+                taskset -c "$1" sh -c "for i in 1 2 3 4 5 6 7 8 9 10; do echo x; sleep 0.01; done" |
+                        taskset -c "$2" cat >/dev/null' sh "$first" "$second"
+        read_trace one
+        holds "--cpu: wakers on another CPU" compare "$(n_events one \
+                "kind == \"wakeup\" && thread == \"cat\" && \$8 == $first")" ">=" 5
+        holds "--cpu: no switches there" same 0 "$(n_events one "kind == \"switch_out\" && \$8 == $first")"
+else
+        skips "--cpu: wakers on another CPU" "there is one CPU, or waiting is not recorded through BPF"
+fi
+
 holds "record --no-switches" record none --no-switches "$WORKLOADS/w_waits" 1
 read_trace none
 holds "no switches" same 0 "$(n_events none 'kind == "switch_out" || kind == "switch_in"')"
