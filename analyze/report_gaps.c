@@ -339,6 +339,43 @@ static int add_lost_switches(struct report *report, const struct trace_totals *t
                 n_lost);
 }
 
+/* "6.18.3-amd64" and "Linux 6.18.3" are at least 6.16; what is no version is not. */
+static bool is_kernel_at_least(struct report_string release, uint64_t major, uint64_t minor)
+{
+        uint64_t numbers[2] = { 0, 0 };
+        size_t n = 0;
+
+        for (size_t i = 0; i < release.n_bytes && n < 2; i++) {
+                char c = release.bytes[i];
+
+                if (c >= '0' && c <= '9' && numbers[n] < UINT32_MAX)
+                        numbers[n] = numbers[n] * 10 + (uint64_t)(c - '0');
+                else if (numbers[0] != 0 || n != 0)
+                        n++;
+        }
+        return numbers[0] > major || (numbers[0] == major && numbers[1] >= minor);
+}
+
+/* Since Linux 6.16 a throttled leader stops its group; before, the others of the group count on without it. */
+static int add_throttled(struct report *report, const struct trace_dictionary *d)
+{
+        uint64_t n_throttled = 0;
+
+        if (report->counters.n_counters == 0 || is_kernel_at_least(report->recording.kernel, 6, 16))
+                return 0;
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
+                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+
+                if (row->reason == TRACE_LOSS_THROTTLED)
+                        n_throttled += row->count;
+        }
+        return add_counted(
+                &report->gaps, "RATIOS_THROTTLED",
+                "times the counters of a group went on while their leader was throttled (Linux before "
+                "6.16); IPC and other ratios are too high there; a lower -F avoids it",
+                n_throttled);
+}
+
 int report_gaps_find(struct report *report, const struct trace_totals *totals)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
@@ -348,6 +385,8 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
                 r = add_notices(&report->gaps, d);
         if (r == 0)
                 r = add_losses(&report->gaps, d);
+        if (r == 0)
+                r = add_throttled(report, d);
         if (r == 0)
                 r = add_samples(report, d);
         if (r == 0)

@@ -324,6 +324,39 @@ START_TEST(test_marks_are_no_functions)
 }
 END_TEST
 
+static uint64_t count_gap(const struct report *report, const char *code)
+{
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
+                if (strcmp(report->gaps.rows[i].code, code) == 0)
+                        return report->gaps.rows[i].count;
+        return 0;
+}
+
+/* loop test: before Linux 6.16 the others of a group count on while their leader is throttled */
+START_TEST(test_throttled_ratios)
+{
+        static const struct {
+                const char *kernel;
+                uint64_t n_wanted;
+        } cases[] = { { "6.1.0-42-amd64", 5 }, { "6.15.9", 5 }, { "6.16.0", 0 }, { "7.0", 0 }, { NULL, 5 } };
+        struct trace_loss loss = { .reason = TRACE_LOSS_THROTTLED, .count = 5 };
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        build_known(&b);
+        if (cases[_i].kernel)
+                trace_builder_meta(&b, "kernel", cases[_i].kernel);
+        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(count_gap(report, "THROTTLED"), 5);
+        ck_assert_uint_eq(count_gap(report, "RATIOS_THROTTLED"), cases[_i].n_wanted);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("analyze/report_counters");
@@ -332,6 +365,7 @@ int main(void)
         int n_failed;
 
         tcase_add_loop_test(tc, test_counters_of_functions_and_zones, 0, 2);
+        tcase_add_loop_test(tc, test_throttled_ratios, 0, 5);
         tcase_add_test(tc, test_an_event_without_a_group);
         tcase_add_test(tc, test_kinds_by_name);
         tcase_add_test(tc, test_totals);
