@@ -350,6 +350,7 @@ int report_load(const char *path, const struct report_options *options, struct r
         report->totals.wants_waits = options->wants_waits;
         report->totals.wants_cpus = options->wants_cpus;
         report->totals.n_slowest = options->n_slowest;
+        report->totals.group_by = options->group_by;
         r = loaded_trace_open(&report->trace, path, err);
         if (r < 0)
                 goto fail;

@@ -146,6 +146,7 @@ struct report_options {
         uint32_t n_functions_inside; /* how many functions for each; 0 = all */
         bool wants_waits, wants_cpus;
         uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
+        enum zone_group_key group_by;              /* with n_slowest: and in groups, totals.groups */
         const struct trace_filter_request *filter; /* what is looked at; NULL = everything */
         struct report_string filter_words;         /* the same for people; outlives the report */
 };

@@ -151,6 +151,11 @@ unsigned thread_timeline_flags(const struct thread_timeline *t, enum thread_time
         return t->n_open != 0 ? t->open[t->n_open - 1].flags[which] : 0;
 }
 
+uint32_t thread_timeline_location(const struct thread_timeline *t)
+{
+        return t->n_open != 0 ? t->open[t->n_open - 1].location : 0;
+}
+
 int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *paths, uint32_t *ret_path)
 {
         uint32_t n_known = t->n_open;

@@ -116,6 +116,9 @@ int thread_timeline_match(struct thread_timeline *t, enum thread_timeline_patter
 /* What it says of the innermost zone that is open: enum zone_matcher_flag, together; 0 if none is. */
 unsigned thread_timeline_flags(const struct thread_timeline *t, enum thread_timeline_pattern which);
 
+/* The location of the innermost zone that is open; 0 if none is. */
+uint32_t thread_timeline_location(const struct thread_timeline *t);
+
 /* Marks the innermost zone as one that somebody wants to hear of: see `n_wanted`. */
 void thread_timeline_want_zone(struct thread_timeline *t);
 

@@ -26,6 +26,7 @@ void trace_totals_deinit(struct trace_totals *t)
         wait_stats_deinit(&t->waits);
         cpu_lanes_deinit(&t->cpus);
         zone_instances_deinit(&t->instances);
+        zone_groups_deinit(&t->groups);
         id_set_deinit(&t->frame_names);
         id_set_deinit(&t->plot_names);
         id_set_deinit(&t->pool_names);
@@ -58,6 +59,19 @@ static int on_begin_zone(void *context, struct walked_thread *thread, const stru
         return add_to_lanes(context, thread, event, err);
 }
 
+/* The zones that the view of one zone is about, one by one. */
+static int add_instance(struct trace_totals *t, struct walked_thread *thread,
+                        const struct zone_instance *zone)
+{
+        const struct zone_words *words = trace_walk_words(thread, zone);
+        int r = zone_instances_add(&t->instances, thread->id, zone, words);
+
+        if (r < 0 || t->group_by == ZONE_GROUP_NONE || !zone->is_named)
+                return r;
+        return zone_groups_add(&t->groups, thread->id, zone, words,
+                               thread_timeline_location(&thread->timeline));
+}
+
 static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                    struct error *err)
 {
@@ -66,7 +80,7 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
 
         if (zone_stats_add(&t->zones, zone) < 0)
                 return no_memory(err, -ENOMEM);
-        if (t->n_slowest != 0 && zone_instances_add(&t->instances, thread->id, zone) < 0)
+        if (t->n_slowest != 0 && add_instance(t, thread, zone) < 0)
                 return no_memory(err, -ENOMEM);
         return zone->closed ? add_to_lanes(t, thread, &end, err) : 0;
 }
@@ -148,6 +162,7 @@ static struct trace_sink sink_of(struct trace_totals *t)
                 .event = on_event,
                 .wants_paths = t->wants_waits,
                 .may_skip = true,
+                .wants_words = t->n_slowest != 0,
         };
 }
 
@@ -177,6 +192,7 @@ int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
                 r = zone_instances_init(&t->instances,
                                         trace_dictionary_count(t->walk.dictionary, TRACE_TABLE_THREADS),
                                         t->n_slowest);
+        zone_groups_init(&t->groups, t->group_by, t->walk.dictionary);
         return r == 0 ? reserve(t, t->walk.dictionary) : r;
 }
 

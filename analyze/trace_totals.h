@@ -17,6 +17,7 @@
 #include "analyze/sample_stats.h"
 #include "analyze/trace_walk.h"
 #include "analyze/wait_stats.h"
+#include "analyze/zone_groups.h"
 #include "analyze/zone_instances.h"
 #include "analyze/zone_stats.h"
 #include "format/trace_spec.h"
@@ -41,9 +42,11 @@ struct trace_totals {
         bool wants_cpus;     /* the same for `cpus` */
         uint32_t
                 n_slowest; /* the same for `instances`, and how many of the slowest; needs a filter for zones */
+        enum zone_group_key group_by; /* the same for `groups`, with n_slowest */
         struct wait_stats waits;
         struct cpu_lanes cpus;
         struct zone_instances instances;
+        struct zone_groups groups;
 };
 
 void trace_totals_init(struct trace_totals *t);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/zone_instances.h"
 
+#include "analyze/zone_words.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +20,8 @@ int zone_instances_init(struct zone_instances *s, uint32_t n_threads, uint32_t n
 void zone_instances_deinit(struct zone_instances *s)
 {
         zone_stat_deinit(&s->stat);
+        for (uint32_t i = 0; i < s->n_slowest; i++)
+                free(s->slowest[i].words);
         free(s->threads);
         free(s->slowest);
         *s = (struct zone_instances){ .threads = NULL };
@@ -61,8 +65,45 @@ static void lift_last(struct zone_instances *s)
         }
 }
 
-static void keep_slow(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone,
-                      uint64_t duration_ns)
+static uint32_t limited(size_t n_bytes, uint32_t most)
+{
+        return n_bytes < most ? (uint32_t)n_bytes : most;
+}
+
+static int keep_words(struct slow_zone *slow, const struct zone_words *words)
+{
+        slow->value = words->value;
+        slow->has_value = words->has_value;
+        slow->name_bytes = limited(words->name.used_bytes, ZONE_INSTANCES_NAME_MAX);
+        slow->text_bytes = limited(words->text.used_bytes, ZONE_INSTANCES_TEXT_MAX);
+        slow->is_name_cut = words->name.used_bytes > slow->name_bytes;
+        slow->is_text_cut = words->text.used_bytes > slow->text_bytes;
+        if (slow->name_bytes + slow->text_bytes == 0)
+                return 0;
+        slow->words = malloc((size_t)slow->name_bytes + slow->text_bytes);
+        if (!slow->words)
+                return -ENOMEM;
+        if (slow->name_bytes != 0)
+                memcpy(slow->words, words->name.data, slow->name_bytes);
+        if (slow->text_bytes != 0)
+                memcpy(slow->words + slow->name_bytes, words->text.data, slow->text_bytes);
+        return 0;
+}
+
+struct report_string slow_zone_name(const struct slow_zone *zone)
+{
+        return (struct report_string){ .bytes = zone->words, .n_bytes = zone->name_bytes };
+}
+
+struct report_string slow_zone_text(const struct slow_zone *zone)
+{
+        const char *text = zone->words ? zone->words + zone->name_bytes : NULL;
+
+        return (struct report_string){ .bytes = text, .n_bytes = zone->text_bytes };
+}
+
+static int keep_slow(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone,
+                     const struct zone_words *words, uint64_t duration_ns)
 {
         struct slow_zone slow = {
                 .begin_ns = zone->begin_ns,
@@ -73,13 +114,21 @@ static void keep_slow(struct zone_instances *s, uint32_t thread, const struct zo
                 .location = zone->location,
         };
 
-        if (s->n_slowest < s->n_slowest_max) {
+        bool has_room = s->n_slowest < s->n_slowest_max;
+
+        if (!has_room && (s->n_slowest_max == 0 || duration_ns <= s->slowest[0].duration_ns))
+                return 0;
+        if (words && keep_words(&slow, words) < 0)
+                return -ENOMEM;
+        if (has_room) {
                 s->slowest[s->n_slowest++] = slow;
                 lift_last(s);
-        } else if (s->n_slowest_max != 0 && duration_ns > s->slowest[0].duration_ns) {
+        } else {
+                free(s->slowest[0].words);
                 s->slowest[0] = slow;
                 sink_root(s);
         }
+        return 0;
 }
 
 static void add_times(struct zone_instances *s, struct zone_instance_sum *sum,
@@ -95,7 +144,8 @@ static void add_times(struct zone_instances *s, struct zone_instance_sum *sum,
         s->stat.on_cpu_ns += zone->on_cpu_ns;
 }
 
-int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone)
+int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone,
+                       const struct zone_words *words)
 {
         struct zone_instance_sum *sum = &s->threads[thread - 1];
         uint64_t duration_ns = zone_instance_duration_ns(zone);
@@ -112,7 +162,8 @@ int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct z
         sum->n_closed++;
         if (duration_ns > sum->max_ns)
                 sum->max_ns = duration_ns;
-        keep_slow(s, thread, zone, duration_ns);
+        if (keep_slow(s, thread, zone, words, duration_ns) < 0)
+                return -ENOMEM;
         return zone_stat_add_closed(&s->stat, zone);
 }
 

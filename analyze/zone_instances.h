@@ -7,11 +7,13 @@
  * Takes the zones of a walk whose sink asks about the pattern, and of these those
  * that it names, not what is inside of them.  A zone inside of another that is
  * named, too, counts and has its place in the histogram, but its time is already in
- * that of the outer one.  Memory: the threads and the slowest.  Not thread-safe.
+ * that of the outer one.  Memory: the threads and the slowest, with what the program
+ * said about them.  Not thread-safe.
  */
 #ifndef ANALYZE_ZONE_INSTANCES_H
 #define ANALYZE_ZONE_INSTANCES_H
 
+#include "analyze/report_string.h"
 #include "analyze/zone_stats.h"
 
 #include <stdbool.h>
@@ -21,6 +23,12 @@
 /* More of the slowest are not kept. */
 #define ZONE_INSTANCES_SLOWEST_MAX 10000
 
+/* Of each of them, so many bytes of its name and of its text are kept. */
+#define ZONE_INSTANCES_NAME_MAX 256
+#define ZONE_INSTANCES_TEXT_MAX 4096
+
+struct zone_words;
+
 struct zone_instance_sum {
         uint64_t n_closed, n_unclosed;
         uint64_t total_ns, self_ns, on_cpu_ns, max_ns;
@@ -29,6 +37,10 @@ struct zone_instance_sum {
 struct slow_zone {
         uint64_t begin_ns, duration_ns, self_ns, on_cpu_ns;
         uint32_t thread, location;
+        char *words;                     /* heap; its name, then its text */
+        uint32_t name_bytes, text_bytes; /* 0 = the program said none */
+        int64_t value;                   /* if has_value */
+        bool has_value, is_name_cut, is_text_cut;
 };
 
 struct zone_instances {
@@ -43,8 +55,17 @@ struct zone_instances {
 int zone_instances_init(struct zone_instances *s, uint32_t n_threads, uint32_t n_slowest);
 void zone_instances_deinit(struct zone_instances *s);
 
-/* Takes in a zone, if it `is_named`, of a thread for which there is room.  Returns 0 or -ENOMEM. */
-int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone);
+/*
+ * zone_instances_add() - take in a zone, if it `is_named`, of a thread for which there is room
+ * @words:  what was said about it, copied; NULL = nothing
+ * Returns 0 or -ENOMEM.
+ */
+int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone,
+                       const struct zone_words *words);
+
+/* Empty if the program said none. */
+struct report_string slow_zone_name(const struct slow_zone *zone);
+struct report_string slow_zone_text(const struct slow_zone *zone);
 
 /* No more: `slowest` is put in order. */
 void zone_instances_sort(struct zone_instances *s);

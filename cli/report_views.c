@@ -4,6 +4,7 @@
 #include "analyze/report.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "cli/argument_words.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
@@ -17,6 +18,7 @@
 #include <string.h>
 
 /* What fits a screen, unless --limit says otherwise. */
+#define GROUP_CHOICES   "text|name|value|thread|parent" /* as in enum zone_group_key */
 #define TEXT_ROWS       25
 #define TEXT_ROWS_ZONE  5 /* of each table about one zone */
 #define TEXT_TREE_ROWS  40
@@ -91,7 +93,11 @@ static int take_own(struct report_views *v, int letter, const char *value)
                 return take_view(v, REPORT_VIEW_ZONES);
         case VIEW_OPTION_HISTOGRAM:
                 v->histogram = true;
-                return take_view(v, REPORT_VIEW_ZONES);
+                return 1;
+        case VIEW_OPTION_GROUP_BY:
+                v->group_by = ZONE_GROUP_TEXT +
+                              (enum zone_group_key)argument_words_find(GROUP_CHOICES, value);
+                return 1;
         case VIEW_OPTION_THREADS:
                 return take_view(v, REPORT_VIEW_THREADS);
         case VIEW_OPTION_MODULES:
@@ -110,10 +116,29 @@ int report_views_take(struct report_views *v, int letter, const char *value)
         return r == 0 ? filter_options_take(&v->filter, letter, value) : r;
 }
 
+/* Groups are of the instances that --zone names, in the view of these. */
+static int complete_groups(const struct report_views *v, bool has_other)
+{
+        if (!v->filter.zone) {
+                complain("error: --group-by groups the instances of a zone, and no zone is named");
+                complain_try("hyprof report --zones, then --zone NAME --group-by text");
+                return -EINVAL;
+        }
+        if (!has_other && v->view == REPORT_VIEW_NONE)
+                return 0;
+        complain("error: --group-by is of the view that --zone NAME is alone; another view is asked for");
+        complain_try("hyprof report --zone NAME --group-by text");
+        return -EINVAL;
+}
+
 int report_views_complete(struct report_views *v, bool has_other)
 {
         enum document_format format = v->output.document.format;
 
+        if (v->group_by != ZONE_GROUP_NONE && complete_groups(v, has_other) < 0)
+                return -EINVAL;
+        if (v->histogram && v->group_by == ZONE_GROUP_NONE && take_view(v, REPORT_VIEW_ZONES) < 0)
+                return -EINVAL;
         if (has_other && v->view != REPORT_VIEW_NONE) {
                 complain("error: one view at a time: what is beside --functions, --zones, --threads "
                          "and --modules is a view as well");
@@ -153,6 +178,8 @@ static struct report_view_options choose(const struct report_views *v, const cha
                 .depth_max = DEPTH_MAX,
                 .function = v->function,
                 .zone = v->filter.zone,
+                .group_limit = output_options_limit(&v->output, TEXT_ROWS),
+                .has_group_histograms = v->histogram && v->group_by != ZONE_GROUP_NONE,
                 .n_histograms = is_text && !v->histogram ? TEXT_HISTOGRAMS : 0,
                 .top_down = v->top_down,
                 .bottom_up = v->bottom_up,
@@ -241,6 +268,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
                 .wants_waits = v->view == REPORT_VIEW_ZONE || v->view == REPORT_VIEW_THREADS ||
                                v->view == REPORT_VIEW_OVERVIEW,
                 .n_slowest = count_slowest(v),
+                .group_by = v->group_by,
                 .filter = &filter,
         };
         struct byte_buffer words = { .data = NULL };

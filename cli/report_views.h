@@ -8,6 +8,7 @@
 #define CLI_REPORT_VIEWS_H
 
 #include "analyze/trace_filter.h"
+#include "analyze/zone_groups.h"
 #include "cli/output_options.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct error;
 #define VIEW_OPTION_HISTOGRAM 1307
 #define VIEW_OPTION_THREADS   1308
 #define VIEW_OPTION_MODULES   1309
+#define VIEW_OPTION_GROUP_BY  1310
 
 #define REPORT_VIEW_ROWS                                                                                   \
         { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by the time in themselves" },               \
@@ -36,7 +38,10 @@ struct error;
                 { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT", "of trees: leave out what is less" },     \
                 { VIEW_OPTION_DEPTH, "depth", "N", "of trees: at most N levels; 0 = all" },                \
                 { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },            \
-                { VIEW_OPTION_HISTOGRAM, "histogram", NULL, "of --zones: a histogram for each" },          \
+                { VIEW_OPTION_HISTOGRAM, "histogram", NULL,                                                \
+                  "of --zones, or of the groups of --group-by: a histogram for each" },                    \
+                { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent",                       \
+                  "of --zone NAME alone: its instances in groups" },                                       \
                 { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },             \
         {                                                                                                  \
                 VIEW_OPTION_MODULES, "modules", NULL, "files that samples fell into, and their symbols"    \
@@ -57,9 +62,10 @@ enum report_view {
 struct report_views {
         enum report_view view;
         bool top_down, bottom_up, histogram;
-        const char *function; /* NULL = all */
-        double share_min;     /* negative = not given */
-        uint32_t depth_max;   /* 0 = all; REPORT_VIEWS_DEPTH_UNSET = not given */
+        enum zone_group_key group_by; /* ZONE_GROUP_NONE = not given */
+        const char *function;         /* NULL = all */
+        double share_min;             /* negative = not given */
+        uint32_t depth_max;           /* 0 = all; REPORT_VIEWS_DEPTH_UNSET = not given */
         struct trace_filter_request filter;
         struct output_options output;
 };

@@ -203,6 +203,18 @@ static int print_rows(const struct view_document *d, const struct view_table *t,
         return 0;
 }
 
+static int print_shown(const struct view_document *d, const struct view_table *t, FILE *out)
+{
+        struct view_table packed;
+        int r = view_table_pack(t, &packed);
+
+        if (r < 0)
+                return r;
+        r = print_rows(d, &packed, out);
+        view_table_unpack(&packed);
+        return r;
+}
+
 static int print_table(const struct view_document *d, const struct view_table *t, FILE *out)
 {
         int r = 0;
@@ -215,7 +227,7 @@ static int print_table(const struct view_document *d, const struct view_table *t
         if (r == 0 && t->n_cells == 0 && t->n_left_out == 0)
                 (void)fputs("none\n", out);
         else if (r == 0)
-                r = print_rows(d, t, out);
+                r = print_shown(d, t, out);
         if (t->n_left_out != 0)
                 (void)fprintf(out, "\n%s more row%s\n", text_number_count(t->n_left_out).text,
                               t->n_left_out == 1 ? "" : "s");

@@ -289,6 +289,7 @@ fail:
 
 static int print_table(struct printing *p, const struct view_table *t)
 {
+        struct view_table packed;
         int r;
 
         assert(t->n_cells % t->n_columns == 0);
@@ -300,7 +301,12 @@ static int print_table(struct printing *p, const struct view_table *t)
                 return r;
         if (t->n_cells == 0 && t->n_left_out == 0)
                 return print_words(p, "none", strlen("none"), INDENT);
-        return print_rows(p, t);
+        r = view_table_pack(t, &packed);
+        if (r < 0)
+                return r;
+        r = print_rows(p, &packed);
+        view_table_unpack(&packed);
+        return r;
 }
 
 static int print_all(struct printing *p)

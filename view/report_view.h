@@ -37,6 +37,8 @@ struct report_view_options {
         const char *function;        /* handle or glob: only these; NULL = all */
         const char *zone;            /* what zone_view is about, as it was asked for */
         uint32_t n_histograms;       /* for how many zones; 0 = all */
+        uint32_t group_limit;        /* rows of a zone's groups; 0 = all */
+        bool has_group_histograms;   /* of these groups, instead of one histogram of all */
         bool top_down, bottom_up;
         bool skips_common; /* leave out of a tree from the top what is around all of it */
 };

@@ -4,6 +4,7 @@
 #include "base/array.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -358,4 +359,50 @@ void view_table_put_unknown(struct view_document *d, struct view_table *t)
 {
         if (t)
                 put_cell(d, t, (struct view_cell){ .is_known = false });
+}
+
+/* ------------------------------------------------------------------ without what is empty */
+
+static bool is_column_shown(const struct view_table *t, uint32_t column)
+{
+        if (t->optional_from == 0 || column < t->optional_from)
+                return true;
+        for (size_t i = column; i < t->n_cells; i += t->n_columns)
+                if (t->cells[i].is_known)
+                        return true;
+        return false;
+}
+
+int view_table_pack(const struct view_table *t, struct view_table *ret)
+{
+        const size_t cells_bytes = t->n_cells * sizeof(*t->cells);
+        struct view_cell *cells = calloc(1, cells_bytes + t->n_columns * sizeof(*t->columns) + 1);
+        struct view_column *columns;
+        uint32_t n_columns = 0;
+        size_t n_cells = 0;
+
+        if (!cells)
+                return -ENOMEM;
+        columns = (struct view_column *)(cells + t->n_cells);
+        for (uint32_t c = 0; c < t->n_columns; c++)
+                if (is_column_shown(t, c))
+                        columns[n_columns++] = t->columns[c];
+        for (size_t i = 0, shown = 0; i < t->n_cells; i++) {
+                bool is_shown = columns[shown % n_columns].key == t->columns[i % t->n_columns].key;
+
+                if (is_shown)
+                        cells[n_cells++] = t->cells[i];
+                shown += is_shown;
+        }
+        *ret = *t;
+        ret->columns = columns;
+        ret->n_columns = n_columns;
+        ret->cells = cells;
+        ret->n_cells = n_cells;
+        return 0;
+}
+
+void view_table_unpack(struct view_table *packed)
+{
+        free(packed->cells);
 }

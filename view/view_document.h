@@ -74,6 +74,7 @@ struct view_table {
         size_t n_cells, cells_capacity;
         uint32_t *depths; /* heap; by row, if is_tree */
         size_t depths_capacity;
+        uint32_t optional_from;   /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
         uint64_t n_left_out;      /* rows that there are beside these */
         struct byte_buffer about; /* a line or more below the title; "" = none: what percentages are of */
 };
@@ -145,6 +146,14 @@ void view_table_put_real_bytes(struct view_document *d, struct view_table *t, do
 void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
                           uint32_t line);
 void view_table_put_unknown(struct view_document *d, struct view_table *t);
+
+/*
+ * view_table_pack() - the table without optional columns of which no cell is known
+ * @ret:  its `cells` are on the heap, and its `columns` with them; the rest is borrowed from @t
+ * Returns 0; -ENOMEM, then there is nothing to free.
+ */
+int view_table_pack(const struct view_table *t, struct view_table *ret);
+void view_table_unpack(struct view_table *packed);
 
 /* Whether a cell of the type is a `string`. */
 bool view_type_is_text(enum view_type type);

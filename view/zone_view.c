@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report.h"
 #include "analyze/zone_cost.h"
+#include "view/group_rows.h"
 #include "view/histogram_rows.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"
@@ -8,6 +9,7 @@
 #include "view/tree_rows.h"
 #include "view/view_document.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define WAKERS_SHOWN 3 /* for each place, if there is a limit */
@@ -132,7 +134,7 @@ static const struct view_column waker_columns[] = {
         { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "place", .title = "of waits in", .type = VIEW_STRING },
         { .key = "thread", .title = "by thread", .type = VIEW_STRING, .n_columns_max = 16 },
-        { .key = "function", .title = "in", .type = VIEW_STRING, .n_columns_max = 30 },
+        { .key = "function", .title = "which was in", .type = VIEW_STRING, .n_columns_max = 30 },
         { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
 };
@@ -354,8 +356,14 @@ static const struct view_column slow_columns[] = {
         { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "self_ns", .title = "self", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "name", .title = "zone", .type = VIEW_STRING },
+        { .key = "name", .title = "zone", .type = VIEW_STRING, .may_go = true },
+        { .key = "text", .title = "text", .type = VIEW_STRING },
+        { .key = "value", .title = "value", .type = VIEW_STRING, .n_columns_max = 20 },
+        { .key = "instance_name", .title = "called", .type = VIEW_STRING, .n_columns_max = 40 },
 };
+
+#define N_SLOW_COLUMNS  ((uint32_t)(sizeof(slow_columns) / sizeof(slow_columns[0])))
+#define N_WORDS_COLUMNS 3 /* the last ones: most programs say nothing about an instance */
 
 static uint64_t since_start(const struct report *report, uint64_t time_ns)
 {
@@ -368,6 +376,17 @@ static struct report_string name_of_location(const struct report *report, uint32
                                                                 TRACE_TABLE_LOCATIONS, location);
 
         return report_string_of(report->trace.dictionary, row->name != 0 ? row->name : row->function);
+}
+
+/* What the program said about this zone alone: which request it was. */
+static void put_words(struct view_document *d, struct view_table *t, const struct slow_zone *zone)
+{
+        group_rows_put_text(d, t, slow_zone_text(zone), zone->is_text_cut);
+        if (zone->has_value)
+                view_table_put_format(d, t, "%" PRIi64, zone->value);
+        else
+                view_table_put_unknown(d, t);
+        group_rows_put_text(d, t, slow_zone_name(zone), zone->is_name_cut);
 }
 
 static void put_slow(struct view_document *d, struct view_table *t, const struct report *report,
@@ -388,18 +407,21 @@ static void put_slow(struct view_document *d, struct view_table *t, const struct
         view_table_put_number(d, t, zone->self_ns);
         view_table_put_handle(d, t, 'z', zone->location);
         view_table_put_string(d, t, name_of_location(report, zone->location));
+        put_words(d, t, zone);
 }
 
 static void add_slowest(struct view_document *d, const struct report *report)
 {
         const struct zone_instances *all = &report->totals.instances;
         struct view_table *t = view_document_add_table(d, "slowest", "The slowest", slow_columns,
-                                                       sizeof(slow_columns) / sizeof(slow_columns[0]));
+                                                       N_SLOW_COLUMNS);
 
         for (uint32_t i = 0; i < all->n_slowest; i++)
                 put_slow(d, t, report, &all->slowest[i]);
-        if (t)
-                t->n_left_out = all->stat.durations_ns.n_values - all->n_slowest;
+        if (!t)
+                return;
+        t->optional_from = N_SLOW_COLUMNS - N_WORDS_COLUMNS;
+        t->n_left_out = all->stat.durations_ns.n_values - all->n_slowest;
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -415,6 +437,8 @@ static void add_hints(struct view_document *d, const struct report *report,
                 return;
         }
         report_heading_hint(d, options->path, "why --zone z%u", slow->location);
+        if (slow->text_bytes != 0 && report->totals.group_by == ZONE_GROUP_NONE)
+                report_heading_hint(d, options->path, "report --zone z%u --group-by text", slow->location);
         report_heading_hint(d, options->path, "report --zones --thread t%u --from %lluns --to %lluns",
                             slow->thread, (unsigned long long)since_start(report, slow->begin_ns),
                             (unsigned long long)since_start(report, slow->begin_ns) + slow->duration_ns + 1);
@@ -432,8 +456,12 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         add_times(d, report);
         add_cost(d, report);
         add_ratios(d, report);
-        t = histogram_rows_begin(d, "How long they took", false);
-        histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns);
+        if (report->totals.group_by != ZONE_GROUP_NONE)
+                group_rows_add(d, report, options->group_limit, options->has_group_histograms);
+        if (!options->has_group_histograms) {
+                t = histogram_rows_begin(d, "How long they took", false);
+                histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns);
+        }
         tree_rows_add(d, report, options, &(struct tree_rows){ .key = "calls", .title = "Calls inside" });
         add_waits(d, report, options->limit);
         add_wakers(d, report, options->limit);

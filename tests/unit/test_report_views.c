@@ -8,6 +8,7 @@
 
 #include <check.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,159 @@ START_TEST(test_one_zone)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ groups */
+
+static void say(struct trace_builder *b, uint64_t time_ns, enum trace_op op, const char *text, int64_t value)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op, .text = text };
+
+        if (op == TRACE_OP_ZONE_VALUE)
+                event.zone_value.value = value;
+        else if (op == TRACE_OP_ZONE_NAME)
+                event.zone_name.name_bytes = strlen(text);
+        else
+                event.zone_text.text_bytes = strlen(text);
+        event_encoder_add(&b->encoder, &event);
+}
+
+/* 30 requests: every third is a GET of 3 us, the next a PUT of 2 us inside of "retry", the last says nothing and takes 1 us. */
+static void build_requests(struct trace_builder *b)
+{
+        uint32_t request = trace_builder_location(b, "request"), retry = trace_builder_location(b, "retry");
+        uint32_t threads[2] = { trace_builder_thread(b, 1, 1), trace_builder_thread(b, 1, 2) };
+
+        for (uint64_t i = 0; i < 30; i++) {
+                uint64_t time_ns = 1000 + i * 100000;
+
+                trace_builder_begin_run(b, threads[i % 3 == 2]);
+                if (i % 3 == 1)
+                        trace_builder_begin_zone(b, time_ns, retry);
+                trace_builder_begin_zone(b, time_ns, request);
+                if (i % 3 != 2) {
+                        say(b, time_ns, TRACE_OP_ZONE_TEXT, i % 3 == 0 ? "GET" : "PUT\x1b", 0);
+                        say(b, time_ns, TRACE_OP_ZONE_VALUE, NULL, (int64_t)(i % 3) * 100 - 42);
+                }
+                if (i % 3 == 1)
+                        say(b, time_ns, TRACE_OP_ZONE_NAME, "upload", 0);
+                trace_builder_event(b, time_ns + (3 - i % 3) * 1000, TRACE_OP_ZONE_END);
+                if (i % 3 == 1)
+                        trace_builder_event(b, time_ns + 50000, TRACE_OP_ZONE_END);
+                trace_builder_end_run(b);
+        }
+}
+
+struct wanted_group {
+        const char *group; /* NULL = null */
+        long long count, total_ns;
+};
+
+/* In the other formats: within the line, and without a character that a terminal obeys. */
+static void check_formats_of_groups(const struct trace_builder *b, const char *by)
+{
+        struct output output = RUN(b->path, "--zone", "request", "--group-by", by, "--histogram");
+
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        check_text(output.out);
+        ck_assert_ptr_nonnull(strstr(output.out, "By "));
+        free(output.out);
+        output = RUN(b->path, "--zone", "request", "--group-by", by, "--csv", "--section", "groups");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "group,count,total_ns,share"));
+        free(output.out);
+        output = RUN(b->path, "--zone", "request", "--group-by", by, "--format", "md");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(strstr(output.out, "### By "));
+        free(output.out);
+}
+
+/* loop test */
+START_TEST(test_groups)
+{
+        static const struct {
+                const char *by;
+                struct wanted_group groups[3];
+        } wanted[] = {
+                { "text", { { "GET", 10, 30000 }, { "PUT\x1b", 10, 20000 }, { NULL, 10, 10000 } } },
+                { "name", { { "request", 20, 40000 }, { "upload", 10, 20000 } } },
+                { "value", { { "-42", 10, 30000 }, { "58", 10, 20000 }, { NULL, 10, 10000 } } },
+                { "thread", { { NULL, 20, 50000 }, { NULL, 10, 10000 } } },
+                { "parent", { { NULL, 20, 40000 }, { "retry", 10, 20000 } } },
+        };
+        struct trace_builder b;
+        json_t *root, *row;
+        size_t n;
+
+        trace_builder_init(&b);
+        build_requests(&b);
+        trace_builder_finish(&b);
+        root = LOAD(b.path, "--zone", "request", "--group-by", wanted[_i].by);
+        n = json_array_size(json_object_get(json_object_get(root, "groups"), "rows"));
+        ck_assert_uint_eq(n, wanted[_i].groups[2].count != 0 ? 3 : 2);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "group_by")), wanted[_i].by);
+        ck_assert_int_eq(number(root, "n_groups"), (long long)n);
+        ck_assert(json_is_null(json_object_get(root, "n_ungrouped")));
+        for (size_t i = 0; i < n; i++) {
+                const struct wanted_group *group = &wanted[_i].groups[i];
+
+                row = row_of(root, "groups", i);
+                if (strcmp(wanted[_i].by, "thread") != 0) {
+                        ck_assert_int_eq(json_is_null(json_object_get(row, "group")), !group->group);
+                        if (group->group)
+                                ck_assert_str_eq(json_string_value(json_object_get(row, "group")),
+                                                 group->group);
+                }
+                ck_assert_int_eq(number(row, "count"), group->count);
+                ck_assert_int_eq(number(row, "total_ns"), group->total_ns);
+                ck_assert_int_eq(number(row, "mean_ns"), group->total_ns / group->count);
+                ck_assert(fabs(json_real_value(json_object_get(row, "share")) -
+                               (double)group->total_ns / 60000) < 1e-9);
+        }
+        if (strcmp(wanted[_i].by, "thread") == 0)
+                ck_assert_str_eq(json_string_value(json_object_get(row_of(root, "groups", 0), "handle")),
+                                 "t1");
+        json_decref(root);
+        check_formats_of_groups(&b, wanted[_i].by);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_words_of_the_slowest)
+{
+        struct trace_builder b;
+        struct output output;
+        json_t *root, *row;
+
+        trace_builder_init(&b);
+        build_requests(&b);
+        trace_builder_finish(&b);
+        root = LOAD(b.path, "--zone", "request", "--limit", "30");
+        row = row_of(root, "slowest", 0);
+        ck_assert_str_eq(json_string_value(json_object_get(row, "text")), "GET");
+        ck_assert_str_eq(json_string_value(json_object_get(row, "value")), "-42");
+        ck_assert(json_is_null(json_object_get(row, "instance_name")));
+        row = row_of(root, "slowest", 10);
+        ck_assert_str_eq(json_string_value(json_object_get(row, "text")), "PUT\x1b");
+        ck_assert_str_eq(json_string_value(json_object_get(row, "instance_name")), "upload");
+        row = row_of(root, "slowest", 29);
+        ck_assert(json_is_null(json_object_get(row, "text")));
+        ck_assert(json_is_null(json_object_get(row, "value")));
+        json_decref(root);
+        output = RUN(b.path, "--zone", "request");
+        ck_assert_ptr_nonnull(strstr(output.out, "GET"));
+        free(output.out);
+        trace_builder_deinit(&b);
+        /* Columns that would say nothing are not there in text, and are in CSV. */
+        start(&b, 4);
+        output = RUN(b.path, "--zone", "inside");
+        ck_assert_ptr_null(strstr(output.out, "called"));
+        free(output.out);
+        output = RUN(b.path, "--zone", "inside", "--csv", "--section", "slowest");
+        ck_assert_ptr_nonnull(strstr(output.out, ",name,text,value,instance_name"));
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_filters)
 {
         struct trace_builder b;
@@ -524,9 +678,11 @@ END_TEST
 START_TEST(test_usage)
 {
         static const char *const wrong[][3] = {
-                { "--zones", "--functions" }, { "--zones", "--off-cpu" },    { "--csv", "--section=no" },
-                { "--min-share", "lots" },    { "--depth", "-1" },           { "--from", "soon" },
+                { "--zones", "--functions" }, { "--zones", "--off-cpu" },
+                { "--csv", "--section=no" },  { "--min-share", "lots" },
+                { "--depth", "-1" },          { "--from", "soon" },
                 { "--format", "pdf" },        { "--zones", "--section=no" },
+                { "--group-by", "text" },     { "--zone=inside", "--group-by=colour" },
         };
         const char *words[4] = { wrong[_i][0], wrong[_i][1], NULL };
         struct trace_builder b;
@@ -552,13 +708,18 @@ int main(void)
 
         tcase_add_loop_test(tc, test_every_view_of_every_trace, 0, N_VIEWS * N_TRACES);
         tcase_add_loop_test(tc, test_overview_as_tables, 0, N_TRACES);
+        tcase_add_loop_test(tc, test_ascii, 0, N_TRACES);
+        tcase_add_loop_test(tc, test_color, 0, 4);
+        tcase_add_loop_test(tc, test_full_names, 0, 4);
         tcase_add_test(tc, test_one_zone);
         tcase_add_test(tc, test_filters);
         tcase_add_test(tc, test_head_of_a_range);
         tcase_add_test(tc, test_names_as_they_are_printed);
         tcase_add_test(tc, test_samples_of_fibers);
         tcase_add_test(tc, test_waits_of_fibers);
-        tcase_add_loop_test(tc, test_usage, 0, 8);
+        tcase_add_loop_test(tc, test_groups, 0, 5);
+        tcase_add_test(tc, test_words_of_the_slowest);
+        tcase_add_loop_test(tc, test_usage, 0, 10);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_ENV);
