@@ -47,7 +47,7 @@ struct findings {
         uint32_t n_attachments;                  /* rows */
         uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
-        const char *result;                      /* "whole", "cut off", "damaged", "unreadable", "mended" */
+        const char *result;                      /* "intact", "cut off", "damaged", "unreadable", "repaired" */
         char words[ERROR_TEXT_BYTES];            /* what is wrong; "" = nothing is */
 };
 
@@ -68,7 +68,7 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "exit status: 0 = whole, or mended now; 1 = cut off, damaged, no trace or unreadable; 2 = usage\n",
+                "exit status: 0 = intact, or repaired now; 1 = cut off, damaged, no trace or unreadable; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
@@ -279,7 +279,7 @@ static int repair(const char *path, struct findings *ret_findings, char **ret_ke
 
 /*
  * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that was interrupted, and
- * mended since, or in a dump of one that goes on, it is what there is.  Returns 0 or -EBADMSG.
+ * repaired since, or in a dump of one that goes on, it is what there is.  Returns 0 or -EBADMSG.
  */
 static int judge_attachments(struct findings *f)
 {
@@ -298,7 +298,7 @@ static int judge(struct findings *f, int code, const char *words)
         f->result = "unreadable";
         if (r == 0 && f->ending == TRACE_ENDING_WHOLE) {
                 r = judge_attachments(f);
-                f->result = r == 0 ? "whole" : "damaged";
+                f->result = r == 0 ? "intact" : "damaged";
                 return r;
         }
         if (r == 0)
@@ -311,15 +311,15 @@ static int judge(struct findings *f, int code, const char *words)
 
 static void print_text(const struct findings *f)
 {
-        if (strcmp(f->result, "mended") == 0) {
-                (void)printf("mended: %s chunks, %s events are kept\n", text_number_count(f->n_chunks).text,
-                             text_number_count(f->n_events).text);
+        if (strcmp(f->result, "repaired") == 0) {
+                (void)printf("repaired: %s and %s are kept\n", text_number_counted(f->n_chunks, "chunks").text,
+                             text_number_counted(f->n_events, "events").text);
                 return;
         }
-        if (strcmp(f->result, "whole") != 0)
+        if (strcmp(f->result, "intact") != 0)
                 return;
-        (void)printf("whole: %s chunks, %s events, %s", text_number_count(f->n_chunks).text,
-                     text_number_count(f->n_events).text, text_number_bytes(f->whole_bytes).text);
+        (void)printf("intact: %s, %s, %s", text_number_counted(f->n_chunks, "chunks").text,
+                     text_number_counted(f->n_events, "events").text, text_number_bytes(f->whole_bytes).text);
         if (f->n_attachments != 0)
                 (void)printf(", %s attachment%s", text_number_count(f->n_attachments).text,
                              f->n_attachments == 1 ? "" : "s");
@@ -331,7 +331,7 @@ static const struct view_column columns[] = {
         { .key = "result", .title = "result", .type = VIEW_STRING },
         { .key = "n_chunks", .title = "chunks", .type = VIEW_COUNT },
         { .key = "n_events", .title = "events", .type = VIEW_COUNT },
-        { .key = "whole_bytes", .title = "whole up to", .type = VIEW_BYTES },
+        { .key = "whole_bytes", .title = "intact up to", .type = VIEW_BYTES },
         { .key = "n_attachments", .title = "attachments", .type = VIEW_COUNT },
         { .key = "words", .title = "what is wrong", .type = VIEW_STRING },
 };
@@ -344,7 +344,7 @@ static int print_document(const struct findings *f, const char *path, const stru
         int status;
 
         view_document_init(&d, SCHEMA);
-        view_document_set_title(&d, "Whether the trace is whole");
+        view_document_set_title(&d, "Whether the trace is intact");
         t = view_document_add_table(&d, "traces", "Traces", columns, sizeof(columns) / sizeof(columns[0]));
         view_table_put_words(&d, t, path);
         view_table_put_words(&d, t, f->result);
@@ -362,7 +362,7 @@ static int print_document(const struct findings *f, const char *path, const stru
 }
 
 /* Returns 0 or -errno, after a complaint. */
-static int mend(struct findings *f, const char *path)
+static int repair_file(struct findings *f, const char *path)
 {
         struct error err = ERROR_NONE;
         char *kept = NULL;
@@ -372,7 +372,7 @@ static int mend(struct findings *f, const char *path)
                 complain("error: %s", err.text);
                 return r;
         }
-        f->result = "mended";
+        f->result = "repaired";
         complain("the old file is kept as %s", kept);
         free(kept);
         return 0;
@@ -393,7 +393,7 @@ static int check(const char *path, const struct arguments *args)
         int r = trace_reader_open(path, &reader, &err);
 
         if (r < 0) {
-                complain("error: %s", err.text);
+                complain_of_trace(r, path, &err);
                 return EXIT_STATUS_FAILED;
         }
         r = read_all(reader, NULL, &f, &err);
@@ -403,7 +403,7 @@ static int check(const char *path, const struct arguments *args)
                 complain("%s: %s%s%s", r < 0 ? "error" : "warning", names_file(f.words, path) ? "" : path,
                          names_file(f.words, path) ? "" : ": ", f.words);
         if (r == -ENODATA && args->mend)
-                r = mend(&f, path);
+                r = repair_file(&f, path);
         else if (r == -ENODATA)
                 complain_try(
                         "hyprof check --repair %s, which keeps the %s before it, and the old file as %s.unrepaired",

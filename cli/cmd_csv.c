@@ -11,11 +11,13 @@
 #include "cli/filter_options.h"
 #include "cli/standard_output.h"
 #include "export/tracy_csv.h"
+#include "view/shell_word.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LETTER_SAFE = OPTION_LONG_ONLY };
 
@@ -141,6 +143,15 @@ static int write_table(struct arguments *args, const char *path, struct error *e
         return r;
 }
 
+/* --filter names no zone; or the trace is not there. */
+static int explain_name(const char *path, const struct error *err)
+{
+        complain_of_trace(-ENOENT, path, err);
+        if (strcmp(path, "-") == 0 || access(path, F_OK) == 0)
+                complain_try("hyprof report --zones %s", shell_word_of(path).text);
+        return EXIT_STATUS_FAILED;
+}
+
 static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -155,6 +166,8 @@ static int run(void *context, struct common_options *common)
         r = write_table(args, common->trace, &err);
         if (r == -EPIPE) /* who reads has seen enough */
                 return EXIT_STATUS_OK;
+        if (r < 0 && args->csv.name && !args->filter.zone && r == -ENOENT)
+                return explain_name(common->trace, &err);
         if (r < 0)
                 return filter_options_explain(&args->filter, r, common->trace, &err);
         return standard_output_finish(EXIT_STATUS_OK, "the table");

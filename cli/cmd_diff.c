@@ -500,7 +500,8 @@ static int run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
 
-        output_options_adopt(&args->output, common);
+        if (output_options_adopt(&args->output, common) < 0)
+                return STATUS_TROUBLE;
         output_options_complete(&args->output);
         return take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : compare(args);
 }

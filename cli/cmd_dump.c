@@ -11,6 +11,7 @@
 #include "cli/standard_output.h"
 #include "format/trace_dump.h"
 #include "format/trace_reader.h"
+#include "view/shell_word.h"
 #include "view/text_number.h"
 
 #include <errno.h>
@@ -68,8 +69,13 @@ static int finish(const struct trace_reader *reader, const char *path, int statu
 {
         const char *words;
 
-        if (trace_reader_ending(reader, &words, NULL) != TRACE_ENDING_WHOLE) {
-                complain("warning: %s: %s", path, words);
+        enum trace_ending ending = trace_reader_ending(reader, &words, NULL);
+
+        if (ending != TRACE_ENDING_WHOLE) {
+                (void)fflush(stdout); /* the complaint comes after all of it, and not in the middle of a line */
+                complain("error: %s: %s; the output is of the part before", path, words);
+                if (ending == TRACE_ENDING_CUT_OFF)
+                        complain_try("hyprof check --repair %s", shell_word_of(path).text);
                 return EXIT_STATUS_FAILED;
         }
         return standard_output_finish(status, what);
@@ -125,7 +131,7 @@ static int run(void *context, struct common_options *common)
         const struct arguments *args = context;
         struct error err = ERROR_NONE;
         struct trace_reader *reader;
-        int status;
+        int status, r;
 
         if (args->folder && !filter_options_is_empty(&args->filter)) {
                 complain("error: --extract writes all that there is: it takes no filters");
@@ -134,8 +140,9 @@ static int run(void *context, struct common_options *common)
         }
         if (!filter_options_is_empty(&args->filter))
                 return dump_filtered(&args->filter, common->trace);
-        if (trace_reader_open(common->trace, &reader, &err) < 0) {
-                complain("error: %s", err.text);
+        r = trace_reader_open(common->trace, &reader, &err);
+        if (r < 0) {
+                complain_of_trace(r, common->trace, &err);
                 return EXIT_STATUS_FAILED;
         }
         status = args->folder ? extract(reader, common->trace, args->folder) : dump(reader, common->trace);

@@ -208,7 +208,7 @@ static int run(void *context, struct common_options *common)
         struct trace_code code;
         const char *path;
         uint32_t module;
-        int status;
+        int status, r;
 
         if (common->n_operands == 0 || !args->output) {
                 complain("error: MODULE and -o FILE are needed");
@@ -219,8 +219,9 @@ static int run(void *context, struct common_options *common)
                 return EXIT_STATUS_USAGE;
         path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
         args->quiet = common->quiet;
-        if (trace_code_read(&code, path, &(struct trace_code_options){ .copy = NULL }, &err) < 0) {
-                complain("error: %s", err.text);
+        r = trace_code_read(&code, path, &(struct trace_code_options){ .copy = NULL }, &err);
+        if (r < 0) {
+                complain_of_trace(r, path, &err);
                 return EXIT_STATUS_FAILED;
         }
         module = choose(&code, common->operands[0]);

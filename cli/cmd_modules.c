@@ -320,7 +320,7 @@ static int run(void *context, struct common_options *common)
                                 &err);
 
         if (r < 0) {
-                complain("error: %s", err.text);
+                complain_of_trace(r, common->trace, &err);
                 return EXIT_STATUS_FAILED;
         }
         if (trace_reader_ending(code.reader, &words, NULL) != TRACE_ENDING_WHOLE)

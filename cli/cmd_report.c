@@ -247,7 +247,8 @@ static int run(void *context, struct common_options *common)
         int r;
 
         args->path = common->trace;
-        output_options_adopt(&args->views.output, common);
+        if (output_options_adopt(&args->views.output, common) < 0)
+                return EXIT_STATUS_USAGE;
         if (report_views_complete(&args->views, has_other_view(args)) < 0)
                 return EXIT_STATUS_USAGE;
         if (args->events.view != EVENT_VIEW_NONE)

@@ -355,7 +355,7 @@ static int run(void *context, struct common_options *common)
         if (r == 0)
                 r = run_work(&w, &err);
         if (r < 0)
-                complain("error: %s", err.text);
+                complain_of_trace(r, path, &err);
         if (r == -ENODATA)
                 complain_try("hyprof check --repair %s, or -o FILE for another trace",
                              shell_word_of(path).text);

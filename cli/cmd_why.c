@@ -236,7 +236,8 @@ static int run(void *context, struct common_options *common)
         int r;
 
         args->path = common->trace;
-        output_options_adopt(&args->output, common);
+        if (output_options_adopt(&args->output, common) < 0)
+                return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
         if (!args->request.zone) {
                 complain("error: which zone? --zone is missing");

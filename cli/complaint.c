@@ -5,10 +5,12 @@
 #include "base/error.h"
 #include "view/text_table.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Without memory to escape it: a failure is said all the same. */
 static void replace_unprintable(char *text)
@@ -42,6 +44,17 @@ void complain(const char *format, ...)
         va_start(args, format);
         put_line("hyprof: ", format, args);
         va_end(args);
+}
+
+void complain_of_trace(int code, const char *path, const struct error *err)
+{
+        complain("error: %s", err->text);
+        if (code == -ENOENT && strcmp(path, "-") != 0 && access(path, F_OK) < 0)
+                complain_try("hyprof record COMMAND");
+        else if (code == -EBADMSG || code == -EISDIR)
+                complain_try("a file that hyprof record wrote");
+        else if (code == -ENOTSUP)
+                complain_try("a newer hyprof");
 }
 
 void complain_next(const char *format, ...)

@@ -154,14 +154,8 @@ int filter_options_explain(const struct trace_filter_request *request, int code,
 {
         const char *list = find_list(request);
 
-        complain("error: %s", err->text);
-        if (code == -ENOENT && strcmp(path, "-") != 0 && access(path, F_OK) < 0)
-                complain_try("hyprof record COMMAND");
-        else if (code == -ENOENT && list)
+        complain_of_trace(code, path, err);
+        if (code == -ENOENT && list && (strcmp(path, "-") == 0 || access(path, F_OK) == 0))
                 complain_try("hyprof report %s %s", list, shell_word_of(path).text);
-        else if (code == -EBADMSG)
-                complain_try("a file that hyprof record wrote");
-        else if (code == -ENOTSUP)
-                complain_try("a newer hyprof");
         return code == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }

@@ -87,12 +87,18 @@ int output_options_take(struct output_options *o, int letter, const char *value)
         }
 }
 
-void output_options_adopt(struct output_options *o, const struct common_options *common)
+int output_options_adopt(struct output_options *o, const struct common_options *common)
 {
         if (common->limit != COMMON_LIMIT_UNSET)
                 o->limit = common->limit;
         if (common->color != TEXT_COLOR_AUTO)
                 o->color = common->color;
+        if (!o->document.section || o->document.format == DOCUMENT_CSV)
+                return 0;
+        complain("error: --section %s: chooses the table of CSV, and CSV is not asked for",
+                 o->document.section);
+        complain_try("--csv --section %s", o->document.section);
+        return -EINVAL;
 }
 
 void output_options_complete(struct output_options *o)

@@ -61,8 +61,8 @@ void output_options_init(struct output_options *o);
 /* Returns 1; 0 if the letter is none of them; -EINVAL after a complaint. */
 int output_options_take(struct output_options *o, int letter, const char *value);
 
-/* What a command_frame took of the same options. */
-void output_options_adopt(struct output_options *o, const struct common_options *common);
+/* After the last option: with what a command_frame took of the same ones.  Returns 0, or -EINVAL after a complaint. */
+int output_options_adopt(struct output_options *o, const struct common_options *common);
 
 /* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */
 void output_options_complete(struct output_options *o);

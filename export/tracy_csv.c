@@ -9,6 +9,7 @@
 #include "analyze/zone_words.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "base/name_guess.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "view/csv_writer.h"
@@ -301,6 +302,27 @@ static int prepare(struct writing *w)
         return 0;
 }
 
+/* A name that no zone has is asked for by mistake, unless there is more to print than zones. */
+static int check_name(const struct writing *w, struct error *err)
+{
+        const char *name = w->options->name;
+        struct name_guess guess;
+
+        if (!name || w->options->messages || w->options->plots)
+                return 0;
+        name_guess_init(&guess, name, strlen(name));
+        for (uint32_t i = 1; i <= w->n_locations; i++) {
+                struct report_string zone = name_of(w, i);
+
+                if (w->wanted[i - 1])
+                        return 0;
+                name_guess_offer_bytes(&guess, zone.bytes ? zone.bytes : "", zone.n_bytes);
+        }
+        return error_set(err, -ENOENT, "no zone of this trace has '%s' in its name%s%s%s", name,
+                         guess.best[0] != '\0' ? "; did you mean '" : "", guess.best,
+                         guess.best[0] != '\0' ? "'?" : "");
+}
+
 static int walk(struct writing *w, const struct trace_sink *sink, struct error *err)
 {
         int r = trace_walk_init(&w->walk, w->trace, w->options->filter, sink);
@@ -360,6 +382,8 @@ int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *
         w.out.is_safe = options->is_safe;
         if (r == 0 && prepare(&w) < 0)
                 r = error_set(err, -ENOMEM, "writing the table: out of memory");
+        if (r == 0)
+                r = check_name(&w, err);
         if (r == 0)
                 r = write_table(&w, err);
         if (r == 0) {

@@ -41,7 +41,8 @@ struct tracy_csv_options {
  *      plots       name,src_file,src_line,ns_since_start,exec_time_ns,thread,value: values below the zones
  *
  * Times are ns, ns_since_start since the start of the recording; total_perc is of its whole length; value is the
- * text of the zone, or the number of the plot.  Returns 0, -ENOMEM, -errno of @out, what loaded_trace_walk() returns.
+ * text of the zone, or the number of the plot.  Returns 0, -ENOENT with words if no zone of the trace has `name` in its
+ * name (unless messages or plots are asked for), -ENOMEM, -errno of @out, what loaded_trace_walk() returns.
  */
 int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *options, FILE *out,
                     struct error *err);

@@ -150,6 +150,19 @@ static int try_threads(uint32_t pid, struct error *err)
         return r;
 }
 
+struct user_words {
+        char text[32];
+};
+
+static struct user_words name_user(uid_t uid)
+{
+        struct user_words words = { .text = "root" };
+
+        if (uid != 0)
+                (void)snprintf(words.text, sizeof(words.text), "user %u", uid);
+        return words;
+}
+
 static int explain_refusal(const struct running_process *p, int code, struct error *err)
 {
         char path[PATH_BYTES];
@@ -159,8 +172,8 @@ static int explain_refusal(const struct running_process *p, int code, struct err
         if (code == -ESRCH || stat(path, &st) < 0)
                 return error_set(err, -ESRCH, "process %u (%s) has ended", p->pid, p->name);
         if (st.st_uid != geteuid())
-                return error_set(err, -EACCES, "not permitted to record process %u (%s): it is user %u's",
-                                 p->pid, p->name, st.st_uid);
+                return error_set(err, -EACCES, "not permitted to record process %u (%s): it is owned by %s",
+                                 p->pid, p->name, name_user(st.st_uid).text);
         return error_set(err, -EACCES,
                          "not permitted to record process %u (%s): it has rights that you have not, or "
                          "kernel.perf_event_paranoid forbids it",

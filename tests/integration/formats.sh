@@ -49,8 +49,8 @@ head -c 2000 "$trace" >"$TMPDIR/cut.hyp"
 holds "check --json of a trace that is cut off: status 1" ends_with 1 "$HYPROF" check --json "$TMPDIR/cut.hyp"
 holds "says so" same "cut off" "$(jq -r '.traces.rows[0].result' "$TMPDIR/out")"
 holds "with a complaint beside" grep -q '^hyprof: error: ' "$TMPDIR/err"
-holds "check --repair --csv: mended" ends_with 0 "$HYPROF" check --repair --csv "$TMPDIR/cut.hyp"
-holds "says so, too" grep -q ',mended,' "$TMPDIR/out"
+holds "check --repair --csv: repaired" ends_with 0 "$HYPROF" check --repair --csv "$TMPDIR/cut.hyp"
+holds "says so, too" grep -q ',repaired,' "$TMPDIR/out"
 holds "list of nothing: status 1" ends_with 1 "$HYPROF" list --csv no-such-word
 holds "doctor: one status in each format" same "$("$HYPROF" doctor >/dev/null 2>&1; echo $?)" "$("$HYPROF" doctor --json >/dev/null 2>&1; echo $?)"
 for command in list doctor "check $trace" "modules $trace"; do

@@ -50,7 +50,7 @@ never_changed() {
                 status=0
                 fails "$n" "$TMPDIR/same.hyp" || status=$?
                 [ "$(sum "$TMPDIR/same.hyp")" = "$whole" ] || { echo "allocation $n: the file was changed"; return 1; }
-                ! grep -E "damaged|cut off|mended" "$TMPDIR/out" "$TMPDIR/err" || bad=1
+                ! grep -E "damaged|cut off|repaired" "$TMPDIR/out" "$TMPDIR/err" || bad=1
                 [ "$status" -eq 0 ] || grep -q memory "$TMPDIR/err" || { echo "allocation $n: status $status"; cat "$TMPDIR/err"; bad=1; }
         done
         return $bad
@@ -77,7 +77,7 @@ says_no_damage() {
         local kib
         for kib in 10900 11000 11100 11250 11500 11750 12000 12500 13000 14000; do
                 (ulimit -v "$kib" && "$HYPROF" check --repair "$TMPDIR/same.hyp") >"$TMPDIR/out" 2>&1 || true
-                ! grep -E "damaged|cut off|mended" "$TMPDIR/out" || { echo "ulimit -v $kib"; return 1; }
+                ! grep -E "damaged|cut off|repaired" "$TMPDIR/out" || { echo "ulimit -v $kib"; return 1; }
         done
         same "$whole" "$(sum "$TMPDIR/same.hyp")"
 }
