@@ -366,8 +366,8 @@ static int put_part_title(struct annotate_text *t, const struct listing_part *pa
                 sample_sum_add(&sum, &t->a->instructions[part->first_instruction + i].sum);
         (void)fputc('\n', t->out);
         add_string(t, part->name);
-        text_line_add(&t->line, "%s0x%" PRIx64 " - 0x%" PRIx64 ", %s samples", part->name ? ": " : "",
-                      part->svma, part->svma + part->n_bytes, text_number_count(sum.n_samples).text);
+        text_line_add(&t->line, "%s0x%" PRIx64 " - 0x%" PRIx64 ", %s", part->name ? ": " : "",
+                      part->svma, part->svma + part->n_bytes, text_number_counted(sum.n_samples, "samples").text);
         if (part->flags & LISTING_PART_GUESSED && t->a->has_code)
                 text_line_add(&t->line,
                               "; from the first sampled instruction on: no symbol says where it begins");
@@ -511,7 +511,7 @@ static int put_header(struct annotate_text *t)
         if (put_line(t, TEXT_COLOR_BOLD) < 0)
                 return -ENOMEM;
         text_line_add_string(&t->line, report_string_of(d, event->name));
-        text_line_add(&t->line, ": %s samples in it, %s of %s", text_number_count(a->sum.n_samples).text,
+        text_line_add(&t->line, ": %s in it, %s of %s", text_number_counted(a->sum.n_samples, "samples").text,
                       text_number_share(report_share(a->sum.weight, all->weight)).text,
                       t->options->filter_words.n_bytes != 0 ? "those looked at" : "the trace's");
         if (a->elsewhere.n_samples != 0)
@@ -525,8 +525,8 @@ static int put_header(struct annotate_text *t)
         put_label(t, "event");
         if (a->inlined.n_samples != 0) {
                 text_line_add(&t->line,
-                              "%s samples where it was inlined into other functions: --inlined shows those",
-                              text_number_count(a->inlined.n_samples).text);
+                              "%s where it was inlined into other functions: --inlined shows those",
+                              text_number_counted(a->inlined.n_samples, "samples").text);
                 put_label(t, "besides");
         }
         if (t->options->filter_words.n_bytes != 0) {

@@ -210,9 +210,9 @@ static void print_done(const struct destination *d, const struct export_format *
 {
         bool is_stdout = strcmp(d->path, "-") == 0;
 
-        complain("wrote %s (%s): %s samples, %s zones", is_stdout ? "standard output" : d->path,
-                 text_number_bytes(n_bytes).text, text_number_count(totals->n_samples).text,
-                 text_number_count(totals->n_zones).text);
+        complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : d->path,
+                 text_number_bytes(n_bytes).text, text_number_counted(totals->n_samples, "samples").text,
+                 text_number_counted(totals->n_zones, "zones").text);
         print_left_out(totals);
         if (!is_stdout)
                 complain_next("%s %s",

@@ -124,9 +124,11 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
                 complain("warning: %s: %s; writing what stands before", args->path, trace->ending_words);
         if (args->quiet)
                 return 0;
-        complain("wrote %s: %s zones, %s samples, %s waits, %s other events", args->database,
-                 text_number_count(totals.n_zones).text, text_number_count(totals.n_samples).text,
-                 text_number_count(totals.n_waits).text, text_number_count(totals.n_other).text);
+        complain("wrote %s: %s, %s, %s, %s", args->database,
+                 text_number_counted(totals.n_zones, "zones").text,
+                 text_number_counted(totals.n_samples, "samples").text,
+                 text_number_counted(totals.n_waits, "waits").text,
+                 text_number_counted(totals.n_other, "other events").text);
         complain_next("sqlite3 -box %s 'select * from zone_stats order by total_ns desc limit 10'",
                       shell_word_of(args->database).text);
         return 0;

@@ -110,7 +110,7 @@ static void print_summary(const struct record_options *options, const struct rec
         const struct recorder_progress *p = &progress;
         double used = p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0;
         const struct event_request *events = &options->events;
-        char rate[40] = "", samples[sizeof(result->event_names) + 128] = "";
+        char rate[40] = "", samples[sizeof(result->event_names) + sizeof(struct text_counted) + sizeof(rate)] = "";
 
         if (result->has_rate && events->rate_hz)
                 (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
@@ -119,11 +119,11 @@ static void print_summary(const struct record_options *options, const struct rec
         if (options->ring)
                 ring_record_count(options->path, &progress);
         if (!events->no_samples)
-                (void)snprintf(samples, sizeof(samples), "%s samples of %s%s, ",
-                               text_number_count(p->n_samples).text, result->event_names, rate);
-        complain("wrote %s (%s): %s, %s%s zones, %s lost; sampler used %.1f%% of one core", options->path,
+                (void)snprintf(samples, sizeof(samples), "%s of %s%s, ",
+                               text_number_counted(p->n_samples, "samples").text, result->event_names, rate);
+        complain("wrote %s (%s): %s, %s%s, %s lost; sampler used %.1f%% of one core", options->path,
                  text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
-                 text_number_count(p->n_zones).text, text_number_count(p->n_lost).text, used);
+                 text_number_counted(p->n_zones, "zones").text, text_number_count(p->n_lost).text, used);
         if (isatty(STDERR_FILENO))
                 complain_next("hyprof report %s", options->to_stdout ? "FILE"
                                                   : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0
@@ -160,8 +160,8 @@ static void warn_of_losses(const struct record_options *options, const struct re
 
         if (p->n_lost < n_all / 100 || p->n_lost == 0)
                 return;
-        complain("warning: %s events were lost (%.1f%%); hyprof report says which",
-                 text_number_count(p->n_lost).text, 100.0 * (double)p->n_lost / (double)n_all);
+        complain("warning: %s lost (%.1f%%); hyprof report says which",
+                 text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text, 100.0 * (double)p->n_lost / (double)n_all);
         complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
                      "M if they are the program's",
                      spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_lost) >> 20);

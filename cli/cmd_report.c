@@ -17,6 +17,7 @@
 #include "cli/waits_text.h"
 #include "view/off_cpu_view.h"
 #include "view/shell_word.h"
+#include "view/text_page.h"
 #include "view/view_document.h"
 
 #include <errno.h>
@@ -112,7 +113,7 @@ static int explain_failure(int code, const struct arguments *args, const struct 
 }
 
 /* What to ask next: the same as of the overview in other formats. */
-static void print_hints(const struct report *report, const char *path)
+static void print_hints(const struct text_page *page, const struct report *report, const char *path)
 {
         bool is_named = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0;
         struct shell_word word = shell_word_of(is_named ? path : "");
@@ -120,7 +121,7 @@ static void print_hints(const struct report *report, const char *path)
 
         if (report->functions.n_rows == 0 && report->n_zones == 0)
                 return;
-        (void)fputs("\nnext\n", stdout);
+        text_page_print_title(page, "next");
         if (report->functions.n_rows != 0)
                 (void)printf("  hyprof report --top-down%s%s\n", between, is_named ? word.text : "");
         if (report->n_zones != 0)
@@ -130,19 +131,24 @@ static void print_hints(const struct report *report, const char *path)
 
 static int print_text(const struct report *report, const struct arguments *args, uint32_t limit)
 {
+        struct output_options output = args->views.output;
+        struct text_page page = { .out = stdout };
         int r;
 
+        output_options_complete(&output);
+        page.color = output.document.color;
+        page.full_names = output.document.full_names;
         if (!args->off_cpu && !args->cpus) {
-                r = report_text_print(report, limit, stdout);
-                print_hints(report, args->path);
+                r = report_text_print(report, limit, &page);
+                print_hints(&page, report, args->path);
                 return r;
         }
-        r = report_text_print_header(report, stdout);
+        r = report_text_print_header(report, &page);
         if (r == 0 && args->off_cpu)
-                r = waits_text_print(report, limit, stdout);
+                r = waits_text_print(report, limit, &page);
         if (r == 0 && args->cpus)
-                r = cpus_text_print(report, limit, stdout);
-        print_hints(report, args->path);
+                r = cpus_text_print(report, limit, &page);
+        print_hints(&page, report, args->path);
         return r;
 }
 

@@ -6,6 +6,7 @@
 #include "view/report_names.h"
 #include "view/text_line.h"
 #include "view/text_number.h"
+#include "view/text_page.h"
 #include "view/text_table.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static void add_row(struct text_table *table, const struct layout *layout, const
         text_table_add(table, name.bytes, name.n_bytes);
 }
 
-static int print_functions(const struct report *report, uint32_t limit, FILE *out)
+static int print_functions(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         const struct report_counters *c = &report->counters;
         struct layout layout = layout_of(c, "function itself");
@@ -114,12 +115,12 @@ static int print_functions(const struct report *report, uint32_t limit, FILE *ou
                         add_row(&table, &layout, c, &c->functions_self[(size_t)i * c->n_counters],
                                 report_names_function(function->name, function->kind));
         }
-        r = text_table_print(&table, TEXT_LINE_INDENT, out);
+        r = text_page_print_table(page, &table, TEXT_LINE_INDENT);
         text_table_deinit(&table);
         return r;
 }
 
-static int print_zones(const struct report *report, uint32_t limit, FILE *out)
+static int print_zones(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         const struct report_counters *c = &report->counters;
         struct layout layout = layout_of(c, "zone, with zones inside");
@@ -135,14 +136,14 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
                 add_row(&table, &layout, c, &c->zones[(size_t)i * c->n_counters], report->zones[i].name);
         }
         if (any) {
-                (void)fputc('\n', out);
-                r = text_table_print(&table, TEXT_LINE_INDENT, out);
+                (void)fputc('\n', page->out);
+                r = text_page_print_table(page, &table, TEXT_LINE_INDENT);
         }
         text_table_deinit(&table);
         return r;
 }
 
-static int print_names(const struct report *report, struct byte_buffer *line, FILE *out)
+static int print_names(const struct report *report, struct byte_buffer *line, const struct text_page *page)
 {
         const struct report_counters *c = &report->counters;
 
@@ -157,8 +158,7 @@ static int print_names(const struct report *report, struct byte_buffer *line, FI
         }
         if (c->n_counters > SHOWN_MAX)
                 text_line_add(line, "; %u more are in the JSON", (unsigned)(c->n_counters - SHOWN_MAX));
-        (void)fputc('\n', out);
-        return text_line_print_indented(0, TEXT_LINE_INDENT, line, out);
+        return text_page_print_title_line(page, line);
 }
 
 static struct text_number total_of(const struct report_total *total)
@@ -181,7 +181,7 @@ static void add_total(struct text_table *table, const struct report_total *total
         text_table_add(table, name.bytes, name.n_bytes);
 }
 
-static int print_totals(const struct report *report, struct byte_buffer *line, FILE *out)
+static int print_totals(const struct report *report, struct byte_buffer *line, const struct text_page *page)
 {
         static const struct text_column columns[] = {
                 { .title = "in all", .right = true, .n_columns_max = 27 },
@@ -195,17 +195,16 @@ static int print_totals(const struct report *report, struct byte_buffer *line, F
 
         if (c->n_totals == 0)
                 return 0;
-        text_line_print_title(
-                report->recording.filter.n_bytes != 0
-                        ? "totals of the whole recording: counted on all CPUs together; scaled from "
-                          "the share of time that it counted"
-                        : "totals: counted on all CPUs together; scaled from the share of time that "
-                          "it counted",
-                out);
+        text_page_print_title(
+                page, report->recording.filter.n_bytes != 0
+                              ? "totals of the whole recording: counted on all CPUs together; scaled from "
+                                "the share of time that it counted"
+                              : "totals: counted on all CPUs together; scaled from the share of time that "
+                                "it counted");
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < c->n_totals; i++)
                 add_total(&table, &c->totals[i]);
-        r = text_table_print(&table, TEXT_LINE_INDENT, out);
+        r = text_page_print_table(page, &table, TEXT_LINE_INDENT);
         text_table_deinit(&table);
         if (r < 0)
                 return r;
@@ -217,23 +216,23 @@ static int print_totals(const struct report *report, struct byte_buffer *line, F
         if (ratios->branch_misses >= 0)
                 text_line_add(line, "%s%.2f branch misses in 1000 instructions",
                               line->used_bytes != 0 ? ", " : "", ratios->branch_misses);
-        return text_line_print_indented(TEXT_LINE_INDENT, TEXT_LINE_INDENT, line, out);
+        return text_line_print_indented(TEXT_LINE_INDENT, TEXT_LINE_INDENT, line, page->out);
 }
 
-int counters_text_print(const struct report *report, uint32_t limit, FILE *out)
+int counters_text_print(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         struct byte_buffer line = { .data = NULL };
         int r = 0;
 
         if (report->counters.n_counters != 0) {
-                r = print_names(report, &line, out);
+                r = print_names(report, &line, page);
                 if (r == 0)
-                        r = print_functions(report, limit, out);
+                        r = print_functions(report, limit, page);
                 if (r == 0)
-                        r = print_zones(report, limit, out);
+                        r = print_zones(report, limit, page);
         }
         if (r == 0)
-                r = print_totals(report, &line, out);
+                r = print_totals(report, &line, page);
         byte_buffer_deinit(&line);
         return r;
 }

@@ -8,11 +8,11 @@
 #define CLI_COUNTERS_TEXT_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct report;
+struct text_page;
 
 /* Nothing if the trace has no counters.  @limit: rows of each list, 0 = all.  Returns 0 or -ENOMEM. */
-int counters_text_print(const struct report *report, uint32_t limit, FILE *out);
+int counters_text_print(const struct report *report, uint32_t limit, const struct text_page *page);
 
 #endif /* CLI_COUNTERS_TEXT_H */

@@ -3,8 +3,10 @@
 
 #include "analyze/report.h"
 #include "view/report_names.h"
+#include "view/text_charset.h"
 #include "view/text_line.h"
 #include "view/text_number.h"
+#include "view/text_page.h"
 #include "view/text_table.h"
 
 #include <inttypes.h>
@@ -38,7 +40,7 @@ static void add_thread(struct text_table *table, const struct report_cpu *cpu,
         text_table_add(table, name.bytes, name.n_bytes);
 }
 
-static int print_lanes(const struct report *report, uint32_t n_cpus, FILE *out)
+static int print_lanes(const struct report *report, uint32_t n_cpus, const struct text_page *page)
 {
         static const struct text_column columns[] = {
                 { .title = "CPU", .right = true, .n_columns_max = 20 },
@@ -50,20 +52,22 @@ static int print_lanes(const struct report *report, uint32_t n_cpus, FILE *out)
         struct text_table table;
         int r;
 
-        text_line_print_title(
-                "CPUs: time with a recorded thread, % of the time looked at; switches to such a thread", out);
+        text_page_print_title(
+                page,
+                "CPUs: time with a recorded thread, % of the time looked at; switches to such a thread");
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_cpus; i++)
                 add_cpu(&table, report, &report->cpus.rows[i]);
-        r = text_table_print(&table, TEXT_LINE_INDENT, out);
+        r = text_page_print_table(page, &table, TEXT_LINE_INDENT);
         text_table_deinit(&table);
         if (n_cpus < report->cpus.n_rows)
-                (void)fprintf(out, "  … %s more CPUs, --limit 0 shows all\n",
-                              text_number_count(report->cpus.n_rows - n_cpus).text);
+                (void)fprintf(page->out, "  %s %s, --limit 0 shows all\n", text_charset_ellipsis(),
+                              text_number_counted(report->cpus.n_rows - n_cpus, "more CPUs").text);
         return r;
 }
 
-static int print_threads(const struct report *report, uint32_t n_cpus, uint32_t limit, FILE *out)
+static int print_threads(const struct report *report, uint32_t n_cpus, uint32_t limit,
+                         const struct text_page *page)
 {
         static const struct text_column columns[] = {
                 { .title = "CPU", .right = true, .n_columns_max = 20 },
@@ -77,7 +81,7 @@ static int print_threads(const struct report *report, uint32_t n_cpus, uint32_t 
         uint64_t n_left_out = 0;
         int r;
 
-        text_line_print_title("threads on each CPU: % of the CPU's busy time", out);
+        text_page_print_title(page, "threads on each CPU: % of the CPU's busy time");
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_cpus; i++) {
                 const struct report_cpu *cpu = &report->cpus.rows[i];
@@ -86,26 +90,25 @@ static int print_threads(const struct report *report, uint32_t n_cpus, uint32_t 
                         add_thread(&table, cpu, &cpu->threads[k]);
                 n_left_out += cpu->n_threads - report_limited(cpu->n_threads, limit);
         }
-        r = text_table_print(&table, TEXT_LINE_INDENT, out);
+        r = text_page_print_table(page, &table, TEXT_LINE_INDENT);
         text_table_deinit(&table);
         if (n_left_out != 0)
-                (void)fprintf(out, "  … %s more row%s, --limit 0 shows all\n",
+                (void)fprintf(page->out, "  %s %s more row%s, --limit 0 shows all\n", text_charset_ellipsis(),
                               text_number_count(n_left_out).text, text_line_plural(n_left_out));
         return r;
 }
 
-int cpus_text_print(const struct report *report, uint32_t limit, FILE *out)
+int cpus_text_print(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         uint32_t n_cpus = report_limited(report->cpus.n_rows, limit);
         int r;
 
         if (!report->on_cpu_known) {
-                text_line_print_title(
-                        "CPUs: nothing is known; context switches are recorded unless hyprof record is "
-                        "given --no-switches, or is not permitted to",
-                        out);
+                text_page_print_title(
+                        page, "CPUs: nothing is known; context switches are recorded unless hyprof record is "
+                              "given --no-switches, or is not permitted to");
                 return 0;
         }
-        r = print_lanes(report, n_cpus, out);
-        return r == 0 ? print_threads(report, n_cpus, limit, out) : r;
+        r = print_lanes(report, n_cpus, page);
+        return r == 0 ? print_threads(report, n_cpus, limit, page) : r;
 }

@@ -8,11 +8,11 @@
 #define CLI_CPUS_TEXT_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct report;
+struct text_page;
 
-/* @limit: CPUs and threads of each, 0 = all.  Returns 0 or -ENOMEM; the caller looks at ferror(@out). */
-int cpus_text_print(const struct report *report, uint32_t limit, FILE *out);
+/* @limit: CPUs and threads of each, 0 = all.  Returns 0 or -ENOMEM; the caller looks at ferror(page->out). */
+int cpus_text_print(const struct report *report, uint32_t limit, const struct text_page *page);
 
 #endif /* CLI_CPUS_TEXT_H */

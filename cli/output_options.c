@@ -77,6 +77,9 @@ int output_options_take(struct output_options *o, int letter, const char *value)
         case OUTPUT_OPTION_SECTION:
                 o->document.section = value;
                 return 1;
+        case OUTPUT_OPTION_FULL_NAMES:
+                o->document.full_names = true;
+                return 1;
         case OUTPUT_OPTION_LIMIT:
                 return take_limit(o, value);
         case OUTPUT_OPTION_COLOR:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/output_options.h - --json, --csv, --format, --section, --limit, --color: how an answer is printed
+ * cli/output_options.h - --json, --csv, --format, --section, --limit, --color, --full-names: how an answer is printed
  *
  * Way of the data:  command line, terminal -> [output_options] -> document_format -> standard output
  */
@@ -18,13 +18,14 @@ struct common_options;
 struct error;
 struct view_document;
 
-#define OUTPUT_OPTION_JSON     'j'
-#define OUTPUT_OPTION_LIMIT    'l'
-#define OUTPUT_OPTION_CSV      1200
-#define OUTPUT_OPTION_FORMAT   1201
-#define OUTPUT_OPTION_SECTION  1202
-#define OUTPUT_OPTION_COLOR    1203
-#define OUTPUT_OPTION_CSV_SAFE 1204
+#define OUTPUT_OPTION_JSON       'j'
+#define OUTPUT_OPTION_LIMIT      'l'
+#define OUTPUT_OPTION_CSV        1200
+#define OUTPUT_OPTION_FORMAT     1201
+#define OUTPUT_OPTION_SECTION    1202
+#define OUTPUT_OPTION_COLOR      1203
+#define OUTPUT_OPTION_CSV_SAFE   1204
+#define OUTPUT_OPTION_FULL_NAMES 1205
 
 /* Of an answer whose text is not made of tables. */
 #define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
@@ -42,6 +43,8 @@ struct view_document;
 
 #define OUTPUT_OPTION_ROWS                                                                       \
         OUTPUT_OPTION_ROWS_OF_FORMAT, OUTPUT_OPTION_ROW_SECTION,                                 \
+                { OUTPUT_OPTION_FULL_NAMES, "full-names", NULL,                                  \
+                  "of text: names are never shortened, and lines as long as need be" },          \
                 { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },  \
         {                                                                                        \
                 OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal" \

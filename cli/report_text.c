@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "cli/counters_text.h"
 #include "view/report_names.h"
+#include "view/text_charset.h"
 #include "view/text_line.h"
 #include "view/text_number.h"
+#include "view/text_page.h"
 #include "view/text_table.h"
 
 #include <errno.h>
@@ -100,7 +102,7 @@ static void add_leader(const struct report *report, uint32_t leader, struct byte
 }
 
 /* Events with samples of their own, each on a line; then those that were read with them, and those only counted. */
-static int print_events(const struct report *report, struct byte_buffer *line, FILE *out)
+static int print_events(const struct report *report, struct byte_buffer *line, const struct text_page *page)
 {
         uint32_t leader = 0;
 
@@ -111,7 +113,7 @@ static int print_events(const struct report *report, struct byte_buffer *line, F
                 if (event->mode == TRACE_SAMPLE_MODE_WITH_LEADER || event->mode == TRACE_SAMPLE_MODE_COUNTED)
                         continue;
                 describe_event(report, event, line);
-                r = text_line_print("samples", line, out);
+                r = text_line_print("samples", line, page->out);
                 if (r < 0)
                         return r;
         }
@@ -127,7 +129,7 @@ static int print_events(const struct report *report, struct byte_buffer *line, F
                 leader = event->leader;
         }
         add_leader(report, leader, line);
-        return text_line_print("counters", line, out);
+        return text_line_print("counters", line, page->out);
 }
 
 /* "95.2% complete (12.1% of them joined to the stack before, ...), 4.8% truncated: 4.0% deeper than ..." */
@@ -195,37 +197,37 @@ static void describe_sampler(const struct report *report, struct byte_buffer *li
                               text_line_plural(recording->n_descriptors));
 }
 
-static int print_header(const struct report *report, struct byte_buffer *line, FILE *out)
+static int print_header(const struct report *report, struct byte_buffer *line, const struct text_page *page)
 {
         char lost_words[LOST_ZONES_WORDS_BYTES];
         int r;
 
-        (void)fputs("recording\n", out);
+        text_page_print_head(page, "recording");
         text_line_add_string(line, report->recording.command);
-        r = text_line_print("command", line, out);
+        r = text_line_print("command", line, page->out);
         if (r < 0)
                 return r;
         text_line_add_string(line, report->recording.filter);
-        r = text_line_print("only", line, out);
+        r = text_line_print("only", line, page->out);
         if (r < 0)
                 return r;
         describe_place(&report->recording, line);
-        r = text_line_print("recorded", line, out);
+        r = text_line_print("recorded", line, page->out);
         if (r < 0)
                 return r;
         describe_length(report, line);
-        r = text_line_print(report->recording.range.is_part ? "range" : "lasted", line, out);
+        r = text_line_print(report->recording.range.is_part ? "range" : "lasted", line, page->out);
         if (r < 0)
                 return r;
-        r = print_events(report, line, out);
+        r = print_events(report, line, page);
         if (r < 0)
                 return r;
         describe_callstacks(&report->callstacks, line);
-        r = text_line_print("stacks", line, out);
+        r = text_line_print("stacks", line, page->out);
         if (r < 0)
                 return r;
         describe_sampler(report, line);
-        r = text_line_print("sampler", line, out);
+        r = text_line_print("sampler", line, page->out);
         if (r < 0)
                 return r;
         lost_zones_words(&report->lost, lost_words);
@@ -238,13 +240,13 @@ static int print_header(const struct report *report, struct byte_buffer *line, F
                 text_line_add(line, "none in what is looked at");
         else
                 text_line_add(line, "none: no instrumented program, or none of its zones was reached");
-        r = text_line_print("zones", line, out);
+        r = text_line_print("zones", line, page->out);
         if (r < 0)
                 return r;
         if (report->also.n_switches != 0)
                 text_line_add(line, "%s of threads, in and out",
                               text_number_count(report->also.n_switches).text);
-        return text_line_print("switches", line, out);
+        return text_line_print("switches", line, page->out);
 }
 
 /* "3 plots", behind a comma unless it is the first on the line; nothing for 0. */
@@ -332,7 +334,7 @@ static void describe_code(const struct report_also *also, struct byte_buffer *li
 }
 
 /* A line a kind; what the trace has none of is left out. */
-static int print_also(const struct report *report, struct byte_buffer *line, FILE *out)
+static int print_also(const struct report *report, struct byte_buffer *line, const struct text_page *page)
 {
         static const struct {
                 const char *label;
@@ -351,9 +353,9 @@ static int print_also(const struct report *report, struct byte_buffer *line, FIL
 
                 kinds[i].describe(&report->also, line);
                 if (line->used_bytes != 0 && !titled)
-                        text_line_print_title("also recorded", out);
+                        text_page_print_title(page, "also recorded");
                 titled = titled || line->used_bytes != 0;
-                r = text_line_print(kinds[i].label, line, out);
+                r = text_line_print(kinds[i].label, line, page->out);
                 if (r < 0)
                         return r;
         }
@@ -384,31 +386,31 @@ static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
         }
 }
 
-static int print_gaps(const struct report *report, struct byte_buffer *line, FILE *out)
+static int print_gaps(const struct report *report, struct byte_buffer *line, const struct text_page *page)
 {
         if (report->gaps.n_rows == 0) {
-                text_line_print_title("missing: nothing that hyprof knows of", out);
+                text_page_print_title(page, "missing: nothing that hyprof knows of");
                 return 0;
         }
-        text_line_print_title(report->recording.range.is_part ? "missing in the whole recording, and why"
-                                                              : "missing, and why",
-                              out);
+        text_page_print_title(page, report->recording.range.is_part
+                                            ? "missing in the whole recording, and why"
+                                            : "missing, and why");
         for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
                 describe_gap(&report->gaps.rows[i], line);
                 if (line->failed)
                         return -ENOMEM;
-                (void)fputs("  - ", out);
-                text_wrap((const char *)line->data, line->used_bytes, 4, out);
+                (void)fputs("  - ", page->out);
+                text_wrap((const char *)line->data, line->used_bytes, 4, page->out);
                 byte_buffer_clear(line);
         }
         return 0;
 }
 
-static void print_left_out(uint32_t n, const char *what, uint32_t n_indent, FILE *out)
+static void print_left_out(uint32_t n, const char *what, uint32_t n_indent, const struct text_page *page)
 {
         if (n != 0)
-                (void)fprintf(out, "%*s… %s more %s%s, --limit 0 shows all\n", (int)n_indent, "",
-                              text_number_count(n).text, what, text_line_plural(n));
+                (void)fprintf(page->out, "%*s%s %s more %s%s, --limit 0 shows all\n", (int)n_indent, "",
+                              text_charset_ellipsis(), text_number_count(n).text, what, text_line_plural(n));
 }
 
 static void add_string(struct text_table *table, struct report_string string)
@@ -417,7 +419,7 @@ static void add_string(struct text_table *table, struct report_string string)
 }
 
 static int print_functions(const struct report_functions *functions, uint64_t whole, uint32_t limit,
-                           uint32_t n_indent, FILE *out)
+                           uint32_t n_indent, const struct text_page *page)
 {
         static const struct text_column columns[] = {
                 { .title = "self", .right = true, .n_columns_max = 6 },
@@ -442,29 +444,26 @@ static int print_functions(const struct report_functions *functions, uint64_t wh
                 add_string(&table, report_names_function(function->name, function->kind));
                 add_string(&table, report_names_file(function->module));
         }
-        r = text_table_print(&table, n_indent, out);
+        r = text_page_print_table(page, &table, n_indent);
         text_table_deinit(&table);
-        print_left_out(functions->n_rows - n_rows + functions->n_left_out, "function", n_indent, out);
+        print_left_out(functions->n_rows - n_rows + functions->n_left_out, "function", n_indent, page);
         return r;
 }
 
 static int print_top_functions(const struct report *report, uint32_t limit, struct byte_buffer *line,
-                               FILE *out)
+                               const struct text_page *page)
 {
         const struct report_event *event = report->event;
 
         if (!event || event->sum.n_samples == 0)
                 return 0;
-        text_line_add(line, "functions: %% of the %s samples of ",
-                      text_number_count(event->sum.n_samples).text);
+        text_line_add(line, "functions: %% of the %s of ",
+                      text_number_counted(event->sum.n_samples, "samples").text);
         text_line_add_string(line, event->name);
         text_line_add(line, " (taken while on a CPU); total is with callees");
-        if (line->failed)
+        if (text_page_print_title_line(page, line) < 0)
                 return -ENOMEM;
-        (void)fputc('\n', out);
-        text_wrap((const char *)line->data, line->used_bytes, INDENT, out);
-        byte_buffer_clear(line);
-        return print_functions(&report->functions, event->sum.weight, limit, INDENT, out);
+        return print_functions(&report->functions, event->sum.weight, limit, INDENT, page);
 }
 
 static void add_duration(struct text_table *table, uint64_t duration_ns, bool known)
@@ -496,7 +495,7 @@ static void add_zone(struct text_table *table, const struct report_zone *zone, b
         text_table_add(table, zone->name.bytes, zone->name.n_bytes);
 }
 
-static int print_zones(const struct report *report, uint32_t limit, FILE *out)
+static int print_zones(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         static const struct text_column columns[] = {
                 { .title = "count", .right = true, .n_columns_max = 20 },
@@ -524,18 +523,18 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
                                : "zones: time between begin and end, of all threads together; on-CPU is % "
                                  "of total",
                        lost_words[0] != '\0' ? "; counts and totals are " : "", lost_words);
-        text_line_print_title(title, out);
+        text_page_print_title(page, title);
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows; i++)
                 add_zone(&table, &report->zones[i], report->on_cpu_known);
-        r = text_table_print(&table, INDENT, out);
+        r = text_page_print_table(page, &table, INDENT);
         text_table_deinit(&table);
-        print_left_out(report->n_zones - n_rows, "zone", INDENT, out);
+        print_left_out(report->n_zones - n_rows, "zone", INDENT, page);
         return r;
 }
 
 static int print_inside_one(const struct report *report, const struct report_zone *zone, uint32_t limit,
-                            struct byte_buffer *line, FILE *out)
+                            struct byte_buffer *line, const struct text_page *page)
 {
         text_line_add_string(line, zone->name);
         if (zone->file.n_bytes != 0) {
@@ -543,17 +542,18 @@ static int print_inside_one(const struct report *report, const struct report_zon
                 text_line_add_string(line, zone->file);
                 text_line_add(line, ":%" PRIu32 ")", zone->line);
         }
-        text_line_add(line, ": %s samples, %s of all", text_number_count(zone->samples.n_samples).text,
+        text_line_add(line, ": %s, %s of all", text_number_counted(zone->samples.n_samples, "samples").text,
                       text_number_share(report_share(zone->samples.weight, report->event->sum.weight)).text);
         if (line->failed)
                 return -ENOMEM;
-        (void)fputs("  ", out);
-        text_wrap((const char *)line->data, line->used_bytes, INDENT + 2, out);
+        (void)fputs("  ", page->out);
+        text_wrap((const char *)line->data, line->used_bytes, INDENT + 2, page->out);
         byte_buffer_clear(line);
-        return print_functions(&zone->functions, zone->samples.weight, limit, INDENT + 2, out);
+        return print_functions(&zone->functions, zone->samples.weight, limit, INDENT + 2, page);
 }
 
-static int print_inside(const struct report *report, uint32_t limit, struct byte_buffer *line, FILE *out)
+static int print_inside(const struct report *report, uint32_t limit, struct byte_buffer *line,
+                        const struct text_page *page)
 {
         bool titled = false;
 
@@ -563,12 +563,11 @@ static int print_inside(const struct report *report, uint32_t limit, struct byte
                 if (!report->zones[i].has_functions)
                         continue;
                 if (!titled)
-                        text_line_print_title(
-                                "functions in the top zones: % of the samples taken while the zone was "
-                                "open, also in zones inside",
-                                out);
+                        text_page_print_title(
+                                page, "functions in the top zones: % of the samples taken while the zone was "
+                                      "open, also in zones inside");
                 titled = true;
-                r = print_inside_one(report, &report->zones[i], limit, line, out);
+                r = print_inside_one(report, &report->zones[i], limit, line, page);
                 if (r < 0)
                         return r;
         }
@@ -596,7 +595,7 @@ static void add_thread(struct text_table *table, const struct report_thread *thr
                 text_table_add_text(table, "-");
 }
 
-static int print_threads(const struct report *report, uint32_t limit, FILE *out)
+static int print_threads(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         static const struct text_column columns[] = {
                 { .title = "on-CPU", .right = true, .n_columns_max = 12 },
@@ -613,46 +612,46 @@ static int print_threads(const struct report *report, uint32_t limit, FILE *out)
 
         if (report->n_threads == 0)
                 return 0;
-        text_line_print_title("threads: % of the time from a thread's first event to its last", out);
+        text_page_print_title(page, "threads: % of the time from a thread's first event to its last");
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows; i++)
                 add_thread(&table, &report->threads[i], report->on_cpu_known);
-        r = text_table_print(&table, INDENT, out);
+        r = text_page_print_table(page, &table, INDENT);
         text_table_deinit(&table);
-        print_left_out(report->n_threads - n_rows, "thread", INDENT, out);
+        print_left_out(report->n_threads - n_rows, "thread", INDENT, page);
         return r;
 }
 
-int report_text_print_header(const struct report *report, FILE *out)
+int report_text_print_header(const struct report *report, const struct text_page *page)
 {
         struct byte_buffer line = { .data = NULL };
-        int r = print_header(report, &line, out);
+        int r = print_header(report, &line, page);
 
         if (r == 0)
-                r = print_gaps(report, &line, out);
+                r = print_gaps(report, &line, page);
         byte_buffer_deinit(&line);
         return r;
 }
 
-int report_text_print(const struct report *report, uint32_t limit, FILE *out)
+int report_text_print(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         struct byte_buffer line = { .data = NULL };
-        int r = print_header(report, &line, out);
+        int r = print_header(report, &line, page);
 
         if (r == 0)
-                r = print_also(report, &line, out);
+                r = print_also(report, &line, page);
         if (r == 0)
-                r = print_gaps(report, &line, out);
+                r = print_gaps(report, &line, page);
         if (r == 0)
-                r = print_top_functions(report, limit, &line, out);
+                r = print_top_functions(report, limit, &line, page);
         if (r == 0)
-                r = print_zones(report, limit, out);
+                r = print_zones(report, limit, page);
         if (r == 0)
-                r = print_inside(report, limit, &line, out);
+                r = print_inside(report, limit, &line, page);
         if (r == 0)
-                r = counters_text_print(report, limit, out);
+                r = counters_text_print(report, limit, page);
         if (r == 0)
-                r = print_threads(report, limit, out);
+                r = print_threads(report, limit, page);
         byte_buffer_deinit(&line);
         return r;
 }

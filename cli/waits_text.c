@@ -4,8 +4,10 @@
 #include "analyze/report.h"
 #include "base/byte_buffer.h"
 #include "view/report_names.h"
+#include "view/text_charset.h"
 #include "view/text_line.h"
 #include "view/text_number.h"
+#include "view/text_page.h"
 #include "view/text_table.h"
 
 #include <errno.h>
@@ -66,7 +68,7 @@ static struct report_string name_of_place(const struct report_wait_place *place)
 }
 
 static int print_callstack(const struct report_wait_place *place, uint32_t limit, struct byte_buffer *line,
-                           FILE *out)
+                           const struct text_page *page)
 {
         uint32_t n = limit == 0 ? place->n_frames : report_limited(place->n_frames, FRAMES_SHOWN);
 
@@ -82,10 +84,10 @@ static int print_callstack(const struct report_wait_place *place, uint32_t limit
                                      report_names_function(place->frames[i].name, place->frames[i].kind));
         }
         if (n < place->n_frames)
-                text_line_add(line, " < … %" PRIu32 " more", place->n_frames - n);
+                text_line_add(line, " < %s %" PRIu32 " more", text_charset_ellipsis(), place->n_frames - n);
         else if (place->is_cut)
-                text_line_add(line, " < …");
-        return text_line_print_indented(INDENT_UNDER, INDENT_UNDER + 2, line, out);
+                text_line_add(line, " < %s", text_charset_ellipsis());
+        return text_line_print_indented(INDENT_UNDER, INDENT_UNDER + 2, line, page->out);
 }
 
 static void add_waker(struct byte_buffer *line, const struct report_waker *waker, uint64_t whole_ns)
@@ -102,7 +104,7 @@ static void add_waker(struct byte_buffer *line, const struct report_waker *waker
 }
 
 static int print_wakers(const struct report_wait_place *place, uint32_t limit, struct byte_buffer *line,
-                        FILE *out)
+                        const struct text_page *page)
 {
         uint32_t n = limit == 0 ? place->n_wakers : report_limited(place->n_wakers, WAKERS_SHOWN);
 
@@ -114,17 +116,17 @@ static int print_wakers(const struct report_wait_place *place, uint32_t limit, s
                 add_waker(line, &place->wakers[i], place->sum.ended.total_ns);
         }
         if (n < place->n_wakers)
-                text_line_add(line, ", … %" PRIu32 " more", place->n_wakers - n);
+                text_line_add(line, ", %s %" PRIu32 " more", text_charset_ellipsis(), place->n_wakers - n);
         if (place->sum.delays.n_waits != 0)
                 text_line_add(line, "; ran %s later (max %s)",
                               text_number_duration(mean_of(&place->sum.delays)).text,
                               text_number_duration(place->sum.delays.max_ns).text);
-        return text_line_print_indented(INDENT_UNDER, INDENT_UNDER + 2, line, out);
+        return text_line_print_indented(INDENT_UNDER, INDENT_UNDER + 2, line, page->out);
 }
 
 /* One place as a table of one row, so that what belongs to it stands below it; titles only before the first. */
 static int print_place(const struct report_waits *w, const struct report_wait_place *place, uint32_t limit,
-                       struct byte_buffer *line, FILE *out)
+                       struct byte_buffer *line, const struct text_page *page)
 {
         struct text_number count = text_number_count(place->sum.ended.n_waits);
         uint64_t total_ns = wait_row_total_ns(&place->sum);
@@ -133,7 +135,7 @@ static int print_place(const struct report_waits *w, const struct report_wait_pl
         text_line_add(line, "%9s  %6s  ", text_number_duration(total_ns).text,
                       text_number_share(report_share(total_ns, wait_row_total_ns(&w->all))).text);
         text_line_add_string(line, name_of_place(place));
-        r = text_line_print_indented(TEXT_LINE_INDENT, INDENT_UNDER, line, out);
+        r = text_line_print_indented(TEXT_LINE_INDENT, INDENT_UNDER, line, page->out);
         if (r < 0)
                 return r;
         text_line_add(line, "%s", count.text);
@@ -145,27 +147,28 @@ static int print_place(const struct report_waits *w, const struct report_wait_pl
                               text_number_duration(mean_of(&place->sum.ended)).text,
                               text_number_duration(place->sum.ended.max_ns).text);
         text_line_add(line, ", %s", place->wait_words);
-        r = text_line_print_indented(INDENT_UNDER, INDENT_UNDER + 2, line, out);
+        r = text_line_print_indented(INDENT_UNDER, INDENT_UNDER + 2, line, page->out);
         if (r == 0)
-                r = print_callstack(place, limit, line, out);
-        return r == 0 ? print_wakers(place, limit, line, out) : r;
+                r = print_callstack(place, limit, line, page);
+        return r == 0 ? print_wakers(place, limit, line, page) : r;
 }
 
-static int print_places(const struct report_waits *w, uint32_t limit, struct byte_buffer *line, FILE *out)
+static int print_places(const struct report_waits *w, uint32_t limit, struct byte_buffer *line,
+                        const struct text_page *page)
 {
         uint32_t n_rows = report_limited(w->n_places, limit);
 
-        text_line_print_title("waits by place: % of all waiting; below it the callstack, innermost first",
-                              out);
+        text_page_print_title(page,
+                              "waits by place: % of all waiting; below it the callstack, innermost first");
         for (uint32_t i = 0; i < n_rows; i++) {
-                int r = print_place(w, &w->places[i], limit, line, out);
+                int r = print_place(w, &w->places[i], limit, line, page);
 
                 if (r < 0)
                         return r;
         }
         if (n_rows < w->n_places)
-                (void)fprintf(out, "  … %s more place%s, --limit 0 shows all\n",
-                              text_number_count(w->n_places - n_rows).text,
+                (void)fprintf(page->out, "  %s %s more place%s, --limit 0 shows all\n",
+                              text_charset_ellipsis(), text_number_count(w->n_places - n_rows).text,
                               text_line_plural(w->n_places - n_rows));
         return 0;
 }
@@ -181,7 +184,7 @@ static int add_zone(struct text_table *table, const struct report_wait_zone *zon
                 byte_buffer_add(&path, zone->names[i].bytes, zone->names[i].n_bytes); /* the table escapes */
         }
         if (zone->is_cut)
-                text_line_add(&path, " < …");
+                text_line_add(&path, " < %s", text_charset_ellipsis());
         if (path.used_bytes != 0)
                 text_table_add(table, (const char *)path.data, path.used_bytes);
         else
@@ -191,7 +194,7 @@ static int add_zone(struct text_table *table, const struct report_wait_zone *zon
         return failed ? -ENOMEM : 0;
 }
 
-static int print_zones(const struct report *report, uint32_t limit, FILE *out)
+static int print_zones(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         static const struct text_column columns[] = { SUM_COLUMNS, { .title = "zone" } };
         const struct report_waits *w = &report->waits;
@@ -201,15 +204,15 @@ static int print_zones(const struct report *report, uint32_t limit, FILE *out)
 
         if (report->n_zone_events == 0)
                 return 0;
-        text_line_print_title("waits by zone: zones that were open, the innermost first", out);
+        text_page_print_title(page, "waits by zone: zones that were open, the innermost first");
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows && r == 0; i++)
                 r = add_zone(&table, &w->zones[i], wait_row_total_ns(&w->all));
         if (r == 0)
-                r = text_table_print(&table, TEXT_LINE_INDENT, out);
+                r = text_page_print_table(page, &table, TEXT_LINE_INDENT);
         text_table_deinit(&table);
         if (n_rows < w->n_zones)
-                (void)fprintf(out, "  … %s more, --limit 0 shows all\n",
+                (void)fprintf(page->out, "  %s %s more, --limit 0 shows all\n", text_charset_ellipsis(),
                               text_number_count(w->n_zones - n_rows).text);
         return r;
 }
@@ -231,7 +234,7 @@ static void add_thread(struct text_table *table, const struct report_wait_thread
         text_table_add(table, name.bytes, name.n_bytes);
 }
 
-static int print_threads(const struct report_waits *w, uint32_t limit, FILE *out)
+static int print_threads(const struct report_waits *w, uint32_t limit, const struct text_page *page)
 {
         static const struct text_column columns[] = {
                 { .title = "waiting", .right = true, .n_columns_max = 12 },
@@ -247,24 +250,23 @@ static int print_threads(const struct report_waits *w, uint32_t limit, FILE *out
         struct text_table table;
         int r;
 
-        text_line_print_title(
-                "threads: waiting; preempted: ready to run while another thread ran; delayed: of the "
-                "waiting, from being woken until running",
-                out);
+        text_page_print_title(
+                page, "threads: waiting; preempted: ready to run while another thread ran; delayed: of the "
+                      "waiting, from being woken until running");
         text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (uint32_t i = 0; i < n_rows; i++)
                 add_thread(&table, &w->threads[i], w->has_wakeups);
-        r = text_table_print(&table, TEXT_LINE_INDENT, out);
+        r = text_page_print_table(page, &table, TEXT_LINE_INDENT);
         text_table_deinit(&table);
         if (n_rows < w->n_threads)
-                (void)fprintf(out, "  … %s more thread%s, --limit 0 shows all\n",
-                              text_number_count(w->n_threads - n_rows).text,
+                (void)fprintf(page->out, "  %s %s more thread%s, --limit 0 shows all\n",
+                              text_charset_ellipsis(), text_number_count(w->n_threads - n_rows).text,
                               text_line_plural(w->n_threads - n_rows));
         return r;
 }
 
 /* In all, and how much of it is explained. */
-static int print_summary(const struct report_waits *w, struct byte_buffer *line, FILE *out)
+static int print_summary(const struct report_waits *w, struct byte_buffer *line, const struct text_page *page)
 {
         uint64_t n_waits = w->all.ended.n_waits + w->all.n_open;
         uint64_t all_ns = wait_row_total_ns(&w->all);
@@ -279,11 +281,11 @@ static int print_summary(const struct report_waits *w, struct byte_buffer *line,
                               text_number_duration(w->preempted.total_ns).text,
                               text_number_count(w->preempted.n_waits).text,
                               text_line_plural(w->preempted.n_waits));
-        (void)fputc('\n', out);
-        return text_line_print_indented(0, TEXT_LINE_INDENT, line, out);
+        return text_page_print_title_line(page, line);
 }
 
-static int print_explained(const struct report_waits *w, struct byte_buffer *line, FILE *out)
+static int print_explained(const struct report_waits *w, struct byte_buffer *line,
+                           const struct text_page *page)
 {
         uint64_t n_waits = w->all.ended.n_waits + w->all.n_open;
         uint64_t n_with_stack = w->with_stack.ended.n_waits + w->with_stack.n_open;
@@ -304,30 +306,30 @@ static int print_explained(const struct report_waits *w, struct byte_buffer *lin
                               text_number_share(report_share(w->woken.n_waits, n_waits)).text);
         else if (n_with_stack != 0)
                 text_line_add(line, "; wake-ups were not recorded");
-        return text_line_print_indented(TEXT_LINE_INDENT, TEXT_LINE_INDENT + 2, line, out);
+        return text_line_print_indented(TEXT_LINE_INDENT, TEXT_LINE_INDENT + 2, line, page->out);
 }
 
-int waits_text_print(const struct report *report, uint32_t limit, FILE *out)
+int waits_text_print(const struct report *report, uint32_t limit, const struct text_page *page)
 {
         const struct report_waits *w = &report->waits;
         struct byte_buffer line = { .data = NULL };
         int r;
 
         if (!report->on_cpu_known) {
-                text_line_print_title(
-                        "waiting: nothing is known; hyprof record --off-cpu records it, with callstacks",
-                        out);
+                text_page_print_title(
+                        page,
+                        "waiting: nothing is known; hyprof record --off-cpu records it, with callstacks");
                 return 0;
         }
-        r = print_summary(w, &line, out);
+        r = print_summary(w, &line, page);
         if (r == 0)
-                r = print_explained(w, &line, out);
+                r = print_explained(w, &line, page);
         if (r == 0 && w->n_places != 0)
-                r = print_places(w, limit, &line, out);
+                r = print_places(w, limit, &line, page);
         if (r == 0 && w->n_places != 0)
-                r = print_zones(report, limit, out);
+                r = print_zones(report, limit, page);
         if (r == 0 && w->n_threads != 0)
-                r = print_threads(w, limit, out);
+                r = print_threads(w, limit, page);
         byte_buffer_deinit(&line);
         return r;
 }

@@ -8,11 +8,11 @@
 #define CLI_WAITS_TEXT_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct report;
+struct text_page;
 
-/* @limit: rows of each list, 0 = all.  Returns 0 or -ENOMEM; the caller looks at ferror(@out). */
-int waits_text_print(const struct report *report, uint32_t limit, FILE *out);
+/* @limit: rows of each list, 0 = all.  Returns 0 or -ENOMEM; the caller looks at ferror(page->out). */
+int waits_text_print(const struct report *report, uint32_t limit, const struct text_page *page);
 
 #endif /* CLI_WAITS_TEXT_H */

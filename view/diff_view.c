@@ -47,7 +47,7 @@ static const struct view_column zone_columns[] = { ITEM_COLUMNS(VIEW_DURATION, "
 
 static const struct view_column whole_columns[] = {
         { .key = "verdict", .title = "verdict", .type = VIEW_STRING },
-        { .key = "of", .title = "of", .type = VIEW_STRING },
+        { .key = "of", .title = "what", .type = VIEW_STRING },
         { .key = "change", .title = "change", .type = VIEW_CHANGE },
         { .key = "change_low", .title = "from", .type = VIEW_CHANGE },
         { .key = "change_high", .title = "to", .type = VIEW_CHANGE },

@@ -4,7 +4,7 @@
  *
  * Way of the data:  view_document -> [document_format] -> terminal, file, pipe
  *
- *      text       of at most `n_columns` columns; what is cut or left out is announced; color on request
+ *      text       of at most `n_columns` columns; what is cut or left out is announced; color and full names on request
  *      Markdown   GitHub tables, for issues and pull requests
  *      JSON       one object: "schema", facts, "warnings", each table as { "rows": [...], "left_out": n }; names never cut
  *      CSV        RFC 4180: the first table, or the one that is asked for; warnings are not in it
@@ -25,6 +25,7 @@ struct document_options {
         enum document_format format;
         uint32_t n_columns;  /* of text; 0 = without limit */
         bool color;          /* of text */
+        bool full_names;     /* of text: names are never cut, so that lines are as long as need be */
         const char *section; /* of CSV: the key of the table; NULL = the first */
         char separator;      /* of CSV: ',' */
         bool csv_is_safe;    /* see csv_writer.h */

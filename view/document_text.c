@@ -23,13 +23,13 @@ struct printing {
         const struct view_document *document;
         FILE *out;
         uint32_t line_columns;
-        bool has_limit, color;
+        bool has_limit, color, full_names;
         struct byte_buffer line;
 };
 
 static struct report_string shorten(const struct printing *p, struct report_string s)
 {
-        if (p->has_limit && s.n_bytes > STRING_BYTES_MAX)
+        if (p->has_limit && !p->full_names && s.n_bytes > STRING_BYTES_MAX)
                 s.n_bytes = STRING_BYTES_MAX;
         return s;
 }
@@ -276,6 +276,7 @@ static int print_rows(struct printing *p, const struct view_table *t)
                 goto fail;
         table.line_columns = p->line_columns;
         table.bold_titles = p->color;
+        table.full_names = p->full_names;
         add_cells(p, t, &table);
         r = text_table_print_fitting(&table, INDENT, p->out, widths);
         if (r == 0)
@@ -335,6 +336,7 @@ int document_print_text(const struct view_document *d, const struct document_opt
                 .line_columns = options->n_columns,
                 .has_limit = options->n_columns != 0,
                 .color = options->color,
+                .full_names = options->full_names,
         };
         int r;
 

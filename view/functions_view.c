@@ -17,27 +17,41 @@
 
 #define NAME_BYTES_MAX 4096 /* of a name that a glob is held against */
 
-static const struct view_column columns[] = {
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "self", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "total", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "function", .title = "function", .type = VIEW_STRING },
-        { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
-        { .key = "ipc", .title = "IPC", .type = VIEW_REAL, .n_columns_max = 8 },
-        { .key = "cache_misses_per_1000",
-          .title = "cache misses/1000",
-          .type = VIEW_REAL,
-          .n_columns_max = 17 },
-        { .key = "branch_misses_per_1000",
-          .title = "branch misses/1000",
-          .type = VIEW_REAL,
-          .n_columns_max = 18 },
-        { .key = "self_weight", .title = "self weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        { .key = "total_weight", .title = "total weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-};
+#define NAME_COLUMNS                                                                                    \
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },                      \
+                { .key = "self", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },             \
+                { .key = "total", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },           \
+                { .key = "function", .title = "function", .type = VIEW_STRING },                        \
+                { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 }, \
+        {                                                                                               \
+                .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26             \
+        }
+#define RATIO_COLUMNS                                                                              \
+        { .key = "ipc", .title = "IPC", .type = VIEW_REAL, .n_columns_max = 8 },                   \
+                { .key = "cache_misses_per_1000",                                                  \
+                  .title = "cache misses/1000",                                                    \
+                  .type = VIEW_REAL,                                                               \
+                  .n_columns_max = 17 },                                                           \
+        {                                                                                          \
+                .key = "branch_misses_per_1000", .title = "branch misses/1000", .type = VIEW_REAL, \
+                .n_columns_max = 18                                                                \
+        }
+/* Samples of a clock weigh nanoseconds, those of other events what these count. */
+#define WEIGHT_COLUMNS(type_)                                                                        \
+        { .key = "self_weight", .title = "self weight", .type = (type_), .n_columns_max = 20 },      \
+        {                                                                                            \
+                .key = "total_weight", .title = "total weight", .type = (type_), .n_columns_max = 20 \
+        }
+
+static const struct view_column columns_of_times[] = { NAME_COLUMNS, RATIO_COLUMNS,
+                                                       WEIGHT_COLUMNS(VIEW_DURATION) };
+static const struct view_column columns_of_counts[] = { NAME_COLUMNS, RATIO_COLUMNS,
+                                                        WEIGHT_COLUMNS(VIEW_COUNT) };
+/* Without counters that ratios could be made of, their columns are not there. */
+static const struct view_column few_columns_of_times[] = { NAME_COLUMNS, WEIGHT_COLUMNS(VIEW_DURATION) };
+static const struct view_column few_columns_of_counts[] = { NAME_COLUMNS, WEIGHT_COLUMNS(VIEW_COUNT) };
 #define N_RATIOS  3
-#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define N_COLUMNS (sizeof(columns_of_times) / sizeof(columns_of_times[0]))
 
 /* ------------------------------------------------------------------ which functions */
 
@@ -187,23 +201,16 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         view_table_put_number(d, t, function->total.weight);
 }
 
-/* Without counters that ratios could be made of, their columns are not there. */
 static const struct view_column *choose_columns(const struct report *report, uint32_t *ret_n)
 {
-        static const struct view_column without[N_COLUMNS - N_RATIOS] = {
-                { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-                { .key = "self", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
-                { .key = "total", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
-                { .key = "function", .title = "function", .type = VIEW_STRING },
-                { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-                { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
-                { .key = "self_weight", .title = "self weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-                { .key = "total_weight", .title = "total weight", .type = VIEW_COUNT, .n_columns_max = 20 },
-        };
+        const struct report_string unit = report->event ? report->event->unit : report_names_words("");
         bool has_ratios = report->counters.n_counters != 0;
+        bool is_time = unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0;
 
         *ret_n = (uint32_t)(has_ratios ? N_COLUMNS : N_COLUMNS - N_RATIOS);
-        return has_ratios ? columns : without;
+        if (has_ratios)
+                return is_time ? columns_of_times : columns_of_counts;
+        return is_time ? few_columns_of_times : few_columns_of_counts;
 }
 
 static void add_list(struct view_document *d, const struct report *report, const bool *chosen, uint32_t limit)
@@ -215,12 +222,11 @@ static void add_list(struct view_document *d, const struct report *report, const
         uint32_t n_shown = 0, n_fitting = 0;
 
         if (report->event)
-                view_table_set_about(
-                        d, t,
-                        "%% of the %s samples of %.*s (taken while on a CPU); total is with callees, "
-                        "recursion counts once",
-                        text_number_count(report->event->sum.n_samples).text,
-                        (int)report->event->name.n_bytes, report->event->name.bytes);
+                view_table_set_about(d, t,
+                                     "%% of the %s of %.*s (taken while on a CPU); total is with callees, "
+                                     "recursion counts once",
+                                     text_number_counted(report->event->sum.n_samples, "samples").text,
+                                     (int)report->event->name.n_bytes, report->event->name.bytes);
         for (uint32_t i = 0; i < report->functions.n_rows; i++) {
                 if (chosen && !chosen[report->functions.rows[i].label])
                         continue;

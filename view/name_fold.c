@@ -2,6 +2,7 @@
 #include "view/name_fold.h"
 
 #include "base/byte_buffer.h"
+#include "view/text_charset.h"
 #include "view/utf8.h"
 
 #include <stdbool.h>
@@ -21,6 +22,14 @@ enum fold {
 static void add_words(struct byte_buffer *out, const char *words)
 {
         byte_buffer_add(out, words, strlen(words));
+}
+
+/* An ellipsis between two words. */
+static void add_between(struct byte_buffer *out, const char *before, const char *after)
+{
+        add_words(out, before);
+        add_words(out, text_charset_ellipsis());
+        add_words(out, after);
 }
 
 static size_t length_at(const char *text, size_t n_bytes, size_t at)
@@ -93,11 +102,11 @@ static size_t add_group(struct byte_buffer *out, const char *text, size_t n_byte
         bool is_name = stands_at(text, n_bytes, at, "(anonymous namespace)");
 
         if (text[at] == '<' && (folds & FOLD_TEMPLATES) && end - at > 3)
-                add_words(out, "<" NAME_FOLD_ELLIPSIS ">");
+                add_between(out, "<", ">");
         else if (text[at] == '(' && !is_name && (folds & DROP_PARAMETERS))
                 (void)0;
         else if (text[at] == '(' && !is_name && (folds & FOLD_PARAMETERS) && end - at > 3)
-                add_words(out, "(" NAME_FOLD_ELLIPSIS ")");
+                add_between(out, "(", ")");
         else
                 byte_buffer_add(out, text + at, end - at);
         return end;
@@ -154,19 +163,34 @@ static size_t bytes_of(const char *text, size_t n_bytes, uint32_t n_columns)
         return at;
 }
 
+static uint32_t ellipsis_columns(void)
+{
+        return text_charset_is_ascii() ? 2 : 1;
+}
+
+/* An ellipsis, or as much of it as there is room for. */
+static void add_ellipsis(struct byte_buffer *out, uint32_t n_columns)
+{
+        const char *ellipsis = text_charset_ellipsis();
+        uint32_t n = ellipsis_columns() < n_columns ? ellipsis_columns() : n_columns;
+
+        byte_buffer_add(out, ellipsis, bytes_of(ellipsis, strlen(ellipsis), n));
+}
+
 /* A name has no spaces, and its end says more than its middle; words are read from their begin. */
 static void cut(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
 {
-        uint32_t all = count_columns(text, n_bytes), head = n_columns - 1, tail = 0;
+        uint32_t room = n_columns > ellipsis_columns() ? n_columns - ellipsis_columns() : 0;
+        uint32_t all = count_columns(text, n_bytes), head = room, tail = 0;
         size_t head_bytes;
 
         if (n_columns >= 2 * TAIL_SHARES && !memchr(text, ' ', n_bytes)) {
-                tail = (n_columns - 1) * (TAIL_SHARES - 1) / TAIL_SHARES;
-                head = n_columns - 1 - tail;
+                tail = room * (TAIL_SHARES - 1) / TAIL_SHARES;
+                head = room - tail;
         }
         head_bytes = bytes_of(text, n_bytes, head);
         byte_buffer_add(out, text, head_bytes);
-        add_words(out, NAME_FOLD_ELLIPSIS);
+        add_ellipsis(out, n_columns);
         if (tail != 0) {
                 size_t tail_at = head_bytes +
                                  bytes_of(text + head_bytes, n_bytes - head_bytes, all - head - tail);
@@ -245,11 +269,12 @@ uint32_t name_fold_count_same(const char *a, size_t a_bytes, const char *b, size
 /* As much of it as there is room for. */
 static void add_begin(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
 {
+        uint32_t room = n_columns > ellipsis_columns() ? n_columns - ellipsis_columns() : 0;
         bool fits = count_columns(text, n_bytes) <= n_columns;
 
-        byte_buffer_add(out, text, fits ? n_bytes : bytes_of(text, n_bytes, n_columns - 1));
+        byte_buffer_add(out, text, fits ? n_bytes : bytes_of(text, n_bytes, room));
         if (!fits)
-                add_words(out, NAME_FOLD_ELLIPSIS);
+                add_ellipsis(out, n_columns);
 }
 
 void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_same,
@@ -268,9 +293,9 @@ void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, 
         if (n_first > n_columns / 3)
                 n_first = n_columns / 3 + 1;
         name_fold(out, text, first, n_first);
-        used = n_first + 2 * SEPARATOR_BYTES + 1;
+        used = n_first + 2 * SEPARATOR_BYTES + ellipsis_columns();
         if (used + 1 >= n_columns)
                 return;
-        add_words(out, SEPARATOR NAME_FOLD_ELLIPSIS SEPARATOR);
+        add_between(out, SEPARATOR, SEPARATOR);
         add_begin(out, rest, rest_bytes, n_columns - used);
 }

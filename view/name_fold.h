@@ -17,8 +17,6 @@
 
 struct byte_buffer;
 
-#define NAME_FOLD_ELLIPSIS "…"
-
 /*
  * name_fold() - append a name to @out in at most @n_columns columns
  * @text:       escaped already, each character a column; spaces in front are kept

@@ -48,12 +48,6 @@ int text_line_print_indented(uint32_t n_indent, uint32_t n_hanging, struct byte_
         return 0;
 }
 
-void text_line_print_title(const char *words, FILE *out)
-{
-        (void)fputc('\n', out);
-        text_wrap(words, strlen(words), TEXT_LINE_INDENT, out);
-}
-
 const char *text_line_plural(uint64_t n)
 {
         return n == 1 ? "" : "s";

@@ -30,9 +30,6 @@ int text_line_print(const char *label, struct byte_buffer *line, FILE *out);
 /* The same without a label: behind @n_indent spaces, and further lines behind @n_hanging. */
 int text_line_print_indented(uint32_t n_indent, uint32_t n_hanging, struct byte_buffer *line, FILE *out);
 
-/* An empty line, then what the lines below are about; further lines of it are indented. */
-void text_line_print_title(const char *words, FILE *out);
-
 /* "s" unless @n is 1. */
 const char *text_line_plural(uint64_t n);
 

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "view/name_fold.h"
+#include "view/text_charset.h"
 #include "view/text_color.h"
 #include "view/utf8.h"
 
@@ -12,9 +13,11 @@
 #include <string.h>
 
 #define GAP_COLUMNS   2
-#define COLUMNS_LEAST 8   /* a column that gets what is left gets this much in any case */
-#define COLUMNS_NAMES 24  /* and this much, if others may go instead */
-#define SAME_ROWS_MAX 256 /* beyond, a call stack is not compared with those of all other rows */
+#define COLUMNS_LEAST 8  /* a column that gets what is left gets this much in any case */
+#define COLUMNS_NAMES 24 /* and this much, if others may go instead */
+#define ELLIPSIS      0x2026
+#define FIRST_BAR     0x2581 /* the lowest of eight: see plots_view.c */
+#define SAME_ROWS_MAX 256    /* beyond, a call stack is not compared with those of all other rows */
 
 void text_table_init(struct text_table *t, const struct text_column *columns, uint32_t n_columns)
 {
@@ -28,6 +31,22 @@ void text_table_deinit(struct text_table *t)
         text_table_init(t, t->columns, t->n_columns);
 }
 
+/* What stands for a character that ASCII does not have: our own ellipsis, the bars of plots, anything else as its number. */
+static uint32_t add_ascii(struct byte_buffer *out, uint32_t character)
+{
+        static const char bars[] = "_.-:=+*#";
+        char words[16];
+
+        if (character >= FIRST_BAR && character < FIRST_BAR + sizeof(bars) - 1)
+                (void)snprintf(words, sizeof(words), "%c", bars[character - FIRST_BAR]);
+        else if (character == ELLIPSIS)
+                (void)snprintf(words, sizeof(words), "%s", text_charset_ellipsis());
+        else
+                (void)snprintf(words, sizeof(words), "\\u{%x}", (unsigned)character);
+        byte_buffer_add(out, words, strlen(words));
+        return (uint32_t)strlen(words);
+}
+
 uint32_t text_escape(struct byte_buffer *out, const char *bytes, size_t n_bytes)
 {
         uint32_t n_columns = 0;
@@ -37,6 +56,11 @@ uint32_t text_escape(struct byte_buffer *out, const char *bytes, size_t n_bytes)
                 size_t length = utf8_decode(bytes + i, n_bytes - i, &character);
                 char escaped[16];
 
+                if (length > 1 && utf8_is_safe(character) && text_charset_is_ascii()) {
+                        n_columns += add_ascii(out, character);
+                        i += length;
+                        continue;
+                }
                 if (length != 0 && utf8_is_safe(character)) {
                         byte_buffer_add(out, bytes + i, length);
                         n_columns++;
@@ -79,7 +103,7 @@ void text_table_add_text(struct text_table *t, const char *text)
 static void find_wanted_widths(const struct text_table *t, uint32_t *widths)
 {
         for (uint32_t c = 0; c < t->n_columns; c++) {
-                uint32_t most = t->columns[c].n_columns_max;
+                uint32_t most = t->full_names && !t->columns[c].right ? 0 : t->columns[c].n_columns_max;
 
                 widths[c] = (uint32_t)strlen(t->columns[c].title);
                 for (size_t i = c; i < t->n_cells; i += t->n_columns)
@@ -276,6 +300,8 @@ int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE
                 return -ENOMEM;
         assert(t->n_cells % t->n_columns == 0);
         fitted = *t;
+        if (fitted.full_names)
+                fitted.line_columns = UINT32_MAX;
         if (fitted.line_columns == 0)
                 fitted.line_columns = text_width_of(out);
         find_widths(&fitted, n_indent, ret_widths);

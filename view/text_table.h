@@ -5,7 +5,8 @@
  * Way of the data:  report_text, document_text -> [text_table] -> terminal
  *
  * What comes from a trace is escaped on its way in: bytes that are no UTF-8 and
- * characters that a terminal would obey are shown as \xNN and \u{NNNN}.  Every
+ * characters that a terminal would obey are shown as \xNN and \u{NNNN}, as is what is
+ * not ASCII where the locale has nothing else (text_charset.h).  Every
  * character is taken to be one column wide.
  *
  * Sticky: when memory runs out, `failed` is set and text_table_print() fails.
@@ -43,6 +44,7 @@ struct text_table {
         uint32_t
                 line_columns; /* of the longest line; 0, as at first = text_width_of() what it is printed to */
         bool bold_titles;     /* with the codes of a terminal */
+        bool full_names;      /* cells that are no numbers are never cut: lines are as long as need be */
         bool failed;
 };
 

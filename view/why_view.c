@@ -118,12 +118,18 @@ static void add_duration(struct byte_buffer *out, const char *before, double ns)
         byte_buffer_add(out, number.text, strlen(number.text));
 }
 
-static void add_count(struct byte_buffer *out, uint64_t n, const char *after)
+static void add_count(struct byte_buffer *out, uint64_t n)
 {
         struct text_number number = text_number_count(n);
 
         byte_buffer_add(out, number.text, strlen(number.text));
-        byte_buffer_add(out, after, strlen(after));
+}
+
+static void add_counted(struct byte_buffer *out, uint64_t n, const char *words)
+{
+        struct text_counted counted = text_number_counted(n, words);
+
+        byte_buffer_add(out, counted.text, strlen(counted.text));
 }
 
 /* "4 from 2.10 ms on, 2.20 ms in the mean, 40 samples" */
@@ -133,13 +139,13 @@ static void add_group(const struct filling *f, const char *title, int group)
         const struct why_group_sum *g = &w->groups[group];
         struct byte_buffer words = { .data = NULL };
 
-        add_count(&words, group == WHY_SLOW ? w->collector.n_slow : w->collector.n_typical, "");
+        add_count(&words, group == WHY_SLOW ? w->collector.n_slow : w->collector.n_typical);
         if (group == WHY_SLOW)
                 add_duration(&words, " from ", w->rank.slow_ns);
         if (g->n != 0)
                 add_duration(&words, ", mean ", g->duration / (double)g->n);
         byte_buffer_add(&words, ", ", 2);
-        add_count(&words, w->n_samples[group], " samples");
+        add_counted(&words, w->n_samples[group], "samples");
         add_string_fact(f, title, title, &words);
 }
 
@@ -151,7 +157,7 @@ static void add_summary(const struct filling *f)
 
         if (w->survey.durations.n == 0)
                 return;
-        add_count(&instances, w->survey.durations.n, "");
+        add_count(&instances, w->survey.durations.n);
         add_duration(&instances, ", median ", w->rank.median_ns);
         add_string_fact(f, "instances", "instances", &instances);
         if (w->survey.lost.n_lost != 0)
@@ -436,10 +442,10 @@ static void add_wakers(const struct filling *f)
 {
         static const struct view_column columns[] = {
                 { "cause", "wait", VIEW_STRING, 0, false },
-                { "name", "of, in", VIEW_STRING, 40, false },
+                { "name", "where", VIEW_STRING, 40, false },
                 { "thread", "", VIEW_HANDLE, 0, false },
                 { "thread_name", "ended by", VIEW_STRING, 24, false },
-                { "function", "in", VIEW_STRING, 40, false },
+                { "function", "which was in", VIEW_STRING, 40, false },
                 { "count", "waits", VIEW_COUNT, 0, false },
                 { "waited_ns", "waited", VIEW_DURATION, 0, false },
         };

@@ -30,7 +30,7 @@ static const struct view_column columns[] = {
         { .key = "unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 30 },
-        { .key = "function", .title = "in", .type = VIEW_STRING, .n_columns_max = 30, .may_go = true },
+        { .key = "function", .title = "function", .type = VIEW_STRING, .n_columns_max = 30, .may_go = true },
 };
 
 static void put_row(struct view_document *d, struct view_table *t, const struct report *report,

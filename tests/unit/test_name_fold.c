@@ -104,6 +104,23 @@ START_TEST(test_never_more_columns)
 }
 END_TEST
 
+/* In the locale "C": two dots, within the same columns. */
+START_TEST(test_ascii)
+{
+        ck_assert_int_eq(setenv("LC_ALL", "C", 1), 0);
+        expect("std::_Rb_tree<..>::_M_insert_unique_(..)", TREE "::_M_insert_unique_(" STRING " const&)", 60);
+        expect("iree_task..ompute_slow_path", "iree_task_worker_drain_compute_slow_path", 27);
+        expect(".", "main", 1);
+        expect("..", "main", 2);
+        for (uint32_t n_columns = 1; n_columns < 60; n_columns++) {
+                char *found = fold(TREE "::_M_insert_unique_(" STRING " const&)", n_columns);
+
+                ck_assert_uint_le(strlen(found), n_columns);
+                free(found);
+        }
+}
+END_TEST
+
 static void expect_chain(const char *wanted, const char *chain, uint32_t n_same, uint32_t n_columns)
 {
         struct byte_buffer out = { .data = NULL };
@@ -143,6 +160,7 @@ int main(void)
         tcase_add_test(tests, test_cut);
         tcase_add_test(tests, test_never_more_columns);
         tcase_add_test(tests, test_chains);
+        tcase_add_test(tests, test_ascii);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);

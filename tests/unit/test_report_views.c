@@ -221,6 +221,103 @@ START_TEST(test_every_view_of_every_trace)
 }
 END_TEST
 
+static void check_ascii(const char *text)
+{
+        for (; *text; text++)
+                ck_assert_msg((unsigned char)*text < 0x80, "not ASCII: %s", text);
+}
+
+/* loop test: traces.  In the locale "C" text has nothing else, whatever names and plots are made of. */
+START_TEST(test_ascii)
+{
+        static const char *const also[] = { "--plots", "--locks", "--off-cpu", "--cpus", "--limit=1" };
+        struct trace_builder b;
+        struct output output;
+
+        ck_assert_int_eq(setenv("LC_ALL", "C", 1), 0);
+        start(&b, _i);
+        for (int i = 0; i < N_VIEWS; i++) {
+                output = RUN(b.path, views[i][0], "--limit", "1");
+                check_ascii(output.out);
+                free(output.out);
+        }
+        for (size_t i = 0; i < sizeof(also) / sizeof(also[0]); i++) {
+                output = RUN(b.path, also[i]);
+                check_ascii(output.out);
+                free(output.out);
+        }
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* loop test: the views that are not made of documents have bold titles as well, and only where they are asked for */
+START_TEST(test_color)
+{
+        static const char *const overviews[] = { "--limit=5", "--off-cpu", "--cpus", "--zones" };
+        struct trace_builder b;
+        struct output output;
+
+        start(&b, 6);
+        output = RUN(b.path, overviews[_i], "--color=always");
+        ck_assert_ptr_nonnull(strstr(output.out, "\033[1m"));
+        free(output.out);
+        output = RUN(b.path, overviews[_i], "--color=never");
+        ck_assert_ptr_null(strchr(output.out, '\033'));
+        free(output.out);
+        output = RUN(b.path, overviews[_i], "--color=always", "--json");
+        ck_assert_ptr_null(strchr(output.out, '\033'));
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+#define LONG_NAME   "std::map<" LONG_STRING ", " LONG_STRING ">::insert(" LONG_STRING " const&)"
+#define LONG_STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+static void build_long_names(struct trace_builder *b)
+{
+        uint32_t thread = trace_builder_thread(b, 1, 1);
+        uint32_t event = trace_builder_sample_event(b, "cpu-clock");
+        uint32_t frame = trace_builder_frame(b, trace_builder_module(b, "/bin/program"), 16);
+
+        trace_builder_symbol(b, frame, LONG_NAME, 0);
+        trace_builder_begin_run(b, thread);
+        trace_builder_begin_zone(b, 90, trace_builder_location(b, LONG_NAME));
+        trace_builder_sample(b, 100, event, 0, trace_builder_stack(b, 0, frame));
+        trace_builder_event(b, 200, TRACE_OP_ZONE_END);
+        trace_builder_end_run(b);
+}
+
+/* loop test: names are folded where they do not fit, and whole with --full-names, however narrow the terminal is */
+START_TEST(test_full_names)
+{
+        static const char *const long_views[] = { "--functions", "--top-down", "--zones", "--limit=5" };
+        struct trace_builder b;
+        struct output output;
+
+        ck_assert_int_eq(setenv("COLUMNS", "80", 1), 0);
+        trace_builder_init(&b);
+        build_long_names(&b);
+        trace_builder_finish(&b);
+        output = RUN(b.path, long_views[_i]);
+        ck_assert_ptr_null(strstr(output.out, LONG_NAME));
+        ck_assert_ptr_nonnull(strstr(output.out, "std::map<…>::insert"));
+        free(output.out);
+        output = RUN(b.path, long_views[_i], "--full-names");
+        ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));
+        free(output.out);
+        output = RUN(b.path, long_views[_i], "--json");
+        ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));
+        free(output.out);
+        /* What fits is not folded. */
+        ck_assert_int_eq(setenv("COLUMNS", "600", 1), 0);
+        output = RUN(b.path, long_views[_i]);
+        ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 static json_t *load(const char *path, const char *const *words)
 {
         struct output output = run(path, words);
