@@ -366,8 +366,8 @@ static int put_part_title(struct annotate_text *t, const struct listing_part *pa
                 sample_sum_add(&sum, &t->a->instructions[part->first_instruction + i].sum);
         (void)fputc('\n', t->out);
         add_string(t, part->name);
-        text_line_add(&t->line, "%s0x%" PRIx64 " - 0x%" PRIx64 ", %s", part->name ? ": " : "",
-                      part->svma, part->svma + part->n_bytes, text_number_counted(sum.n_samples, "samples").text);
+        text_line_add(&t->line, "%s0x%" PRIx64 " - 0x%" PRIx64 ", %s", part->name ? ": " : "", part->svma,
+                      part->svma + part->n_bytes, text_number_counted(sum.n_samples, "samples").text);
         if (part->flags & LISTING_PART_GUESSED && t->a->has_code)
                 text_line_add(&t->line,
                               "; from the first sampled instruction on: no symbol says where it begins");
@@ -524,8 +524,7 @@ static int put_header(struct annotate_text *t)
                         text_number_count(a->self.n_samples).text);
         put_label(t, "event");
         if (a->inlined.n_samples != 0) {
-                text_line_add(&t->line,
-                              "%s where it was inlined into other functions: --inlined shows those",
+                text_line_add(&t->line, "%s where it was inlined into other functions: --inlined shows those",
                               text_number_counted(a->inlined.n_samples, "samples").text);
                 put_label(t, "besides");
         }

@@ -47,8 +47,8 @@ struct findings {
         uint32_t n_attachments;                  /* rows */
         uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
-        const char *result;                      /* "intact", "cut off", "damaged", "unreadable", "repaired" */
-        char words[ERROR_TEXT_BYTES];            /* what is wrong; "" = nothing is */
+        const char *result;           /* "intact", "cut off", "damaged", "unreadable", "repaired" */
+        char words[ERROR_TEXT_BYTES]; /* what is wrong; "" = nothing is */
 };
 
 static const struct option_row option_rows[] = {
@@ -312,7 +312,8 @@ static int judge(struct findings *f, int code, const char *words)
 static void print_text(const struct findings *f)
 {
         if (strcmp(f->result, "repaired") == 0) {
-                (void)printf("repaired: %s and %s are kept\n", text_number_counted(f->n_chunks, "chunks").text,
+                (void)printf("repaired: %s and %s are kept\n",
+                             text_number_counted(f->n_chunks, "chunks").text,
                              text_number_counted(f->n_events, "events").text);
                 return;
         }

@@ -72,7 +72,8 @@ static int finish(const struct trace_reader *reader, const char *path, int statu
         enum trace_ending ending = trace_reader_ending(reader, &words, NULL);
 
         if (ending != TRACE_ENDING_WHOLE) {
-                (void)fflush(stdout); /* the complaint comes after all of it, and not in the middle of a line */
+                (void)fflush(
+                        stdout); /* the complaint comes after all of it, and not in the middle of a line */
                 complain("error: %s: %s; the output is of the part before", path, words);
                 if (ending == TRACE_ENDING_CUT_OFF)
                         complain_try("hyprof check --repair %s", shell_word_of(path).text);

@@ -110,7 +110,8 @@ static void print_summary(const struct record_options *options, const struct rec
         const struct recorder_progress *p = &progress;
         double used = p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0;
         const struct event_request *events = &options->events;
-        char rate[40] = "", samples[sizeof(result->event_names) + sizeof(struct text_counted) + sizeof(rate)] = "";
+        char rate[40] = "",
+             samples[sizeof(result->event_names) + sizeof(struct text_counted) + sizeof(rate)] = "";
 
         if (result->has_rate && events->rate_hz)
                 (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
@@ -161,7 +162,8 @@ static void warn_of_losses(const struct record_options *options, const struct re
         if (p->n_lost < n_all / 100 || p->n_lost == 0)
                 return;
         complain("warning: %s lost (%.1f%%); hyprof report says which",
-                 text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text, 100.0 * (double)p->n_lost / (double)n_all);
+                 text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
+                 100.0 * (double)p->n_lost / (double)n_all);
         complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
                      "M if they are the program's",
                      spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_lost) >> 20);

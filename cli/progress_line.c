@@ -28,7 +28,8 @@ void progress_line_draw(void *context, const struct recorder_progress *p)
                 return;
         }
         (void)fprintf(stderr, CLEAR_LINE "recording %s  %s  %s  %s  lost %s",
-                      text_number_duration(p->elapsed_ns).text, text_number_counted(p->n_samples, "samples").text,
+                      text_number_duration(p->elapsed_ns).text,
+                      text_number_counted(p->n_samples, "samples").text,
                       text_number_counted(p->n_zones, "zones").text, text_number_bytes(p->file_bytes).text,
                       text_number_count(p->n_lost).text);
         (void)fflush(stderr);

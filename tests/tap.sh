@@ -74,7 +74,8 @@ read_trace() { # name
         "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
 }
 
-# For awk on NAME.events: the columns by name.  Of a sample, `self` is the function and `path` the zones.
+# For awk on NAME.events: the columns by name.  Of a sample, `self` is the function and `path` the zones; an event
+# without operands, such as zones_gone, has no `zone`.
 # shellcheck disable=SC2016,SC2034 # awk expands them
 columns='{
         kind = $1; time_ns = $2; pid = $3; tid = $4; thread = $5; zone = $6

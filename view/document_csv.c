@@ -25,8 +25,8 @@ static int complain_of_section(const struct view_document *d, const char *sectio
         else if (d->n_tables == 0)
                 r = error_set(err, -ENOENT, "there is no table in this answer");
         else
-                r = error_set(err, -ENOENT, "no section '%s'; expected one of %.*s", section, (int)keys.used_bytes,
-                              (const char *)keys.data);
+                r = error_set(err, -ENOENT, "no section '%s'; expected one of %.*s", section,
+                              (int)keys.used_bytes, (const char *)keys.data);
         byte_buffer_deinit(&keys);
         return r;
 }

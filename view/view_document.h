@@ -74,7 +74,8 @@ struct view_table {
         size_t n_cells, cells_capacity;
         uint32_t *depths; /* heap; by row, if is_tree */
         size_t depths_capacity;
-        uint32_t optional_from;   /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
+        uint32_t
+                optional_from; /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
         uint64_t n_left_out;      /* rows that there are beside these */
         struct byte_buffer about; /* a line or more below the title; "" = none: what percentages are of */
 };

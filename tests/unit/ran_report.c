@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/ran_report.h"
+
+#include "cli/cmd_report.h"
+#include "cli/exit_status.h"
+#include "view/utf8.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static char *read_back(int fd)
+{
+        off_t n_bytes = lseek(fd, 0, SEEK_END);
+        char *text = calloc((size_t)n_bytes + 1, 1);
+
+        ck_assert_ptr_nonnull(text);
+        ck_assert_int_eq(pread(fd, text, (size_t)n_bytes, 0), n_bytes);
+        (void)close(fd);
+        return text;
+}
+
+struct ran_report ran_report_run(const char *path, const char *const *words)
+{
+        char *argv[16] = { strdup("report") };
+        int out_fd = memfd_create("out", MFD_CLOEXEC), saved_out, argc = 1;
+        struct ran_report output;
+
+        for (; *words; words++)
+                argv[argc++] = strdup(*words);
+        argv[argc++] = strdup(path);
+        (void)fflush(stdout);
+        saved_out = dup(STDOUT_FILENO);
+        ck_assert_int_ge(dup2(out_fd, STDOUT_FILENO), 0);
+        output.status = cmd_report(argc, argv);
+        (void)fflush(stdout);
+        ck_assert_int_ge(dup2(saved_out, STDOUT_FILENO), 0);
+        (void)close(saved_out);
+        output.out = read_back(out_fd);
+        for (int i = 0; i < argc; i++)
+                free(argv[i]);
+        return output;
+}
+
+json_t *ran_report_load(const char *path, const char *const *words)
+{
+        struct ran_report output = ran_report_run(path, words);
+        json_t *root = json_loads(output.out, 0, NULL);
+
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_ptr_nonnull(root);
+        free(output.out);
+        return root;
+}
+
+json_t *ran_report_row(json_t *root, const char *table, size_t row)
+{
+        json_t *found = json_array_get(json_object_get(json_object_get(root, table), "rows"), row);
+
+        ck_assert_ptr_nonnull(found);
+        return found;
+}
+
+long long ran_report_number(json_t *object, const char *key)
+{
+        json_t *found = json_object_get(object, key);
+
+        ck_assert_msg(json_is_integer(found), "%s is no number", key);
+        return json_integer_value(found);
+}
+
+void ran_report_check_text(const char *text)
+{
+        uint32_t n_columns = 0;
+
+        for (size_t i = 0, n_bytes = strlen(text); i < n_bytes;) {
+                uint32_t character;
+                size_t length = utf8_decode(text + i, n_bytes - i, &character);
+
+                ck_assert_uint_gt(length, 0);
+                i += length;
+                n_columns = character == '\n' ? 0 : n_columns + 1;
+                ck_assert_msg(character == '\n' || utf8_is_safe(character), "character %x in: %s", character,
+                              text);
+                ck_assert_msg(n_columns <= 120, "a line is too long: %s", text);
+        }
+}
