@@ -87,6 +87,10 @@ ask() { # cause, ns, rate, load, seed
                 >"$folder/why.json" 2>"$folder/errors"
 }
 
+say_failed() { # what
+        say "    $1: no answer: $(tail -qn 1 "$folder/record" "$folder/errors" | tr '\n' ' ')"
+}
+
 keep() { # name
         [ -z "${WHY_KEEP-}" ] && return
         mkdir -p "$WHY_KEEP"
@@ -120,7 +124,7 @@ cell() { # cause, ns, rate, load
         for ((run = 1; run <= runs; run++)); do
                 if ! ask "$1" "$2" "$3" "$4" "$run"; then
                         failed=$((failed + 1))
-                        say "    $1 $2 $3 $4: no answer: $(tail -qn 1 "$folder/record" "$folder/errors" | tr '\n' ' ')"
+                        say_failed "$*"
                         continue
                 fi
                 answer=$(jq -r .answer "$folder/why.json")
@@ -171,7 +175,11 @@ nothing() { # load
         read -ra list <<<"$rates"
         for ((run = 1; run <= null_runs; run++)); do
                 rate=${list[$((run % ${#list[@]}))]}
-                ask null 100000 "$rate" "$1" "$run" || continue
+                if ! ask null 100000 "$rate" "$1" "$run"; then
+                        n_failed=$((n_failed + 1))
+                        say_failed "nothing planted, $rate $1"
+                        continue
+                fi
                 n_null=$((n_null + 1))
                 jq -e 'any(.causes.rows[]?; .confidence == "high" or .confidence == "medium")' \
                         "$folder/why.json" >/dev/null || continue
