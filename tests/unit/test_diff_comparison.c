@@ -313,7 +313,12 @@ START_TEST(test_pair_is_not_certain)
         compare(&l, 1, 1);
         ck_assert_double_eq(l.comparison.alpha, DIFF_ALPHA_PAIR);
         ck_assert_uint_eq(l.comparison.n_significant, 0);
+        ck_assert_double_gt(l.comparison.whole.verdict.change, 0);
+        ck_assert_double_eq(diff_comparison_worst(&l.comparison, &item), 0);
+        /* By hand: the prior of 2.5 %, and what counts alone differ by. */
         item = diff_comparison_leading(&l.comparison);
+        ck_assert_double_eq_tol(find(&l, function_key(&l, "small", "prog"))->verdict.se,
+                                sqrt(2 * 0.025 * 0.025 + 1 / 200.0 + 1 / 350.0), 1e-9);
         ck_assert_ptr_eq(item, find(&l, letter_key(&l, HOT)));
         ck_assert_double_eq_tol(expm1(item->verdict.change), 0.053, 0.001);
         ck_assert_double_gt(diff_comparison_detectable(&l.comparison, item, 5, 5), 0.01);
@@ -422,6 +427,79 @@ START_TEST(test_new_gone_renamed)
         ck_assert_uint_eq(find(&l, renamed)->key_after, renamed_to);
         ck_assert_int_eq(find(&l, renamed)->doubt, DIFF_JUDGED);
         ck_assert_int_eq(find(&l, rare)->doubt, DIFF_TOO_SMALL);
+        lab_deinit(&l);
+}
+END_TEST
+
+/* Names that are half equal are one function if they cost the same. */
+START_TEST(test_alike_names)
+{
+        static const struct {
+                const char *gone, *new;
+                double n_gone, n_new;
+                bool is_one;
+        } rows[] = {
+                { "read_header_fast", "read_header_slow", 600, 680, true },
+                { "write_block_plain", "write_block_packed", 900, 1200, false },
+                { "checksum", "unlike", 2000, 2000, false },
+        };
+        struct lab l;
+
+        lab_init(&l);
+        add_run(&l, 0, 0, -1, 1);
+        add_run(&l, 1, 0, -1, 1);
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+                add_samples(&l, 0, function_key(&l, rows[i].gone, "prog"), rows[i].n_gone);
+                add_samples(&l, 1, function_key(&l, rows[i].new, "prog"), rows[i].n_new);
+        }
+        compare(&l, 1, 1);
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+                ck_assert_int_eq(find(&l, function_key(&l, rows[i].gone, "prog"))->key_after != 0,
+                                 rows[i].is_one);
+        lab_deinit(&l);
+}
+END_TEST
+
+/* A sample less than enough: for what one side alone has, and for the whole. */
+START_TEST(test_few_samples)
+{
+        for (int is_enough = 0; is_enough < 2; is_enough++) {
+                uint32_t all, new;
+                struct lab l;
+
+                lab_init(&l);
+                all = function_key(&l, "all", "prog");
+                new = function_key(&l, "new", "prog");
+                add_samples(&l, 0, all, DIFF_SAMPLES_MIN - !is_enough);
+                add_samples(&l, 1, all, 100);
+                add_samples(&l, 1, new, DIFF_NEW_MIN - !is_enough);
+                compare(&l, 1, 1);
+                ck_assert_int_eq(find(&l, all)->doubt, is_enough ? DIFF_JUDGED : DIFF_TOO_FEW);
+                ck_assert_int_eq(find(&l, new)->doubt, is_enough ? DIFF_ONE_SIDED : DIFF_TOO_FEW);
+                ck_assert_int_eq(l.comparison.whole.is_judged, is_enough);
+                lab_deinit(&l);
+        }
+}
+END_TEST
+
+/* A zone beyond the limit has no spread: that is said, and it is not called too few. */
+START_TEST(test_zone_beyond_the_limit)
+{
+        uint32_t key;
+        struct lab l;
+
+        lab_init(&l);
+        key = zone_key(&l, "last");
+        for (uint32_t i = 1; i <= DIFF_RUN_ZONES_MAX; i++)
+                ck_assert_int_eq(diff_run_add_zone(&l.runs[0], key + i, 1, 1, 1), 0);
+        for (int run = 0; run < 2; run++) {
+                l.runs[run].has_switches = true;
+                l.runs[run].duration_ns = 100000;
+                add_zones(&l, run, key, 20, 1000);
+                diff_run_finish(&l.runs[run]);
+        }
+        compare(&l, 1, 1);
+        ck_assert_int_eq(find(&l, key)->doubt, DIFF_TOO_MANY);
         lab_deinit(&l);
 }
 END_TEST
@@ -555,6 +633,9 @@ int main(void)
         tcase_add_test(tc, test_kernel);
         tcase_add_test(tc, test_too_few_and_too_small);
         tcase_add_test(tc, test_new_gone_renamed);
+        tcase_add_test(tc, test_alike_names);
+        tcase_add_test(tc, test_few_samples);
+        tcase_add_test(tc, test_zone_beyond_the_limit);
         tcase_add_test(tc, test_zones);
         tcase_add_test(tc, test_one_slow_instance);
         tcase_add_test(tc, test_only);
