@@ -8,6 +8,7 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define NS_PER_S  UINT64_C(1000000000)
@@ -21,6 +22,17 @@ static inline uint64_t clock_raw_ns(void)
 
         (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t); /* cannot fail for this clock */
         return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Processor time that was taken so far, user's and kernel's.  @whose: RUSAGE_SELF or RUSAGE_CHILDREN */
+static inline uint64_t clock_cpu_ns(int whose)
+{
+        struct rusage usage;
+
+        if (getrusage(whose, &usage) < 0)
+                return 0;
+        return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+               (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NS_PER_US;
 }
 
 #endif /* BASE_CLOCK_H */

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +104,20 @@ int address_space_copy(struct address_space *s, const struct address_space *from
         s->n_ranges = from->n_ranges;
         s->generation = from->generation;
         return 0;
+}
+
+bool address_space_is_same(const struct address_space *s, const struct address_space *other)
+{
+        if (s->n_ranges != other->n_ranges)
+                return false;
+        for (size_t i = 0; i < s->n_ranges; i++) {
+                const struct address_range *a = &s->ranges[i], *b = &other->ranges[i];
+
+                if (a->start_avma != b->start_avma || a->end_avma != b->end_avma || a->module != b->module ||
+                    a->file_offset_bytes != b->file_offset_bytes)
+                        return false;
+        }
+        return true;
 }
 
 const struct address_range *address_space_find(const struct address_space *s, uint64_t avma)

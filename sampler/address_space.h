@@ -11,6 +11,7 @@
 #ifndef SAMPLER_ADDRESS_SPACE_H
 #define SAMPLER_ADDRESS_SPACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,9 @@ int address_space_add(struct address_space *s, const struct address_range *range
 
 /* Makes @s a copy of @from (fork).  Returns 0 or -ENOMEM, with @s empty. */
 int address_space_copy(struct address_space *s, const struct address_space *from);
+
+/* Do both have the same mappings? */
+bool address_space_is_same(const struct address_space *s, const struct address_space *other);
 
 /* The range that contains @avma, or NULL. */
 const struct address_range *address_space_find(const struct address_space *s, uint64_t avma);

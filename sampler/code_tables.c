@@ -530,6 +530,22 @@ static bool is_coming(const struct code_tables *t, uint32_t module)
         return file && file->state == FILE_COMING;
 }
 
+static void wait_for_answer(const struct code_tables *t, uint64_t limit_ns)
+{
+        struct timespec limit = { .tv_sec = (time_t)(limit_ns / NS_PER_S),
+                                  .tv_nsec = (long)(limit_ns % NS_PER_S) };
+        struct pollfd readable = { .fd = t->process->fd, .events = POLLIN };
+
+        (void)ppoll(&readable, 1, &limit, NULL);
+}
+
+bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns)
+{
+        if (!t->is_gone)
+                wait_for_answer(t, limit_ns);
+        return code_tables_take(t) == 0 && !t->is_gone;
+}
+
 bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
 {
         uint64_t began_ns = clock_raw_ns(), now_ns = began_ns;
@@ -545,12 +561,7 @@ bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
         advance(t, t->file_of[module]);
         /* At least once: it may be there already. */
         while (code_tables_take(t) == 0 && is_coming(t, module) && now_ns - began_ns < limit_ns) {
-                uint64_t left_ns = limit_ns - (now_ns - began_ns);
-                struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_S),
-                                         .tv_nsec = (long)(left_ns % NS_PER_S) };
-                struct pollfd readable = { .fd = t->process->fd, .events = POLLIN };
-
-                (void)ppoll(&readable, 1, &left, NULL);
+                wait_for_answer(t, limit_ns - (now_ns - began_ns));
                 now_ns = clock_raw_ns();
         }
         t->waited_ns += now_ns - began_ns < limit_ns ? now_ns - began_ns : limit_ns;

@@ -89,11 +89,14 @@ enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t m
 int code_tables_take(struct code_tables *t);
 
 /*
- * code_tables_wait() - the table is needed now: waits for it, at most @limit_ns
+ * code_tables_wait() - the table is needed now: comes before others, and is waited for, at most @limit_ns
  * Waits are bounded in sum as well: a program that maps without end cannot stop the collector.
  * Returns true if the answer for @module is not COMING any more.
  */
 bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns);
+
+/* Takes in what comes within @limit_ns; returns false if nothing will come any more. */
+bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns);
 
 /* Changes each time that any answer does; part of stack_walk_space.generation. */
 uint32_t code_tables_epoch(const struct code_tables *t);

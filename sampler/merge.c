@@ -11,6 +11,7 @@
 #include "sampler/dump_head.h"
 #include "sampler/event_set.h"
 #include "sampler/jit_files.h"
+#include "sampler/sample_stacks.h"
 #include "sampler/switch_source.h"
 #include "sampler/thread_priority.h"
 #include "sampler/writer_thread.h"
@@ -29,6 +30,11 @@
 /* Of code that is kept, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
 #define CODE_PARTS_AT_ONCE 4
 #define ACCOUNTS_NS        (NS_PER_S / 2) /* of losses and clocks */
+
+/* Copied out of the programs' rings and not merged yet; with more, no sample waits for its unwind table. */
+#define HELD_ZONES_MAX_BYTES (UINT64_C(1) << 24)
+/* At the end, for unwind tables that samples lack. */
+#define TABLES_WAIT_NS NS_PER_S
 
 #define RING_ROWS_AT_ONCE \
         4096 /* of all tables, in a ring: small chunks would take more memory than their rows */
@@ -102,6 +108,7 @@ int merge_init(struct merge *m, const struct merge_options *options, struct erro
         m->accounted_ns = m->flushed_ns;
         m->chunk_age_ns = CHUNK_AGE_FIRST_NS;
         m->priority = options->priority;
+        m->tables_wait_ns = TABLES_WAIT_NS;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
                                         .dictionary = m->dictionary,
                                         .losses = &m->losses,
@@ -377,8 +384,7 @@ static int merge_pending(struct merge *m, uint64_t until_ns)
 
                 if (r == 0 && !process->region_waits)
                         r = zone_merge_write_pending(&m->zone_merge, thread,
-                                                     until_ns < process->stalled_ns ? until_ns
-                                                                                    : process->stalled_ns);
+                                                     process_track_limit(process, until_ns));
                 if (r == 0)
                         r = flush_if_full(m);
                 thread->listed = thread->n_pending > 0;
@@ -410,7 +416,13 @@ static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, boo
 
         if (jit_files_read(m->jit, now_ns, final) < 0)
                 return error_set(err, -ENOMEM, "no memory for files about code");
+        /* Zones that are held back with the samples that wait take memory. */
+        if (m->zones.held_bytes > HELD_ZONES_MAX_BYTES &&
+            sample_stacks_resume(&m->samples, NULL, UINT64_MAX) < 0)
+                return error_set(err, -ENOMEM, "no memory for kernel records");
         r = sample_source_run(&m->samples, until_ns, err);
+        if (r == 0 && final)
+                r = sample_source_finish(&m->samples, m->tables_wait_ns, err);
         if (r == 0 && final && jit_files_read(m->jit, clock_raw_ns(), true) < 0)
                 return error_set(err, -ENOMEM, "no memory for files about code");
         return r;

@@ -64,8 +64,9 @@ struct merge {
         uint64_t chunk_age_ns;      /* chunks are handed to the writer when they are so old */
         int priority;               /* to fall back to, once */
         bool gave_way;
-        uint64_t flushed_ns;   /* when chunks were last handed to the writer */
-        uint64_t accounted_ns; /* when losses and clocks last became rows */
+        uint64_t tables_wait_ns; /* in the final cycle, for unwind tables */
+        uint64_t flushed_ns;     /* when chunks were last handed to the writer */
+        uint64_t accounted_ns;   /* when losses and clocks last became rows */
 };
 
 /* A program that keeps the merge behind for so long has had its share of the raised priority. */

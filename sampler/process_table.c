@@ -166,6 +166,7 @@ static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pi
                 return -ENOMEM;
         process->pid = pid;
         process->stalled_ns = UINT64_MAX;
+        process->held_ns = UINT64_MAX;
         address_space_init(&process->space);
         map_init(&process->fibers);
         if (parent)

@@ -27,6 +27,8 @@ struct track_map {
         size_t capacity;
 };
 
+struct waiting_space;
+
 struct process_track {
         uint32_t pid;
         uint32_t process; /* id in the table PROCESSES */
@@ -36,6 +38,10 @@ struct process_track {
         bool exec_waits;   /* an event that closes zones is pending: what comes after it is a new program's */
         /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
         uint64_t stalled_ns;
+        /* From then on nothing is written yet, for the stack of a sample waits; UINT64_MAX = none does: waiting_stacks.h. */
+        uint64_t held_ns;
+        struct waiting_space
+                *waiting_space; /* borrowed: the last mappings that were copied for one; or NULL */
         struct address_space space;
         struct track_map
                 fibers; /* by the number that the program has for them; see process_table_add_fiber() */
@@ -102,6 +108,14 @@ int process_table_add_pending(struct process_table *t, struct thread_track *thre
 /* The same for a sample; also of a thread whose end is pending. */
 int process_table_add_sample(struct process_table *t, struct thread_track *thread,
                              const struct pending_event *sample);
+
+/* How far the events of a process up to @until_ns may be written: less where it is stalled or held. */
+static inline uint64_t process_track_limit(const struct process_track *process, uint64_t until_ns)
+{
+        if (process->stalled_ns < until_ns)
+                until_ns = process->stalled_ns;
+        return process->held_ns <= until_ns ? process->held_ns - 1 : until_ns;
+}
 
 /* Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if that was its last thread, else 0. */
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);

@@ -41,7 +41,6 @@
 #include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -62,6 +61,9 @@
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
 #define GRACE_NS (NS_PER_S / 5)
+
+#define STOPPED_WAIT_NS \
+        (NS_PER_S / 20) /* for unwind tables, where a signal or the duration ends the recording */
 
 enum wake_reason {
         WAKE_SAMPLES,
@@ -691,6 +693,8 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
         zone_source_disable(&r->merge.zones);
         if (r->deadline_ns != 0)
                 zone_merge_hurry(&r->merge.zone_merge);
+        if (r->result->stopped) /* at a time that somebody chose */
+                r->merge.tables_wait_ns = STOPPED_WAIT_NS;
         if (code == 0 && !r->write_failed) {
                 describe_end(r, end_ns);
                 code = merge_cycle(&r->merge, true, err);
@@ -733,20 +737,10 @@ static void release(struct recorder *r)
         io_close(&r->filter_fd);
 }
 
-static uint64_t count_cpu_ns(int whose)
-{
-        struct rusage usage;
-
-        if (getrusage(whose, &usage) < 0)
-                return 0;
-        return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
-               (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
-}
-
 /* Of this process and of the children that it has reaped, which are its helpers and the command. */
 static uint64_t count_own_cpu_ns(const struct command *command)
 {
-        return count_cpu_ns(RUSAGE_SELF) + count_cpu_ns(RUSAGE_CHILDREN) - command->cpu_ns;
+        return clock_cpu_ns(RUSAGE_SELF) + clock_cpu_ns(RUSAGE_CHILDREN) - command->cpu_ns;
 }
 
 int recorder_run(const struct recorder_options *options, struct trace_writer *writer,

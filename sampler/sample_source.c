@@ -19,6 +19,7 @@
 #include "sampler/process_filter.h"
 #include "sampler/process_table.h"
 #include "sampler/running_process.h"
+#include "sampler/sample_stacks.h"
 #include "sampler/stack_unwinder.h"
 #include "sampler/switch_source.h"
 #include "sampler/wait_records.h"
@@ -147,81 +148,6 @@ static int queue_copy(struct sample_source *s, struct thread_track *thread, cons
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
-/* The callstack in `chain` as a row, and how whole it is. */
-int sample_source_build_stack(struct sample_source *s, const struct thread_track *thread,
-                              struct thread_stack *ret_stack)
-{
-        int r = stack_builder_add(&s->stacks, &thread->process->space, &s->chain, &ret_stack->stack);
-
-        ret_stack->state = s->chain.state;
-        if (s->stacks.n_cut > 0) {
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
-                s->stacks.n_cut = 0;
-                ret_stack->state = TRACE_STACK_TABLE_FULL;
-        }
-        return r;
-}
-
-/* Puts it into the event of its sample. */
-static int add_stack(struct sample_source *s, const struct thread_track *thread, struct trace_event *event)
-{
-        struct thread_stack at = { .stack = 0 };
-        int r = sample_source_build_stack(s, thread, &at);
-
-        event->sample.stack = at.stack;
-        event->sample.state = at.state;
-        return r;
-}
-
-/* A sample that waited for its callstack, and those of its group that follow it. */
-static int complete(struct sample_source *s, struct thread_track *thread, size_t at)
-{
-        const struct trace_event *leader = &thread->pending[at].event;
-        int r = add_stack(s, thread, &thread->pending[at].event);
-
-        for (at++; r == 0 && at < thread->n_pending && thread->pending[at].shares_place; at++) {
-                thread->pending[at].event.sample.stack = leader->sample.stack;
-                thread->pending[at].event.sample.state = leader->sample.state;
-        }
-        return r;
-}
-
-/* No callstack of this thread waits any longer to be completed. */
-static int close_cuts(struct sample_source *s, struct thread_track *thread)
-{
-        size_t at = thread->n_pending;
-        uint32_t cut;
-        int r = 0;
-
-        /* They come back in the order in which they are pending, from the newest on. */
-        while (r == 0 && (cut = stack_unwinder_close(s->unwinder, thread, &s->chain)) != 0) {
-                while (at > 0 && thread->pending[at - 1].cut != cut)
-                        at--;
-                if (at > 0)
-                        r = complete(s, thread, --at);
-                else
-                        at = thread->n_pending;
-        }
-        return r;
-}
-
-/* The same for all threads of a process, or for all there are. */
-static int close_all_cuts(struct sample_source *s, const struct process_track *process)
-{
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < s->processes->n_listed; i++) {
-                struct thread_track *thread = s->processes->listed[i];
-
-                if (thread->cuts.n_items == 0 || (process && thread->process != process))
-                        continue;
-                if (!process)
-                        stack_unwinder_read_late(s->unwinder, thread);
-                r = close_cuts(s, thread);
-        }
-        return r;
-}
-
 /* What the members of the sample's group counted: samples of theirs, in the same place. */
 static int queue_counts(struct sample_source *s, struct thread_track *thread,
                         const struct pending_event *leader)
@@ -272,7 +198,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
         s->has_cuts |= pending.cut != 0;
         if (pending.cut == 0)
-                r = add_stack(s, thread, &event);
+                r = sample_stacks_add(s, &thread->process->space, &event);
         if (r == 0 && s->keep_stacks)
                 r = queue_copy(s, thread, rec);
         if (r < 0)
@@ -282,7 +208,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
         r = process_table_add_sample(s->processes, thread, &pending);
         if (r == 0)
                 r = queue_counts(s, thread, &pending);
-        return r == 0 && is_whole ? close_cuts(s, thread) : r;
+        return r == 0 && is_whole ? sample_stacks_close(s, thread) : r;
 }
 
 static enum trace_module_kind module_kind(const struct perf_mmap *m)
@@ -364,7 +290,9 @@ static int process_of(struct sample_source *s, const struct perf_record *rec,
 
 int sample_source_before_change(void *source, struct process_track *process)
 {
-        return close_all_cuts(source, process);
+        int r = sample_stacks_close_all(source, process);
+
+        return r == 0 ? sample_stacks_resume(source, process, UINT64_MAX) : r;
 }
 
 static int take_mmap(struct sample_source *s, const struct perf_record *rec)
@@ -399,7 +327,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
                 return 0;
         }
         if (r == 0)
-                r = close_all_cuts(s, process);
+                r = sample_stacks_close_all(s, process);
         if (r == 0)
                 r = address_space_add(&process->space, &range);
         return r == 0 && module_kind(m) == TRACE_MODULE_FILE
@@ -419,7 +347,7 @@ static int take_images(struct sample_source *s, uint64_t until_ns)
                 /* It was found there, nobody knows since when, or what came before was taken already: so from now on. */
                 if (change.time_ns <= s->images_ns)
                         change.time_ns = until_ns;
-                r = process ? close_all_cuts(s, process) : 0;
+                r = process ? sample_stacks_close_all(s, process) : 0;
                 if (r == 0 && process)
                         r = code_images_put(s->images, process, &change);
         }
@@ -442,7 +370,7 @@ static int name_thread(struct sample_source *s, struct thread_track *thread, uin
 static int end_thread(struct sample_source *s, struct thread_track *thread, uint64_t now_ns)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns } };
-        int r = close_cuts(s, thread);
+        int r = sample_stacks_close(s, thread);
 
         stack_unwinder_forget(s->unwinder, thread);
         thread->exits = true;
@@ -458,7 +386,7 @@ static int take_exec(struct sample_source *s, const struct perf_record *rec, str
 {
         struct thread_track *other;
         uint32_t at = 0;
-        int r = close_all_cuts(s, thread->process);
+        int r = sample_stacks_close_all(s, thread->process);
 
         address_space_clear(&thread->process->space);
         code_images_forget(s->images, rec->pid);
@@ -689,6 +617,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         int r = 0;
 
         s->has_cuts = false;
+        r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         while (r == 0) {
                 size_t i;
                 bool of_ring;
@@ -720,8 +649,25 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         for (size_t i = 0; i < s->events->n_rings; i++)
                 perf_ring_release(&s->events->rings[i]);
         if (r == 0)
-                r = close_all_cuts(s, NULL);
+                r = sample_stacks_close_all(s, NULL);
         return r;
+}
+
+int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct error *err)
+{
+        uint64_t now_ns = clock_raw_ns(), end_ns = now_ns + limit_ns;
+        int r = 0;
+
+        while (r == 0 && stack_unwinder_has_waiting(s->unwinder) && now_ns < end_ns &&
+               code_tables_wait_next(s->tables, end_ns - now_ns)) {
+                now_ns = clock_raw_ns();
+                r = sample_stacks_resume(s, NULL, now_ns);
+                if (r == 0)
+                        r = sample_stacks_close_all(s, NULL);
+        }
+        if (r == 0)
+                r = sample_stacks_resume(s, NULL, UINT64_MAX);
+        return r < 0 ? error_set(err, r, "no memory for kernel records") : 0;
 }
 
 /* Mappings of data are many; of interest are only clients' regions among them. */

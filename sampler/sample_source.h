@@ -37,7 +37,6 @@ struct process_table;
 struct process_track;
 struct stack_unwinder;
 struct switch_source;
-struct thread_stack;
 struct thread_track;
 struct trace_dictionary;
 
@@ -118,6 +117,9 @@ int sample_source_take(struct sample_source *s, const struct perf_record *rec);
  */
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err);
 
+/* Waits for the unwind tables that samples lack, at most @limit_ns, and then no longer.  Returns 0 or -ENOMEM. */
+int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct error *err);
+
 /*
  * sample_source_scan() - the next process that mapped a client region, ahead of its turn
  * A program may end a moment after it began: its region must be opened now or never.  So must its files, which are
@@ -133,9 +135,5 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
  */
 int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
                               struct thread_track **ret_thread);
-
-/* The callstack in `chain` as a row, and how whole it is.  Returns 0 or -ENOMEM. */
-int sample_source_build_stack(struct sample_source *s, const struct thread_track *thread,
-                              struct thread_stack *ret_stack);
 
 #endif /* SAMPLER_SAMPLE_SOURCE_H */

@@ -27,6 +27,7 @@
 #include "sampler/process_table.h"
 #include "sampler/raw_stack.h"
 #include "sampler/unwind_frame_pointer.h"
+#include "sampler/waiting_stacks.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_module.h"
 
@@ -57,7 +58,12 @@ struct stack_unwinder {
         uint64_t epoch_generation; /* older ones are of the time before the last table came */
         uint32_t epoch;
         bool is_hurried;
-        bool met_late_table; /* in this walk */
+        uint64_t table_wait_ns; /* in this walk, for a table that is coming */
+        bool met_late_table;    /* in this walk, */
+        uint32_t late_module;   /* of this module */
+        struct waiting_stacks waiting;
+        size_t waiting_at;             /* up to there they were looked at */
+        struct waiting_stack *resumed; /* owned: the one that was handed out last; or NULL */
         struct stack_walk walk;
 };
 
@@ -65,6 +71,7 @@ struct stack_unwinder {
 struct lookup {
         struct stack_unwinder *unwinder;
         const struct process_track *process;
+        const struct address_space *space; /* its mappings, at the time of the sample */
 };
 
 /* One stack while it is walked. */
@@ -72,11 +79,12 @@ struct task {
         struct thread_track *thread;
         struct stack_walk_input input;
         struct stack_walk_space space;
-        struct call_chain *chain; /* borrowed: the kernel's part, while the user's is walked */
-        uint64_t now_ns;          /* of the sample */
-        bool is_now;              /* nothing newer of the thread was seen yet */
-        bool may_wait;            /* it may be put aside, */
-        uint32_t ticket;          /* and was; 0 = it was not */
+        struct call_chain *chain;          /* borrowed: the kernel's part, while the user's is walked */
+        uint64_t now_ns;                   /* of the sample */
+        bool is_now;                       /* nothing newer of the thread was seen yet */
+        bool may_wait;                     /* it may be put aside, */
+        uint32_t ticket;                   /* and was; 0 = it was not */
+        const struct waiting_stack *again; /* it waited for a table; NULL = it did not */
 };
 
 /* ---- what the kernel is asked for ---------------------------------------------------------------------- */
@@ -139,6 +147,8 @@ void stack_unwinder_free(struct stack_unwinder *u)
 {
         if (!u)
                 return;
+        waiting_stack_free(&u->waiting, u->resumed);
+        waiting_stacks_deinit(&u->waiting);
         stack_stitch_deinit(&u->after);
         late_stack_deinit(&u->late);
         stack_walker_free(u->walker);
@@ -172,17 +182,19 @@ static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t mo
         answer = code_tables_find(u->tables, module, ret_module);
         if (answer != CODE_TABLES_COMING)
                 return answer;
-        /* Once a walk is enough: what follows would be in doubt anyway. */
-        if (!u->is_hurried && !u->met_late_table && code_tables_wait(u->tables, module, TABLE_WAIT_NS))
+        if (u->met_late_table) /* once a walk is enough: what follows would be in doubt anyway */
+                return answer;
+        if (!u->is_hurried && code_tables_wait(u->tables, module, u->table_wait_ns))
                 return code_tables_find(u->tables, module, ret_module);
         u->met_late_table = true;
+        u->late_module = module;
         return answer;
 }
 
 static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
 {
         const struct lookup *lookup = context;
-        const struct address_range *range = address_space_find(&lookup->process->space, avma);
+        const struct address_range *range = address_space_find(lookup->space, avma);
         struct stack_unwinder *u = lookup->unwinder;
         const struct unwind_module *module;
         enum code_tables_answer answer;
@@ -206,6 +218,8 @@ static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size
         const struct lookup *lookup = context;
         struct stack_unwinder *u = lookup->unwinder;
 
+        if (lookup->space != &lookup->process->space) /* other code may be there by now */
+                return 0;
         return u->is_hurried ? 0 : late_stack_read_code(&u->late, lookup->process->pid, avma, bytes, n_bytes);
 }
 
@@ -313,6 +327,13 @@ static bool join(struct stack_unwinder *u, const struct stack_stitch *stitch, ui
         return true;
 }
 
+static uint32_t next_ticket(struct stack_unwinder *u)
+{
+        if (++u->last_ticket == 0)
+                u->last_ticket = 1;
+        return u->last_ticket;
+}
+
 /* Puts a walk aside; without memory, or when others take it all, it stays as it is. */
 static void put_aside(struct stack_unwinder *u, struct task *task)
 {
@@ -325,9 +346,7 @@ static void put_aside(struct stack_unwinder *u, struct task *task)
         if (!cut)
                 return;
         u->cut_bytes += n_bytes;
-        if (++u->last_ticket == 0)
-                u->last_ticket = 1;
-        cut->ticket = u->last_ticket;
+        cut->ticket = task->again ? task->again->ticket : next_ticket(u);
         cut->copy_end_avma = copy->start_avma + copy->n_bytes;
         cut->generation = task->space.generation;
         cut->registers = task->input.registers;
@@ -377,31 +396,60 @@ static void cut_late(struct stack_unwinder *u, struct address_space *space)
         space->generation = 0; /* what the walker remembers is that there is no table */
 }
 
-/* Prepares a task, but for its input. */
-static struct task make_task(struct stack_unwinder *u, struct thread_track *thread, struct lookup *lookup)
+/* Prepares a task, but for its input.  @space: the mappings of its thread's process, at the time of the sample */
+static struct task make_task(struct stack_unwinder *u, struct thread_track *thread,
+                             struct address_space *space, struct lookup *lookup)
 {
         struct task task = { .thread = thread };
 
-        *lookup = (struct lookup){ .unwinder = u, .process = thread->process };
+        *lookup = (struct lookup){ .unwinder = u, .process = thread->process, .space = space };
         task.space = (struct stack_walk_space){ .find = find_code,
                                                 .read_code = read_code,
                                                 .context = lookup,
-                                                .generation = generation_of(u, &thread->process->space) };
+                                                .generation = generation_of(u, space) };
         task.input.n_pieces = 1;
         task.input.tables_only = u->options.mode == STACK_UNWINDER_DWARF;
         return task;
 }
 
-/* Walks, and completes what can be; the frames are in `walk`. */
-static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task)
+/* Keeps what is needed to walk a stack when the table that it lacks is there; without room it stays as it is. */
+static void wait_for_table(struct stack_unwinder *u, struct task *task)
 {
+        const struct stack_walk_piece *copy = &task->input.pieces[0];
+        const struct waiting_stack wanted = { .thread = task->thread,
+                                              .time_ns = task->now_ns,
+                                              .since_ns = clock_raw_ns(),
+                                              .ticket = next_ticket(u),
+                                              .module = u->late_module,
+                                              .registers = task->input.registers,
+                                              .copy_start_avma = copy->start_avma,
+                                              .copy = copy->bytes,
+                                              .copy_bytes = copy->n_bytes };
+
+        if (waiting_stacks_add(&u->waiting, &wanted, task->chain))
+                task->ticket = wanted.ticket;
+}
+
+/* A thread whose end is known has no later samples, and its last ones may not be written. */
+static bool may_wait_for_table(const struct task *task)
+{
+        return task->may_wait && !task->again && !task->thread->exits && task->now_ns > 0;
+}
+
+/* Walks, and completes what can be; the frames are in `walk`. */
+static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task, struct address_space *space)
+{
+        bool may_wait = may_wait_for_table(task);
         enum trace_stack_state state;
 
         u->met_late_table = false;
+        u->table_wait_ns = may_wait || task->again ? 0 : TABLE_WAIT_NS;
         stack_walk_run(u->walker, &task->space, &task->input, &u->walk);
         state = state_of(u->walk.end);
         if (u->met_late_table) {
-                cut_late(u, &task->thread->process->space);
+                if (may_wait)
+                        wait_for_table(u, task);
+                cut_late(u, space);
                 return TRACE_STACK_TABLE_LATE;
         }
         if (state == TRACE_STACK_COMPLETE && task->is_now)
@@ -460,7 +508,7 @@ static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, str
         task->input.pieces[0] = (struct stack_walk_piece){ .bytes = raw->copy,
                                                            .start_avma = registers->values[u->machine->sp],
                                                            .n_bytes = raw->copy_bytes };
-        take_frames(&u->walk, walk(u, task), chain);
+        take_frames(&u->walk, walk(u, task, &task->thread->process->space), chain);
 }
 
 void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state state)
@@ -498,7 +546,7 @@ static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struc
                 return 0;
         }
         unwind_frame_pointer_run_kernel(raw, chain);
-        task = make_task(u, thread, &lookup);
+        task = make_task(u, thread, &thread->process->space, &lookup);
         task.now_ns = now_ns;
         task.is_now = true;
         task.may_wait = may_wait;
@@ -532,7 +580,7 @@ void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thr
 
         if (u->is_hurried || cuts->n_items == 0)
                 return;
-        task = make_task(u, thread, &lookup);
+        task = make_task(u, thread, &thread->process->space, &lookup);
         for (size_t i = cuts->n_items; i-- > 0 && i + LATE_STACKS_MAX >= cuts->n_items;) {
                 if (cuts->items[i]->generation != task.space.generation)
                         return;
@@ -567,6 +615,76 @@ uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thr
         return ticket;
 }
 
+/* ---- stacks that waited for a table -------------------------------------------------------------------- */
+
+/* Walks one of them; false if it has to wait on, for another table. */
+static bool walk_again(struct stack_unwinder *u, struct waiting_stack *stack, bool gives_up,
+                       struct stack_unwinder_resumed *ret, struct call_chain *chain)
+{
+        struct thread_track *thread = stack->thread;
+        struct address_space *space = waiting_stack_space(stack);
+        struct lookup lookup;
+        struct task task = make_task(u, thread, space, &lookup);
+        enum trace_stack_state state;
+
+        task.again = stack;
+        task.now_ns = stack->time_ns;
+        task.chain = chain;
+        /* Only then others of its thread can complete it, or it them. */
+        task.is_now = task.may_wait = !gives_up && space == &thread->process->space && !thread->exits;
+        task.input.registers = stack->registers;
+        task.input.pieces[0] = (struct stack_walk_piece){ .bytes = stack->copy,
+                                                          .start_avma = stack->copy_start_avma,
+                                                          .n_bytes = stack->copy_bytes };
+        waiting_stack_restore_kernel(stack, chain);
+        state = walk(u, &task, space);
+        if (state == TRACE_STACK_TABLE_LATE && !gives_up) {
+                stack->module = u->late_module;
+                return false;
+        }
+        take_frames(&u->walk, state, chain);
+        *ret = (struct stack_unwinder_resumed){ .thread = thread,
+                                                .space = space,
+                                                .time_ns = stack->time_ns,
+                                                .ticket = stack->ticket,
+                                                .is_cut = task.ticket != 0 };
+        if (!ret->is_cut)
+                stack_unwinder_count(u, chain->state);
+        return true;
+}
+
+bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track *process, uint64_t now_ns,
+                           struct stack_unwinder_resumed *ret_resumed, struct call_chain *chain)
+{
+        struct waiting_stacks *waiting = &u->waiting;
+        const struct unwind_module *module;
+
+        waiting_stack_free(waiting, u->resumed);
+        u->resumed = NULL;
+        while (u->waiting_at < waiting->n_items) {
+                size_t at = u->waiting_at++;
+                struct waiting_stack *stack = waiting->items[at];
+                bool gives_up = now_ns >= WAITING_STACKS_NS_MAX + stack->since_ns;
+
+                if ((process && stack->thread->process != process) ||
+                    (!gives_up &&
+                     code_tables_find(u->tables, stack->module, &module) == CODE_TABLES_COMING) ||
+                    !walk_again(u, stack, gives_up, ret_resumed, chain))
+                        continue;
+                u->resumed = waiting_stacks_take(waiting, at);
+                return true;
+        }
+        if (u->waiting_at > 0)
+                waiting_stacks_tidy(waiting);
+        u->waiting_at = 0;
+        return false;
+}
+
+bool stack_unwinder_has_waiting(const struct stack_unwinder *u)
+{
+        return u->waiting.n_items > 0;
+}
+
 bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwinder_copy *copy,
                              struct thread_track *thread, struct call_chain *chain)
 {
@@ -576,7 +694,7 @@ bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwind
 
         if (!u->walker)
                 return false;
-        task = make_task(u, thread, &lookup);
+        task = make_task(u, thread, &thread->process->space, &lookup);
         registers->pc = copy->pc_avma;
         registers->values[u->machine->sp] = copy->sp_avma;
         registers->values[u->machine->fp] = copy->fp_avma;
@@ -585,6 +703,6 @@ bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwind
                                                           .start_avma = copy->sp_avma,
                                                           .n_bytes = copy->n_bytes };
         chain->n_frames = 0;
-        take_frames(&u->walk, walk(u, &task), chain);
+        take_frames(&u->walk, walk(u, &task, &thread->process->space), chain);
         return true;
 }

@@ -24,11 +24,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct address_space;
 struct call_chain;
 struct code_tables;
 struct error;
 struct loss_counter;
 struct perf_event_attr;
+struct process_track;
 struct raw_stack;
 struct thread_track;
 
@@ -75,10 +77,33 @@ void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, s
 
 /*
  * stack_unwinder_run_waiting() - the same for a sample that need not be written at once
- * Returns 0, or a number if the stack is cut: then @chain is what there is of it so far, and nothing is counted.
+ * Returns 0, or a number if the stack is cut or a table is coming: then @chain is what there is of it so far, and nothing
+ * is counted.  What waits for a table holds its process back (waiting_stacks.h) and is had from stack_unwinder_resume().
  */
 uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
                                     struct thread_track *thread, uint64_t now_ns, struct call_chain *chain);
+
+/* A stack that waited for a table, and its sample. */
+struct stack_unwinder_resumed {
+        struct thread_track *thread;
+        struct address_space *space; /* its process's mappings at that time; borrowed until the next call */
+        uint64_t time_ns;
+        uint32_t ticket;
+        bool is_cut; /* it waits on, to be completed by others: see stack_unwinder_close() */
+};
+
+/*
+ * stack_unwinder_resume() - the next of the stacks that need not wait for a table any longer, oldest first
+ * @process:  of this one; NULL = of all
+ * @now_ns:   CLOCK_MONOTONIC_RAW; what waited WAITING_STACKS_NS_MAX by then is given up: UINT64_MAX = each one
+ * To be called until it returns false, at a time when no thread has a stack that stack_unwinder_close() would give, or
+ * else only to give up.  Counts what is missing, but of stacks that are cut.
+ */
+bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track *process, uint64_t now_ns,
+                           struct stack_unwinder_resumed *ret_resumed, struct call_chain *chain);
+
+/* Does any stack wait for a table? */
+bool stack_unwinder_has_waiting(const struct stack_unwinder *u);
 
 /* There are no more samples of this thread now: reads memory, for what will be closed. */
 void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread);

@@ -8,6 +8,7 @@
 #include "sampler/perf_record.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
+#include "sampler/sample_stacks.h"
 #include "sampler/stack_unwinder.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static int make_stack(struct sample_source *s, struct thread_track *thread, cons
         if (!raw->chain && !raw->registers)
                 return 0;
         stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
-        r = sample_source_build_stack(s, thread, ret_stack);
+        r = sample_stacks_build(s, &thread->process->space, ret_stack);
         *last = *ret_stack;
         return r;
 }

@@ -23,6 +23,7 @@ struct lane {
         struct zone_region *region;
         struct zone_slot *slot;
         struct thread_track *thread; /* whose events come; NULL = nobody's that we know */
+        uint64_t until_ns;           /* later ones are not for this cycle */
 };
 
 /* Why a lane was left. */
@@ -305,8 +306,8 @@ static void merge_zones(struct zone_merge *m, const struct lane *lane)
         uint64_t until_ns = zones->now_ns + ZONE_SOURCE_FUTURE_NS, n_zones = 0;
         struct client_zone_event zone;
 
-        if (m->until_ns < until_ns)
-                until_ns = m->until_ns;
+        if (lane->until_ns < until_ns)
+                until_ns = lane->until_ns;
         if (thread->n_pending > 0 && thread->pending[0].event.time_ns <= until_ns) {
                 if (thread->pending[0].event.time_ns == 0)
                         return;
@@ -369,7 +370,7 @@ static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint
                         merge_zones(m, lane);
                 if (zone_source_peek(zones, lane->region, lane->slot, &event, ret_ns) == 0)
                         return LANE_DRY;
-                if (*ret_ns > m->until_ns)
+                if (*ret_ns > lane->until_ns)
                         return LANE_LATER;
                 if (event.kind == CLIENT_ABI_EVENT_FIBER_ENTER && !passes) {
                         lane->region->uses_fibers = true;
@@ -386,9 +387,12 @@ static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint
 
 static struct lane lane_of(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
 {
-        struct lane lane = { .region = region, .slot = &region->slots[slot] };
+        struct lane lane = { .region = region, .slot = &region->slots[slot], .until_ns = m->until_ns };
+        const struct process_track *process = process_table_find_process(m->parts.processes, region->pid);
 
         find_thread(m, &lane);
+        if (process && process->held_ns <= lane.until_ns)
+                lane.until_ns = process->held_ns - 1;
         return lane;
 }
 

@@ -471,6 +471,35 @@ static size_t count(const struct fixture *f, uint32_t thread, enum trace_op op)
         return n;
 }
 
+/* While a sample waits for its unwind table, its process is written up to that sample, and no thread is forgotten. */
+START_TEST(test_process_is_held)
+{
+        uint64_t past_ns = clock_raw_ns() - NS_PER_S;
+        struct kernel_record_identity begin = at(PID, PID, past_ns), early = at(PID, PID, past_ns + 9),
+                                      late = at(PID, PID, past_ns + 10), end = at(PID, PID, past_ns + 20);
+        struct process_track *process;
+        static struct fixture f;
+
+        set_up(&f);
+        put_comm(&f, &begin, "held");
+        cycle(&f, false);
+        process = process_table_find_process(&f.merge.processes, PID);
+        process->held_ns = past_ns + 10;
+        put_sample(&f, &early, CODE);
+        put_sample(&f, &late, CODE);
+        kernel_record_add_exit(&f.record, &end);
+        into(&f, FAKE_TRACKER_0);
+        cycle(&f, false);
+        ck_assert_uint_eq(process_table_find_thread(&f.merge.processes, PID)->n_pending, 2);
+        process->held_ns = UINT64_MAX;
+        cycle(&f, false);
+        ck_assert_ptr_null(process_table_find_thread(&f.merge.processes, PID));
+        finish(&f);
+        ck_assert_uint_eq(count(&f, thread_of(&f, PID), TRACE_OP_SAMPLE), 2);
+        tear_down(&f);
+}
+END_TEST
+
 static void *emit(void *context)
 {
         uint32_t *tid = context;
@@ -737,6 +766,7 @@ int main(void)
         tcase_add_test(tc, test_losses);
         tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
         tcase_add_test(tc, test_region_waits);
+        tcase_add_test(tc, test_process_is_held);
         tcase_add_test(tc, test_thread_without_records);
         tcase_add_test(tc, test_future_is_not_believed);
         tcase_add_test(tc, test_whole_trace);

@@ -6,6 +6,7 @@
 #include "sampler/process_table.h"
 #include "sampler/raw_stack.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/waiting_stacks.h"
 #include "tests/unit/cfi_builder.h"
 #include "unwind/unwind_module.h"
 
@@ -108,10 +109,17 @@ static void answer(struct code_tables *t, enum code_tables_answer late_answer)
 bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
 {
         ck_assert_uint_eq(module, MODULE_LATE);
-        ck_assert_uint_gt(limit_ns, 0);
-        t->n_waits++;
-        answer(t, t->after_waiting);
+        if (limit_ns > 0) {
+                t->n_waits++;
+                answer(t, t->after_waiting);
+        }
         return t->late_answer != CODE_TABLES_COMING;
+}
+
+bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns)
+{
+        (void)t, (void)limit_ns;
+        return false;
 }
 
 uint32_t code_tables_epoch(const struct code_tables *t)
@@ -176,6 +184,7 @@ static void set_up(struct fixture *f, enum stack_unwinder_mode mode)
                                           .late_answer = CODE_TABLES_COMING,
                                           .after_waiting = CODE_TABLES_COMING };
         f->thread.process = &f->process;
+        f->process.held_ns = UINT64_MAX;
         f->thread.tid = (uint32_t)getpid(); /* a thread that can be read */
         address_space_init(&f->process.space);
         map(f, BIAS, MODULE_GOOD);
@@ -423,6 +432,145 @@ START_TEST(test_table_is_late)
 }
 END_TEST
 
+/* A sample in such code, whose copy is gone when the table is there. */
+static uint32_t wait_for_table(struct fixture *f)
+{
+        uint32_t ticket;
+
+        call(f, 0, 5, 1);
+        f->words[3] = LATE + PLAIN + 7;
+        stand(f, BIAS + PLAIN, 0, WORDS);
+        ticket = stack_unwinder_run_waiting(f->unwinder, &f->raw, &f->thread, f->now_ns, &f->chain);
+        ck_assert_int_eq(f->chain.state, TRACE_STACK_TABLE_LATE);
+        memset(f->words, 0xff, sizeof(f->words));
+        return ticket;
+}
+
+static bool resume(struct fixture *f, uint64_t now_ns, struct stack_unwinder_resumed *ret)
+{
+        return stack_unwinder_resume(f->unwinder, NULL, now_ns, ret, &f->chain);
+}
+
+/* The copy waits with the mappings of its time, and holds its process back from then on; nothing is counted. */
+START_TEST(test_waits_for_its_table)
+{
+        const uint64_t kernel[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
+        struct stack_unwinder_resumed resumed;
+        static struct fixture f;
+        uint32_t tickets[2];
+        uint64_t first_ns;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        f.raw.in_kernel = true;
+        f.raw.chain = (const uint8_t *)kernel;
+        f.raw.n_chain = 3;
+        tickets[0] = wait_for_table(&f);
+        first_ns = f.now_ns;
+        ck_assert_uint_ne(tickets[0], 0);
+        ck_assert_uint_eq(f.process.held_ns, first_ns);
+        tickets[1] = wait_for_table(&f);
+        ck_assert_uint_ne(tickets[1], tickets[0]);
+        ck_assert_uint_eq(f.process.held_ns, first_ns);
+        ck_assert_uint_eq(f.tables.n_waits, 0); /* the collector goes on meanwhile */
+        ck_assert(!resume(&f, 0, &resumed));
+        ck_assert(stack_unwinder_has_waiting(f.unwinder));
+
+        map(&f, BIAS, MODULE_JIT); /* other code is there by then */
+        answer(&f.tables, CODE_TABLES_READY);
+        for (int i = 0; i < 2; i++) {
+                ck_assert(resume(&f, 0, &resumed));
+                ck_assert_ptr_eq(resumed.thread, &f.thread);
+                ck_assert_ptr_ne(resumed.space, &f.process.space);
+                ck_assert_uint_eq(address_space_find(resumed.space, BIAS)->module, MODULE_GOOD);
+                ck_assert_uint_eq(resumed.ticket, tickets[i]);
+                ck_assert_uint_eq(resumed.time_ns, i == 0 ? first_ns : f.now_ns);
+                ck_assert(!resumed.is_cut);
+                ck_assert_int_eq(f.chain.state, TRACE_STACK_COMPLETE);
+                ck_assert_uint_eq(f.chain.n_frames, 2 + 7);
+                ck_assert(f.chain.frames[1].in_kernel && !f.chain.frames[2].in_kernel);
+                ck_assert_uint_eq(f.chain.frames[8].avma, BIAS + ROOT + 1);
+        }
+        ck_assert(!resume(&f, 0, &resumed));
+        ck_assert(!stack_unwinder_has_waiting(f.unwinder));
+        ck_assert_uint_eq(f.process.held_ns, UINT64_MAX);
+        ck_assert_ptr_null(f.process.waiting_space);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* One that waited long enough is as it would have been at first; so are those of one process, when that is asked for. */
+START_TEST(test_waits_for_a_table_in_vain)
+{
+        struct process_track other = { .held_ns = UINT64_MAX };
+        struct stack_unwinder_resumed resumed;
+        static struct fixture f;
+        uint32_t ticket;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        for (int i = 0; i < 2; i++) {
+                ticket = wait_for_table(&f);
+                ck_assert(!stack_unwinder_resume(f.unwinder, &other, UINT64_MAX, &resumed, &f.chain));
+                ck_assert(stack_unwinder_resume(f.unwinder, i ? &f.process : NULL, UINT64_MAX, &resumed,
+                                                &f.chain));
+                ck_assert_uint_eq(resumed.ticket, ticket);
+                ck_assert_int_eq(f.chain.state, TRACE_STACK_TABLE_LATE);
+                ck_assert_uint_eq(f.chain.n_frames, 3);
+                ck_assert_int_eq((int)count(&f, TRACE_LOSS_STACK_TABLE_LATE), i + 1);
+                ck_assert(!resume(&f, UINT64_MAX, &resumed));
+                ck_assert_uint_eq(f.process.held_ns, UINT64_MAX);
+        }
+        (void)wait_for_table(&f); /* and one that is there at the end */
+        tear_down(&f);
+}
+END_TEST
+
+/* Of a thread whose end is known; and when there are too many: counted at once, and nothing is held back. */
+START_TEST(test_cannot_wait_for_a_table)
+{
+        static struct fixture f;
+        unsigned n = 0;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        f.thread.exits = true;
+        ck_assert_uint_eq(wait_for_table(&f), 0);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 1);
+        ck_assert_uint_eq(f.process.held_ns, UINT64_MAX);
+
+        f.thread.exits = false;
+        while (wait_for_table(&f) != 0)
+                ck_assert_uint_le(++n, WAITING_STACKS_BYTES_MAX / sizeof(f.words));
+        ck_assert_uint_gt(n, 1000);
+        ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 2);
+        tear_down(&f);
+}
+END_TEST
+
+/* Its copy is too short as well: then others of its thread complete it, under the number that it had. */
+START_TEST(test_waits_for_its_table_and_is_cut)
+{
+        struct stack_unwinder_resumed resumed;
+        static struct fixture f;
+        uint32_t ticket;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        call(&f, 0, 12, 1);
+        f.words[3] = LATE + PLAIN + 7;
+        stand(&f, BIAS + PLAIN, 0, COPIED);
+        ticket = stack_unwinder_run_waiting(f.unwinder, &f.raw, &f.thread, f.now_ns, &f.chain);
+        answer(&f.tables, CODE_TABLES_READY);
+        ck_assert(resume(&f, 0, &resumed));
+        ck_assert(resumed.is_cut);
+        ck_assert_uint_eq(resumed.ticket, ticket);
+        ck_assert(!resume(&f, 0, &resumed));
+        stack_unwinder_read_late(f.unwinder, &f.thread);
+        ck_assert_uint_eq(stack_unwinder_close(f.unwinder, &f.thread, &f.chain), ticket);
+        ck_assert_int_eq(f.chain.state, TRACE_STACK_APPROXIMATE);
+        ck_assert_uint_eq(f.chain.n_frames, 14);
+        tear_down(&f);
+}
+END_TEST
+
 /* ---- stacks that are longer than their copy ------------------------------------------------------------ */
 
 START_TEST(test_joined_to_the_stack_before)
@@ -636,6 +784,10 @@ int main(void)
                 tcase_add_test(tc, test_mappings_change);
                 tcase_add_test(tc, test_table_is_waited_for);
                 tcase_add_test(tc, test_table_is_late);
+                tcase_add_test(tc, test_waits_for_its_table);
+                tcase_add_test(tc, test_waits_for_a_table_in_vain);
+                tcase_add_test(tc, test_cannot_wait_for_a_table);
+                tcase_add_test(tc, test_waits_for_its_table_and_is_cut);
                 tcase_add_test(tc, test_joined_to_the_stack_before);
                 tcase_add_test(tc, test_goes_on_in_memory);
                 tcase_add_test(tc, test_memory_has_changed);

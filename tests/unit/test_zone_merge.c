@@ -415,6 +415,32 @@ START_TEST(test_time_is_up)
 }
 END_TEST
 
+/* A sample waits for its unwind table: the zones from then on wait with it, the short way and the long one. */
+START_TEST(test_zones_are_held)
+{
+        static struct merged_program f;
+        uint32_t zone;
+
+        for (int held_at = 10; held_at <= 40; held_at += 15) {
+                merged_program_set_up(&f);
+                zone = fake_program_name(&f.program, "zone");
+                for (uint64_t at = 10; at <= 40; at += 10) {
+                        fake_program_begin(&f.program, 0, f.start_ns + at, zone);
+                        fake_program_finish(&f.program, 0, f.start_ns + at + 5);
+                }
+                f.threads[0]->process->held_ns = f.start_ns + (uint64_t)held_at;
+                merged_program_cycle(&f, f.start_ns + 100, false);
+                ck_assert_uint_lt(f.threads[0]->last_ns, f.start_ns + (uint64_t)held_at);
+                ck_assert_int_eq((int)f.merge.n_zones, held_at / 10 - 1 + (held_at % 10 > 0));
+                f.threads[0]->process->held_ns = UINT64_MAX;
+                merged_program_finish(&f);
+                ck_assert_uint_eq(f.merge.n_zones, 4);
+                merged_program_expect_no_loss(&f);
+                merged_program_tear_down(&f);
+        }
+}
+END_TEST
+
 /* Samples stay with the thread and know the fiber's zones; switches are in both; the end of the thread ends its part. */
 START_TEST(test_kernel_events_in_fiber)
 {
@@ -646,6 +672,7 @@ int main(void)
         tcase_add_test(tc, test_details_after_kernel_events);
         tcase_add_test(tc, test_sample_at_a_begin);
         tcase_add_test(tc, test_time_is_up);
+        tcase_add_test(tc, test_zones_are_held);
         tcase_add_test(tc, test_kernel_events_in_fiber);
         tcase_add_test(tc, test_exec_ends_fibers);
         tcase_add_test(tc, test_exec_of_a_silent_thread);
