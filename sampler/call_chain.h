@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CALL_CHAIN_FRAMES_MAX 512
+#define CALL_CHAIN_FRAMES_MAX 4096 /* as STACK_WALK_FRAMES_MAX */
 
 struct call_frame {
         uint64_t avma;

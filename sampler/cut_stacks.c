@@ -34,7 +34,8 @@ struct cut_stack *cut_stacks_add(struct cut_stacks *s, const struct stack_walk *
                                    .end = walk->end,
                                    .sp_avma = walk->sp_avma,
                                    .fp_avma = walk->fp_avma,
-                                   .is_fp_known = walk->is_fp_known };
+                                   .is_fp_known = walk->is_fp_known,
+                                   .unread_avma = walk->unread_avma };
         for (uint32_t i = 0; i < kernel->n_frames; i++)
                 cut->frames[i] = (struct stack_walk_frame){ .pc_avma = kernel->frames[i].avma,
                                                             .is_exact = !kernel->frames[i].return_address };
@@ -56,6 +57,7 @@ void cut_stack_restore(const struct cut_stack *cut, struct stack_walk *ret_walk)
         ret_walk->sp_avma = cut->sp_avma;
         ret_walk->fp_avma = cut->fp_avma;
         ret_walk->is_fp_known = cut->is_fp_known;
+        ret_walk->unread_avma = cut->unread_avma;
 }
 
 void cut_stack_restore_kernel(const struct cut_stack *cut, struct call_chain *ret_chain)

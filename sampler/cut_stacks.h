@@ -24,6 +24,7 @@ struct cut_stack {
         enum stack_walk_end end;   /* CUT or OTHER_STACK */
         uint64_t sp_avma, fp_avma; /* as in struct stack_walk */
         bool is_fp_known;
+        uint64_t unread_avma;
         uint64_t copy_end_avma;
         uint64_t generation;
         struct unwind_registers registers;

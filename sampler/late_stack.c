@@ -70,6 +70,12 @@ bool late_stack_read(struct late_stack *l, uint32_t tid, size_t n_bytes)
         return n > 0;
 }
 
+void late_stack_move(struct late_stack *l, uint64_t start_avma)
+{
+        l->start_avma = start_avma;
+        l->n_bytes = 0;
+}
+
 void late_stack_end(struct late_stack *l, uint64_t now_ns)
 {
         spend(l, now_ns - l->began_ns);

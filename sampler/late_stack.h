@@ -40,6 +40,9 @@ bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns
 /* Reads up to @n_bytes more; returns false if nothing more could be read. */
 bool late_stack_read(struct late_stack *l, uint32_t tid, size_t n_bytes);
 
+/* What was read is done with: reads what lies from @start_avma on. */
+void late_stack_move(struct late_stack *l, uint64_t start_avma);
+
 /* The reading is done; it counts. */
 void late_stack_end(struct late_stack *l, uint64_t now_ns);
 

@@ -6,11 +6,15 @@
 #include "sampler/process_table.h"
 
 #include <errno.h>
+#include <stdlib.h>
+
+#define FRAMES_MAX (CALL_CHAIN_FRAMES_MAX + 1) /* with the mark of one that is cut */
 
 struct stack_mover {
         struct trace_dictionary *dictionary;
         uint32_t process, generation;
         uint32_t from, to; /* stacks: the last one that was moved; many are the same */
+        uint32_t *frames;  /* heap, owned; of FRAMES_MAX: scratch */
 };
 
 /* The same frame in the next generation; itself, if it is of other memory. */
@@ -37,22 +41,21 @@ static int move_frame(const struct stack_mover *m, uint32_t frame_id, uint32_t *
 /* From the root inwards, as callstacks are made.  Returns as trace_dictionary_add(). */
 static int move_stack(struct stack_mover *m, uint32_t stack, uint32_t *ret_stack)
 {
-        uint32_t frames[CALL_CHAIN_FRAMES_MAX + 1]; /* with the mark of one that is cut */
         uint32_t n_frames = 0, moved = 0;
         int r = 0;
 
         for (uint32_t id = stack; id != 0; n_frames++) {
                 const struct trace_stack *row = trace_dictionary_row(m->dictionary, TRACE_TABLE_STACKS, id);
 
-                if (n_frames == sizeof(frames) / sizeof(frames[0]))
+                if (n_frames == FRAMES_MAX)
                         return -EOVERFLOW;
-                frames[n_frames] = row->frame;
+                m->frames[n_frames] = row->frame;
                 id = row->parent;
         }
         while (r == 0 && n_frames-- > 0) {
                 struct trace_stack row = { .parent = moved };
 
-                r = move_frame(m, frames[n_frames], &row.frame);
+                r = move_frame(m, m->frames[n_frames], &row.frame);
                 if (r == 0)
                         r = trace_dictionary_add(m->dictionary, TRACE_TABLE_STACKS, &row, &moved);
         }
@@ -82,8 +85,9 @@ int stack_mover_run(const struct process_table *processes, struct trace_dictiona
 {
         struct stack_mover m = { .dictionary = dictionary,
                                  .process = process->process,
-                                 .generation = generation };
-        int r = 0;
+                                 .generation = generation,
+                                 .frames = malloc(FRAMES_MAX * sizeof(*m.frames)) };
+        int r = m.frames ? 0 : -ENOMEM;
 
         for (size_t i = 0; r == 0 && i < processes->n_listed; i++) {
                 struct thread_track *thread = processes->listed[i];
@@ -101,5 +105,6 @@ int stack_mover_run(const struct process_table *processes, struct trace_dictiona
                                 r = move(&m, &event->switch_out.stack);
                 }
         }
+        free(m.frames);
         return r;
 }

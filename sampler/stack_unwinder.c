@@ -42,6 +42,8 @@
 #define LATE_PERIOD_NS   NS_PER_MS           /* between two late reads of a thread */
 #define LATE_STACKS_MAX  4                   /* of a thread that are tried at once */
 #define LATE_BYTES_FIRST (UINT32_C(1) << 16)
+#define LATE_BYTES_BELOW 1024 /* of what is missing: a frame's registers are saved below its return address */
+#define LATE_WINDOWS_MAX 32   /* each of LATE_STACK_BYTES_MAX at most */
 #define WORD_BYTES       8
 
 struct stack_unwinder {
@@ -291,20 +293,46 @@ static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
                now == u->walk.frames[last].pc_avma;
 }
 
-/* Goes on with a walk in memory that is read now; true if it came to the root. */
-static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy_end_avma)
+/* What is read first: a large frame in between is passed over. */
+static uint64_t late_start(const struct stack_unwinder *u, uint64_t copy_end_avma)
 {
         uint64_t from_avma = u->walk.sp_avma;
-        uint32_t tid = task->thread->tid;
-        size_t n_bytes = LATE_BYTES_FIRST;
 
         if (u->walk.end == STACK_WALK_END_CUT && from_avma < copy_end_avma)
                 from_avma = copy_end_avma;
-        if (!late_stack_begin(&u->late, from_avma, clock_raw_ns()))
+        if (u->walk.unread_avma > from_avma + LATE_BYTES_BELOW)
+                from_avma = (u->walk.unread_avma - LATE_BYTES_BELOW) & ~(uint64_t)(WORD_BYTES - 1);
+        return from_avma;
+}
+
+/* Reads what the walk lacks: more of the window, or a window further out.  False if there is no more. */
+static bool read_window(struct stack_unwinder *u, uint32_t tid, uint64_t copy_end_avma, size_t n_bytes,
+                        unsigned *n_windows)
+{
+        const struct late_stack *late = &u->late;
+        uint64_t lacks_avma = u->walk.unread_avma;
+
+        if (lacks_avma - late->start_avma >= LATE_STACK_BYTES_MAX - WORD_BYTES) {
+                if (lacks_avma < late->start_avma || (*n_windows)++ == LATE_WINDOWS_MAX)
+                        return false; /* it was passed over */
+                late_stack_move(&u->late, late_start(u, copy_end_avma));
+        }
+        return late_stack_read(&u->late, tid, n_bytes);
+}
+
+/* Goes on with a walk in memory that is read now; true if it came to the root. */
+static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy_end_avma)
+{
+        uint32_t tid = task->thread->tid;
+        size_t n_bytes = LATE_BYTES_FIRST;
+        unsigned n_windows = 1;
+
+        if (!late_stack_begin(&u->late, late_start(u, copy_end_avma), clock_raw_ns()))
                 return false;
-        while (is_short(u) && is_still_there(u, tid) && late_stack_read(&u->late, tid, n_bytes)) {
+        while (is_short(u) && is_still_there(u, tid) &&
+               read_window(u, tid, copy_end_avma, n_bytes, &n_windows)) {
                 task->input.pieces[1] = (struct stack_walk_piece){ .bytes = u->late.bytes,
-                                                                   .start_avma = from_avma,
+                                                                   .start_avma = u->late.start_avma,
                                                                    .n_bytes = u->late.n_bytes };
                 task->input.n_pieces = 2;
                 stack_walk_resume(u->walker, &task->space, &task->input, &u->walk);

@@ -79,6 +79,7 @@ static bool read_u64(const struct walk *w, uint64_t avma, uint64_t *ret_value)
                 *ret_value = bytes_u64(&in);
                 return true;
         }
+        w->out->unread_avma = avma;
         return false;
 }
 

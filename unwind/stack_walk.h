@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STACK_WALK_FRAMES_MAX 512
+#define STACK_WALK_FRAMES_MAX 4096
 #define STACK_WALK_PIECES_MAX 4
 
 struct unwind_table;
@@ -97,6 +97,7 @@ struct stack_walk {
         uint64_t sp_avma;
         uint64_t fp_avma;
         bool is_fp_known;
+        uint64_t unread_avma; /* at the ends CUT and OTHER_STACK: what could not be read */
 };
 
 struct stack_walker;

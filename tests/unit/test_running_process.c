@@ -174,7 +174,7 @@ START_TEST(test_add)
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses = { .totals = { 0 } };
-        struct sample_source source;
+        static struct sample_source source;
         const uint32_t sample_events[] = { 1, 2 };
         struct sample_source_parts parts = { .events = &events,
                                              .processes = &processes,

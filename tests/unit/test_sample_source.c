@@ -164,7 +164,7 @@ START_TEST(test_order_of_time)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30), at(PID, 40),
                                                   at(PID, 50) };
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         put_sample(&f, FAKE_SAMPLES_1, &times[0], FAKE_EVENT_SPEC_0_B, CODE);
@@ -195,7 +195,7 @@ START_TEST(test_unmapped_ring)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20) };
         struct error err = ERROR_NONE;
-        struct fixture f;
+        static struct fixture f;
         uint32_t pid;
 
         set_up(&f, 0);
@@ -214,7 +214,7 @@ END_TEST
 START_TEST(test_until)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30) };
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         for (size_t i = 0; i < 3; i++)
@@ -236,7 +236,7 @@ START_TEST(test_name_and_exec)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30), at(PID, 40) };
         const struct thread_track *thread;
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         put_mapping(&f, FAKE_TRACKER_0, &times[0], CODE, "/bin/before");
@@ -265,7 +265,7 @@ START_TEST(test_exec_by_another_thread)
 {
         struct kernel_record_identity first = at(PID, 10), thread = at(PID + 1, 20), leaves = at(PID, 30),
                                       after = at(PID, 40), later = at(PID, 50);
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         kernel_record_add_comm(&f.record, &first, "before", false);
@@ -293,7 +293,7 @@ START_TEST(test_fork_and_exit)
                                       child = at(PID + 2, 30), leaves = at(PID + 2, 50),
                                       nobody = at(12345, 60);
         const struct trace_process *row;
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         child.pid = PID + 2;
@@ -328,7 +328,7 @@ END_TEST
 START_TEST(test_switches)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30) };
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         kernel_record_add_switch(&f.record, &times[0], false, false);
@@ -370,7 +370,7 @@ START_TEST(test_group)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(0, 20), at(PID, 30), at(PID, 40) };
         const struct trace_event *leader, *member;
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         f.events.layout.sample_type |= PERF_SAMPLE_READ;
@@ -406,7 +406,7 @@ START_TEST(test_losses)
 {
         struct kernel_record_identity nobody = at(UINT32_MAX, 10), idle = at(0, 20), good = at(PID, 30),
                                       later = at(PID, 40);
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         kernel_record_add_lost(&f.record, &good, 17);
@@ -465,7 +465,7 @@ START_TEST(test_module)
                                      .path_bytes = strlen(mappings[_i].path) };
         const struct trace_module *module;
         bool is_file = mappings[_i].kind == TRACE_MODULE_FILE;
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         if (mappings[_i].has_build_id) {
@@ -501,7 +501,7 @@ START_TEST(test_impossible_mapping)
                                      .executable = true,
                                      .path = "/x",
                                      .path_bytes = 2 };
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         kernel_record_add_mmap2(&f.record, &when, &mapping);
@@ -518,7 +518,7 @@ START_TEST(test_scan_ahead)
 {
         static const char region[] = "/memfd:hyprof-client (deleted)";
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID + 1, 30), at(PID, 40) };
-        struct fixture f;
+        static struct fixture f;
         uint32_t pid;
 
         set_up(&f, 0);
@@ -550,7 +550,7 @@ START_TEST(test_tables_are_wanted_ahead)
         struct perf_record running = { .kind = PERF_RECORD_KIND_MMAP, .pid = PID, .tid = PID };
         struct kernel_record_identity identity = at(PID, 1000);
         uint64_t *n_wanted;
-        struct fixture f;
+        static struct fixture f;
         uint32_t pid;
 
         set_up(&f, 0);
@@ -585,7 +585,7 @@ START_TEST(test_scan_does_not_disturb)
 {
         struct kernel_record_identity when = at(PID, 10);
         char name[16];
-        struct fixture f;
+        static struct fixture f;
         uint32_t pid;
 
         set_up(&f, 0);
@@ -610,7 +610,7 @@ START_TEST(test_corrupt_ring)
 {
         struct kernel_record_identity when = at(PID, 10);
         struct error err = ERROR_NONE;
-        struct fixture f;
+        static struct fixture f;
         uint32_t pid;
 
         set_up(&f, 0);
@@ -627,7 +627,7 @@ END_TEST
 /* Full tables cost what does not fit, and nothing else. */
 START_TEST(test_full_tables)
 {
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 3);
         for (uint32_t i = 0; i < 6; i++) {

@@ -126,7 +126,7 @@ static void leave_cpu(struct fixture *f, uint64_t time_ns, const uint64_t *chain
 START_TEST(test_waits_have_their_stack)
 {
         static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        struct fixture f;
+        static struct fixture f;
         uint64_t stack;
 
         set_up_bpf(&f);
@@ -151,7 +151,7 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
 {
         static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };
         struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 40);
-        struct fixture f;
+        static struct fixture f;
 
         set_up_bpf(&f);
         begin_thread(&f, 501, 10);
@@ -182,7 +182,7 @@ START_TEST(test_only_threads_that_live_wait)
 {
         struct perf_record exit = waiting_record(PERF_RECORD_KIND_EXIT, 501, 30);
         struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 50);
-        struct fixture f;
+        static struct fixture f;
 
         set_up_bpf(&f);
         begin_thread(&f, 501, 10);
@@ -226,7 +226,7 @@ static void leave_by_perf(struct fixture *f, uint64_t time_ns, bool preempted)
 START_TEST(test_a_switch_has_the_stack_of_the_sample_before)
 {
         static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f);
         begin_thread(&f, 501, 10);
@@ -251,7 +251,7 @@ START_TEST(test_a_waker_is_who_was_sampled)
         static const uint8_t raw[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 }; /* of 501 */
         static const uint8_t hardirq[] = { 62, 1, 8, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 };
         static const uint8_t stranger[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 9, 0, 0 };
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f);
         begin_thread(&f, 501, 10);

@@ -91,7 +91,7 @@ START_TEST(test_each_kind_of_frame)
 {
         static const char kernel[] = "[kernel]";
         const struct trace_module *module;
-        struct fixture f;
+        static struct fixture f;
         uint32_t stack;
         size_t n_bytes;
 
@@ -137,7 +137,7 @@ END_TEST
 START_TEST(test_callers_are_shared)
 {
         uint32_t first, second, again;
-        struct fixture f;
+        static struct fixture f;
 
         set_up(&f, 0);
         for (uint64_t leaf = 0; leaf < 2; leaf++) {
@@ -169,7 +169,7 @@ END_TEST
 /* The kernel is one module, however many stacks begin in it. */
 START_TEST(test_one_kernel)
 {
-        struct fixture f;
+        static struct fixture f;
         uint32_t n_modules;
 
         set_up(&f, 0);
@@ -186,7 +186,7 @@ END_TEST
 /* What is left of a stack is its root: it is still known whose work it was. */
 START_TEST(test_full_table)
 {
-        struct fixture f;
+        static struct fixture f;
         uint32_t stack;
 
         set_up(&f, 4);
@@ -211,7 +211,7 @@ END_TEST
 /* Where callers are missing, the mark stands for them, as the root; else there is none. */
 START_TEST(test_mark)
 {
-        struct fixture f;
+        static struct fixture f;
         uint32_t stack, whole;
         const struct trace_module *mark;
 
@@ -242,7 +242,7 @@ END_TEST
 /* What is remembered is forgotten with the generation: the same address may be of another file. */
 START_TEST(test_memory)
 {
-        struct fixture f;
+        static struct fixture f;
         uint32_t first, other;
 
         set_up(&f, 0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/stack_unwinder.c: each callstack goes as far as can be known, and its state says how far that is */
 #include "sampler/call_chain.h"
-#include "sampler/code_tables.h"
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
 #include "sampler/raw_stack.h"
 #include "sampler/stack_unwinder.h"
 #include "sampler/waiting_stacks.h"
 #include "tests/unit/cfi_builder.h"
+#include "tests/unit/fake_code_tables.h"
 #include "unwind/unwind_module.h"
 
 #include <check.h>
@@ -22,110 +22,10 @@
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define PLAIN  0x2000 /* CFA = sp + 16 */
 #define ROOT   0x2100 /* nobody calls it */
+#define LARGE  0x2200 /* CFA = sp + 1 MiB */
+#define WIDE   0x2300 /* CFA = sp + 256 */
 #define WORDS  64
 #define COPIED 8 /* words of a copy that is too short */
-
-enum { MODULE_GOOD = 1, MODULE_LATE, MODULE_JIT };
-
-/* ---- instead of sampler/code_tables.c: one module, which MODULE_LATE shares when it has come ------------- */
-
-struct code_tables {
-        const struct unwind_module *module;
-        enum code_tables_answer late_answer, after_waiting;
-        uint32_t epoch;
-        unsigned n_waits;
-};
-
-int code_tables_new(struct table_process *process, struct loss_counter *losses,
-                    struct code_tables **ret_tables, struct error *err)
-{
-        (void)process, (void)losses, (void)ret_tables, (void)err;
-        return -1;
-}
-
-void code_tables_free(struct code_tables *t)
-{
-        (void)t;
-}
-
-int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
-                     const struct perf_mmap *mmap)
-{
-        (void)t, (void)module, (void)row, (void)pid, (void)mmap;
-        return -1;
-}
-
-int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
-{
-        (void)t, (void)module, (void)image_fd;
-        return -1;
-}
-
-int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct jit_frames *frames)
-{
-        (void)t, (void)process, (void)frames;
-        return 0;
-}
-
-void code_tables_forget_jit(struct code_tables *t, uint32_t process)
-{
-        (void)t, (void)process;
-}
-
-const struct unwind_table *code_tables_find_of_jit(const struct code_tables *t, uint32_t process,
-                                                   uint64_t avma)
-{
-        (void)t, (void)process, (void)avma;
-        return NULL;
-}
-
-int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma)
-{
-        (void)t, (void)module, (void)ret_svma;
-        return 0;
-}
-
-int code_tables_take(struct code_tables *t)
-{
-        (void)t;
-        return -1;
-}
-
-enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
-                                         const struct unwind_module **ret_module)
-{
-        *ret_module = t->module;
-        return module == MODULE_GOOD   ? CODE_TABLES_READY
-               : module == MODULE_LATE ? t->late_answer
-                                       : CODE_TABLES_NONE;
-}
-
-static void answer(struct code_tables *t, enum code_tables_answer late_answer)
-{
-        t->epoch += t->late_answer != late_answer;
-        t->late_answer = late_answer;
-}
-
-bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
-{
-        ck_assert_uint_eq(module, MODULE_LATE);
-        if (limit_ns > 0) {
-                t->n_waits++;
-                answer(t, t->after_waiting);
-        }
-        return t->late_answer != CODE_TABLES_COMING;
-}
-
-bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns)
-{
-        (void)t, (void)limit_ns;
-        return false;
-}
-
-uint32_t code_tables_epoch(const struct code_tables *t)
-{
-        return t->epoch;
-}
 
 /* ---- a thread of ours, with a stack that is an array ----------------------------------------------------- */
 
@@ -176,6 +76,8 @@ static void set_up(struct fixture *f, enum stack_unwinder_mode mode)
                             CFI_BYTES(0x0c, 7, 8, 0x90, 1));
         cfi_builder_add_fde(&f->builder, PLAIN, 0x40, CFI_BYTES(0x0e, 16));
         cfi_builder_add_fde(&f->builder, ROOT, 0x40, CFI_BYTES(0x07, 16));
+        cfi_builder_add_fde(&f->builder, LARGE, 0x40, CFI_BYTES(0x0e, 0x80, 0x80, 0x40));
+        cfi_builder_add_fde(&f->builder, WIDE, 0x40, CFI_BYTES(0x0e, 0x80, 0x02));
         f->segment = (struct unwind_module_segment){ .file_bytes = 0x100000 };
         f->module = (struct unwind_module){ .table = cfi_builder_table(&f->builder, &unwind_machine_x86_64),
                                             .segments = &f->segment,
@@ -621,6 +523,34 @@ START_TEST(test_goes_on_in_memory)
 }
 END_TEST
 
+/* A stack of more than a mebibyte, of which the first words are copied: a large frame is passed over, many are followed. */
+START_TEST(test_goes_on_far_out)
+{
+        enum {
+                FRAME_WORDS = 256 / sizeof(uint64_t),
+                LARGE_WORDS = (1 << 20) / sizeof(uint64_t),
+                N_FRAMES = 3000
+        };
+
+        static uint64_t stack[LARGE_WORDS + FRAME_WORDS * (N_FRAMES + 1)];
+        static struct fixture f;
+
+        set_up(&f, STACK_UNWINDER_AUTO);
+        f.raw.copy = (const uint8_t *)stack;
+        f.raw.copy_bytes = 64;
+        set_register(&f, unwind_machine_x86_64.sp, (uint64_t)(uintptr_t)stack);
+        set_register(&f, UNWIND_REGISTER_PC, BIAS + LARGE);
+        stack[LARGE_WORDS - 1] = BIAS + WIDE + 1;
+        for (size_t i = 1; i <= N_FRAMES; i++)
+                stack[LARGE_WORDS + FRAME_WORDS * i - 1] = BIAS + (i < N_FRAMES ? WIDE : ROOT) + 1;
+        ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
+        ck_assert_uint_eq(f.chain.n_frames, 1 + N_FRAMES + 1);
+        ck_assert_uint_eq(f.chain.frames[N_FRAMES].avma, BIAS + WIDE + 1);
+        ck_assert_uint_eq(f.chain.frames[N_FRAMES + 1].avma, BIAS + ROOT + 1);
+        tear_down(&f);
+}
+END_TEST
+
 /* The call in which the copy ends has returned meanwhile: what lies there now is of others. */
 START_TEST(test_memory_has_changed)
 {
@@ -790,6 +720,7 @@ int main(void)
                 tcase_add_test(tc, test_waits_for_its_table_and_is_cut);
                 tcase_add_test(tc, test_joined_to_the_stack_before);
                 tcase_add_test(tc, test_goes_on_in_memory);
+                tcase_add_test(tc, test_goes_on_far_out);
                 tcase_add_test(tc, test_memory_has_changed);
                 tcase_add_test(tc, test_joined_to_the_stack_after);
                 tcase_add_test(tc, test_waits_in_vain);

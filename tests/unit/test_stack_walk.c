@@ -131,7 +131,7 @@ static void expect(struct scene *s, uint64_t pc, enum stack_walk_end end_wanted,
 
 START_TEST(test_plain_calls)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 5;
@@ -148,7 +148,7 @@ END_TEST
 /* A call as a function's last instruction: the return address belongs to what comes behind. */
 START_TEST(test_tables_only)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[4] = 0;
@@ -164,7 +164,7 @@ END_TEST
 
 START_TEST(test_call_at_the_end_of_a_function)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 0x40;
@@ -177,7 +177,7 @@ END_TEST
 
 START_TEST(test_frame_pointer_by_rule)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 64;
@@ -194,7 +194,7 @@ END_TEST
 /* The slot is below the stack pointer: the register has been restored already. */
 START_TEST(test_epilogue)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 64;
@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(test_lost_frame_pointer)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[0] = BIAS + PLAIN + 1; /* which needs none */
@@ -221,7 +221,7 @@ END_TEST
 
 START_TEST(test_plt)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[0] = BIAS + ROOT + 1;
@@ -236,7 +236,7 @@ END_TEST
 /* The handler, the trampoline, and what was interrupted: at its very first byte, so nothing may be taken off. */
 START_TEST(test_signal_frame)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = BIAS + SIGNAL;
@@ -264,7 +264,7 @@ START_TEST(test_alternate_stack)
 {
         const uint64_t other = UINT64_C(0x7f5500000000);
         uint64_t words[4] = { 0, BIAS + ROOT + 7, 0, 0 };
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = BIAS + SIGNAL;
@@ -288,7 +288,7 @@ END_TEST
 /* loop test: a stack whose copy ends at each byte; the rest is handed in later */
 START_TEST(test_cut_and_resumed)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = BIAS + PLAIN + 5;
@@ -318,7 +318,7 @@ END_TEST
 /* A register that was saved two frames further in, and one that nobody has touched. */
 START_TEST(test_register_of_a_frame_further_in)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = STACK + 20 * 8; /* rbx, saved by SAVES at CFA - 16 */
@@ -339,7 +339,7 @@ END_TEST
 
 START_TEST(test_return_address_in_a_register)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.input.registers.values[5] = BIAS + PLAIN + 1;
@@ -351,7 +351,7 @@ END_TEST
 
 START_TEST(test_expression)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = STACK + 10 * 8;
@@ -365,7 +365,7 @@ END_TEST
 
 START_TEST(test_nonsense_ends)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         /* Once the stack pointer may stay, where the thread stood; not a second time. */
@@ -389,7 +389,7 @@ END_TEST
 START_TEST(test_too_deep)
 {
         static uint64_t words[2 * STACK_WALK_FRAMES_MAX + 4];
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i += 2)
@@ -406,7 +406,7 @@ END_TEST
 /* Code made at run time: by frame pointers, and back to tables. */
 START_TEST(test_code_without_a_table)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.input.registers.values[6] = STACK + 4 * 8;
@@ -459,7 +459,7 @@ START_TEST(test_code_that_is_read)
                 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
         };
         unsigned n_reads = 0;
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.n_reads = &n_reads;
@@ -501,7 +501,7 @@ START_TEST(test_register_through_code_that_is_read)
                 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
         };
         unsigned n_reads = 0;
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.n_reads = &n_reads;
@@ -520,7 +520,7 @@ END_TEST
 
 START_TEST(test_entry_without_a_rule)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = BIAS + ENTRY + 8;
@@ -531,7 +531,7 @@ END_TEST
 
 START_TEST(test_call_into_nowhere)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[0] = BIAS + PLAIN + 1;
@@ -553,7 +553,7 @@ END_TEST
 START_TEST(test_generation)
 {
         struct unwind_table *table;
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.words[1] = BIAS + ROOT + 1;
@@ -574,7 +574,7 @@ START_TEST(test_aarch64)
 {
         const struct unwind_machine *m = &unwind_machine_aarch64;
         static const struct cfi_builder_cie cie = { .ra = 30, .version = 3, .augmentation = "zRB" };
-        struct scene s;
+        static struct scene s;
 
         begin(&s, m);
         cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 31, 0));
@@ -603,7 +603,7 @@ START_TEST(test_aarch64_signal)
         const struct unwind_machine *m = &unwind_machine_aarch64;
         static const struct cfi_builder_cie plain = { .ra = 30 };
         static const struct cfi_builder_cie signal_frame = { .ra = 30, .augmentation = "zRS" };
-        struct scene s;
+        static struct scene s;
 
         begin(&s, m);
         cfi_builder_add_cie(&s.builder, &plain, CFI_BYTES(0x0c, 31, 0));
@@ -627,7 +627,7 @@ START_TEST(test_riscv64)
 {
         const struct unwind_machine *m = &unwind_machine_riscv64;
         static const struct cfi_builder_cie cie = { .ra = 1, .version = 3 };
-        struct scene s;
+        static struct scene s;
 
         begin(&s, m);
         cfi_builder_add_cie(&s.builder, &cie, CFI_BYTES(0x0c, 2, 0));
@@ -650,7 +650,7 @@ END_TEST
 /* A table of another machine is no table. */
 START_TEST(test_table_of_another_machine)
 {
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         s.table->machine = &unwind_machine_aarch64;
@@ -664,7 +664,7 @@ END_TEST
 START_TEST(test_random_stacks)
 {
         uint64_t state = 99;
-        struct scene s;
+        static struct scene s;
 
         begin_x86_64(&s);
         for (int i = 0; i < 20000; i++) {

@@ -17,7 +17,7 @@
 #define HYPERVISOR   ((uint64_t)PERF_CONTEXT_HV)
 
 #define STACK_MAX 127 /* what the kernel records of one stack unless it is told otherwise */
-#define CHAIN_MAX 1024
+#define CHAIN_MAX (2 * CALL_CHAIN_FRAMES_MAX)
 
 static void unwind(const uint64_t *chain, size_t n_chain, bool in_kernel, struct call_chain *ret_result)
 {
@@ -57,7 +57,7 @@ static const struct {
 /* loop test */
 START_TEST(test_chain)
 {
-        struct call_chain result;
+        static struct call_chain result;
 
         unwind(cases[_i].chain, cases[_i].n_chain, false, &result);
         ck_assert_uint_eq(result.n_frames, cases[_i].n_frames);
@@ -73,7 +73,7 @@ END_TEST
 START_TEST(test_no_chain)
 {
         struct raw_stack sample = { .ip_avma = 0xabc, .in_kernel = true, .n_chain = 99 };
-        struct call_chain result;
+        static struct call_chain result;
 
         unwind_frame_pointer_run(&sample, NULL, &result);
         ck_assert_uint_eq(result.n_frames, 1);
@@ -87,7 +87,7 @@ END_TEST
 START_TEST(test_chain_without_marker)
 {
         static const uint64_t chain[] = { 0x90 };
-        struct call_chain result;
+        static struct call_chain result;
 
         unwind(chain, 1, true, &result);
         ck_assert(result.frames[0].in_kernel);
@@ -100,7 +100,7 @@ END_TEST
 static bool is_truncated(size_t n_kernel, size_t n_user, size_t n_frames)
 {
         static uint64_t chain[CHAIN_MAX];
-        struct call_chain result;
+        static struct call_chain result;
         size_t n = 0;
 
         chain[n++] = KERNEL;
@@ -138,7 +138,7 @@ START_TEST(test_leaves_code)
         static const uint64_t chain[] = { KERNEL, 0x90, 0x91, USER, 0x5, 0x1010, 0x7, 0x1020 };
         struct raw_stack sample = { .chain = (const uint8_t *)chain, .n_chain = 8, .in_kernel = true };
         struct address_space space;
-        struct call_chain result;
+        static struct call_chain result;
 
         address_space_init(&space);
         ck_assert_int_eq(address_space_add(
@@ -158,7 +158,7 @@ START_TEST(test_kernel_part)
         static const uint64_t both[] = { KERNEL, 0x90, 0x91, USER, 0x10, 0x20 };
         static const uint64_t user[] = { USER, 0x10, 0x20 };
         struct raw_stack sample = { .ip_avma = 0x90, .in_kernel = true };
-        struct call_chain result;
+        static struct call_chain result;
 
         sample.chain = (const uint8_t *)both;
         sample.n_chain = 6;
