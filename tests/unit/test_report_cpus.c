@@ -162,6 +162,79 @@ START_TEST(test_ends_that_are_missing)
 }
 END_TEST
 
+/*
+ * Threads 1, 2 and 3 go on CPU 4 one after the other, and the trace lacks when 1 and 2 left it, as if there were others
+ * between them that it hides: what is known of them does not overlap, and the CPU is busy for no longer than there is time.
+ */
+START_TEST(test_one_thread_at_a_time)
+{
+        struct trace_builder b;
+        struct report *report;
+        const struct report_cpu *cpu;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        add(&b, 100, TRACE_OP_SWITCH_IN, 4);
+        add(&b, 900, TRACE_OP_SWITCH_OUT, 4);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
+        add(&b, 200, TRACE_OP_SWITCH_IN, 4);
+        add(&b, 850, TRACE_OP_SWITCH_OUT, 4);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
+        add(&b, 450, TRACE_OP_SWITCH_IN, 4);
+        add(&b, 800, TRACE_OP_SWITCH_OUT, 4);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "end_raw_ns", "1000");
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->cpus.n_rows, 1);
+        cpu = &report->cpus.rows[0];
+        ck_assert_uint_eq(cpu->busy_ns, 700);
+        ck_assert_uint_eq(cpu->n_threads, 3);
+        ck_assert_uint_eq(cpu->threads[0].busy_ns, 350); /* the third */
+        ck_assert_uint_eq(cpu->threads[1].busy_ns, 250);
+        ck_assert_uint_eq(cpu->threads[2].busy_ns, 100);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* The same where all of them run already when the range begins: 850 of them leaves last. */
+START_TEST(test_one_thread_at_a_time_in_a_range)
+{
+        struct trace_filter_request filter = {
+                .from_ns = 500, .to_ns = 1500, .has_from = true, .has_to = true
+        };
+        struct report_options options = { .wants_cpus = true, .filter = &filter };
+        struct report *report = NULL;
+        struct trace_builder b;
+        uint64_t sum = 0;
+
+        trace_builder_init(&b);
+        trace_builder_meta(&b, "start_raw_ns", "10000");
+        for (uint32_t i = 0; i < 4; i++) {
+                trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1 + i));
+                add(&b, 10010 + i, TRACE_OP_SWITCH_IN, 4);
+                add(&b, 10900 - 50 * i, TRACE_OP_SWITCH_OUT, 4);
+                trace_builder_end_run(&b);
+        }
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 9));
+        add(&b, 10800, TRACE_OP_SWITCH_IN, 4);
+        add(&b, 11600, TRACE_OP_SWITCH_OUT, 4);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        ck_assert_int_eq(report_load(b.path, &options, &report, NULL), 0);
+        ck_assert_uint_eq(report->cpus.n_rows, 1);
+        for (uint32_t i = 0; i < report->cpus.rows[0].n_threads; i++)
+                sum += report->cpus.rows[0].threads[i].busy_ns;
+        ck_assert_uint_eq(sum, report->cpus.rows[0].busy_ns);
+        ck_assert_uint_eq(sum, 1000); /* 500 .. 1500: others until 800, then the last one */
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* Who runs all the time without a switch is known by its samples. */
 START_TEST(test_samples_tell_the_cpu)
 {
@@ -197,6 +270,8 @@ int main(void)
         tcase_add_test(tc, test_known_stretches);
         tcase_add_test(tc, test_a_range);
         tcase_add_test(tc, test_ends_that_are_missing);
+        tcase_add_test(tc, test_one_thread_at_a_time);
+        tcase_add_test(tc, test_one_thread_at_a_time_in_a_range);
         tcase_add_test(tc, test_samples_tell_the_cpu);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
