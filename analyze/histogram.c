@@ -6,23 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP_BITS    6
-#define GROUP_BUCKETS (UINT32_C(1) << GROUP_BITS) /* a group is a power of two; group 0 is 0 .. 63 */
+#define GROUP_BITS    HISTOGRAM_GROUP_BITS
+#define GROUP_BUCKETS HISTOGRAM_GROUP_BUCKETS
 
 _Static_assert(HISTOGRAM_BUCKETS == (64 - GROUP_BITS + 1) << GROUP_BITS, "bucket of UINT64_MAX");
 
 #define LISTED_MAX 64 /* numbers, before there are buckets: no more room than one group has */
-
-uint32_t histogram_bucket_of(uint64_t value)
-{
-        uint32_t shift;
-
-        if (value < GROUP_BUCKETS)
-                return (uint32_t)value;
-        shift = 63 - (uint32_t)__builtin_clzll(value) - GROUP_BITS;
-        /* The leading one of `value >> shift` is what moves the number into the next group. */
-        return (shift << GROUP_BITS) + (uint32_t)(value >> shift);
-}
 
 uint64_t histogram_bucket_middle(uint32_t bucket)
 {
@@ -103,8 +92,7 @@ static int sort_into_buckets(struct histogram *h)
         return 0;
 }
 
-/* Counts a number that has no bucket. */
-static int add_beside(struct histogram *h, uint64_t value)
+int histogram_add_beside(struct histogram *h, uint64_t value)
 {
         uint32_t bucket = histogram_bucket_of(value);
         int r = 0;
@@ -118,28 +106,6 @@ static int add_beside(struct histogram *h, uint64_t value)
         if (r == 0)
                 h->counts[bucket - h->first_bucket]++;
         return r;
-}
-
-int histogram_add(struct histogram *h, uint64_t value)
-{
-        uint32_t bucket = histogram_bucket_of(value);
-
-        /* One comparison for both ends: below the first bucket the difference wraps around. */
-        if (bucket - h->first_bucket < h->n_buckets) {
-                h->counts[bucket - h->first_bucket]++;
-        } else {
-                int r = add_beside(h, value);
-
-                if (r < 0)
-                        return r;
-        }
-        if (h->n_values == 0 || value < h->smallest)
-                h->smallest = value;
-        if (value > h->largest)
-                h->largest = value;
-        h->sum += value;
-        h->n_values++;
-        return 0;
 }
 
 static int compare(const void *a, const void *b)

@@ -32,8 +32,47 @@ struct histogram {
 
 void histogram_deinit(struct histogram *h);
 
+#define HISTOGRAM_GROUP_BITS 6
+#define HISTOGRAM_GROUP_BUCKETS \
+        (UINT32_C(1) << HISTOGRAM_GROUP_BITS) /* a group is a power of two; the first is 0 .. 63 */
+
+/* The number of the bucket of a number, below HISTOGRAM_BUCKETS. */
+static inline uint32_t histogram_bucket_of(uint64_t value)
+{
+        uint32_t shift;
+
+        if (value < HISTOGRAM_GROUP_BUCKETS)
+                return (uint32_t)value;
+        shift = 63 - (uint32_t)__builtin_clzll(value) - HISTOGRAM_GROUP_BITS;
+        /* The leading one of `value >> shift` is what moves the number into the next group. */
+        return (shift << HISTOGRAM_GROUP_BITS) + (uint32_t)(value >> shift);
+}
+
+/* Private: counts a number that has no bucket.  Returns 0 or -ENOMEM. */
+int histogram_add_beside(struct histogram *h, uint64_t value);
+
 /* Counts one number.  Constant time.  Returns 0 or -ENOMEM, which leaves it as it was. */
-int histogram_add(struct histogram *h, uint64_t value);
+static inline int histogram_add(struct histogram *h, uint64_t value)
+{
+        uint32_t at = histogram_bucket_of(value) - h->first_bucket;
+
+        /* One comparison for both ends: below the first bucket the difference wraps around. */
+        if (at < h->n_buckets) {
+                h->counts[at]++;
+        } else {
+                int r = histogram_add_beside(h, value);
+
+                if (r < 0)
+                        return r;
+        }
+        if (h->n_values == 0 || value < h->smallest)
+                h->smallest = value;
+        if (value > h->largest)
+                h->largest = value;
+        h->sum += value;
+        h->n_values++;
+        return 0;
+}
 
 /*
  * histogram_quantile() - the number that a share of all numbers does not exceed
@@ -45,8 +84,7 @@ uint64_t histogram_quantile(const struct histogram *h, double share);
 /* How many numbers are below @value, to the accuracy of the buckets. */
 uint64_t histogram_count_below(const struct histogram *h, uint64_t value);
 
-/* The number of the bucket of a number, below HISTOGRAM_BUCKETS, and the middle of that bucket. */
-uint32_t histogram_bucket_of(uint64_t value);
+/* The middle of a bucket. */
 uint64_t histogram_bucket_middle(uint32_t bucket);
 
 /* What is in it, one after the other for @i = 0, 1 ..: a number and how often it is there, which may be 0.  False at the end. */

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/thread_timeline.h"
 
-#include "analyze/zone_matcher.h"
 #include "analyze/zone_paths.h"
-#include "analyze/zone_stats.h"
 #include "base/array.h"
 
 #include <stdlib.h>
 
-struct open_zone {
-        uint64_t begin_ns;
-        uint64_t children_ns;  /* of the zones directly inside that are over */
-        uint64_t ran_ns;       /* by the thread until it began */
-        uint64_t n_interrupts; /* the same: by then */
-        uint64_t around;       /* bit `location % 64` is set for every zone around it */
-        uint32_t location;
-        uint32_t path; /* see thread_timeline_find_path(); 0 = nobody has asked yet */
-        uint32_t states[THREAD_TIMELINE_PATTERNS];
-        uint8_t flags[THREAD_TIMELINE_PATTERNS]; /* of the state: enum zone_matcher_flag */
-        bool wanted;
-};
+/* The room for open zones doubles from here on: it is full at the greatest depth, so that there is one thing to ask. */
+#define FIRST_ZONES 8
+
+_Static_assert(THREAD_TIMELINE_DEPTH_MAX % FIRST_ZONES == 0 &&
+                       (THREAD_TIMELINE_DEPTH_MAX & (THREAD_TIMELINE_DEPTH_MAX - 1)) == 0,
+               "the room is full at the greatest depth");
 
 void thread_timeline_deinit(struct thread_timeline *t)
 {
@@ -32,97 +24,35 @@ static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
         return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-uint64_t thread_timeline_ran_until(const struct thread_timeline *t, uint64_t time_ns)
+int thread_timeline_begin_zone_slowly(struct thread_timeline *t, uint64_t time_ns, uint32_t location)
 {
-        return t->ran_ns + (t->running ? elapsed(t->running_since_ns, time_ns) : 0);
-}
+        int r;
 
-static uint64_t bit_of(uint32_t location)
-{
-        return UINT64_C(1) << (location % 64);
-}
-
-int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t time_ns, uint32_t location)
-{
-        struct open_zone *zone;
-
-        t->n_zones++;
         if (t->n_open == THREAD_TIMELINE_DEPTH_MAX) {
+                t->n_zones++;
                 t->n_open_too_deep++;
                 t->n_too_deep++;
                 return 0;
         }
-        if (t->n_open == t->open_capacity) {
-                int r = array_reserve(&t->open, &t->open_capacity, (size_t)t->n_open + 1, sizeof(*t->open));
-
-                if (r < 0)
-                        return r;
-        }
-        zone = &t->open[t->n_open];
-        *zone = (struct open_zone){
-                .begin_ns = time_ns,
-                .ran_ns = thread_timeline_ran_until(t, time_ns),
-                .n_interrupts = t->n_interrupts,
-                .location = location,
-        };
-        if (t->n_open != 0)
-                zone->around = zone[-1].around | bit_of(zone[-1].location);
-        t->n_open++;
-        return 0;
+        r = array_reserve(&t->open, &t->open_capacity,
+                          t->open_capacity != 0 ? 2 * t->open_capacity : FIRST_ZONES, sizeof(*t->open));
+        return r < 0 ? r : thread_timeline_begin_zone(t, time_ns, location);
 }
 
-/* True if no zone around the innermost has its location.  The bits answer nearly always. */
-static bool is_outermost(const struct thread_timeline *t)
+bool thread_timeline_is_inside_itself(const struct thread_timeline *t, const struct timeline_zone *zone)
 {
-        const struct open_zone *zone = &t->open[t->n_open - 1];
-
-        if (!(zone->around & bit_of(zone->location)))
-                return true;
-        for (const struct open_zone *other = zone; other != t->open; other--)
+        for (const struct timeline_zone *other = zone; other != t->open; other--)
                 if (other[-1].location == zone->location)
-                        return false;
-        return true;
+                        return true;
+        return false;
 }
 
-/* Takes the innermost zone away and tells of it. */
-static void pop_zone(struct thread_timeline *t, uint64_t time_ns, bool closed, struct zone_instance *ret)
+void thread_timeline_end_none(struct thread_timeline *t)
 {
-        const struct open_zone *zone = &t->open[t->n_open - 1];
-        uint64_t duration_ns = elapsed(zone->begin_ns, time_ns);
-
-        *ret = (struct zone_instance){
-                .begin_ns = zone->begin_ns,
-                .end_ns = time_ns,
-                .self_ns = elapsed(zone->children_ns, duration_ns),
-                .on_cpu_ns = elapsed(zone->ran_ns, thread_timeline_ran_until(t, time_ns)),
-                .n_samples = t->n_interrupts - zone->n_interrupts,
-                .location = zone->location,
-                .depth = t->n_open - 1,
-                .path = zone->path,
-                .is_named = zone->flags[THREAD_TIMELINE_ASKED] & ZONE_MATCHER_NAMED,
-                .is_inside = zone->flags[THREAD_TIMELINE_ASKED] & ZONE_MATCHER_INSIDE,
-                .outermost = is_outermost(t),
-                .closed = closed,
-        };
-        t->dropped_wanted = zone->wanted;
-        t->n_wanted -= zone->wanted;
-        t->n_open--;
-        if (t->n_open != 0)
-                t->open[t->n_open - 1].children_ns += duration_ns;
-}
-
-bool thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret)
-{
-        if (t->n_open_too_deep != 0) {
+        if (t->n_open_too_deep != 0)
                 t->n_open_too_deep--;
-                return false;
-        }
-        if (t->n_open == 0) {
+        else
                 t->n_unbalanced++;
-                return false;
-        }
-        pop_zone(t, time_ns, true, ret);
-        return true;
 }
 
 bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret)
@@ -130,14 +60,14 @@ bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, stru
         t->n_open_too_deep = 0;
         if (t->n_open == 0)
                 return false;
-        pop_zone(t, time_ns, false, ret);
+        thread_timeline_close(t, time_ns, false, ret);
         return true;
 }
 
 int thread_timeline_match(struct thread_timeline *t, enum thread_timeline_pattern which,
                           struct zone_matcher *matcher)
 {
-        struct open_zone *zone = &t->open[t->n_open - 1];
+        struct timeline_zone *zone = &t->open[t->n_open - 1];
         uint32_t around = t->n_open > 1 ? zone[-1].states[which] : ZONE_MATCHER_OUTSIDE;
         int r = zone_matcher_step(matcher, around, zone->location, &zone->states[which]);
 
@@ -178,7 +108,7 @@ int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *path
 
 void thread_timeline_want_zone(struct thread_timeline *t)
 {
-        struct open_zone *zone;
+        struct timeline_zone *zone;
 
         if (t->n_open == 0 || t->n_open_too_deep != 0)
                 return;

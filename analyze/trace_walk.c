@@ -7,7 +7,7 @@
 #include "analyze/zone_words.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "format/event_decoder.h"
+#include "format/event_batch.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 
@@ -24,7 +24,9 @@ static int no_memory(struct error *err, int r)
 int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *dictionary,
                           const struct trace_sink *sink)
 {
-        *w = (struct trace_walk){ .dictionary = dictionary, .sink = *sink };
+        *w = (struct trace_walk){ .dictionary = dictionary,
+                                  .sink = *sink,
+                                  .follows_zones = sink->wants_zone_paths };
         return zone_paths_init(&w->paths, dictionary, NULL);
 }
 
@@ -34,6 +36,7 @@ int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, cons
         *w = (struct trace_walk){ .dictionary = trace->dictionary, .sink = *sink };
         if (filter && !filter->is_empty)
                 w->filter = filter;
+        w->follows_zones = w->filter || sink->asked || sink->wants_zone_paths;
         if (sink->asked) {
                 int r = zone_matcher_init(&w->asked, trace->dictionary, sink->asked);
 
@@ -62,6 +65,9 @@ void trace_walk_deinit(struct trace_walk *w)
                 free(thread->words);
         }
         free(w->threads);
+        if (w->batch)
+                event_batch_deinit(w->batch);
+        free(w->batch);
         zone_matcher_deinit(&w->asked);
         zone_paths_deinit(&w->paths);
         *w = (struct trace_walk){ .threads = NULL };
@@ -86,6 +92,7 @@ static int reserve(struct trace_walk *w)
                 w->threads[i].id = i + 1;
                 w->threads[i].cpu = TRACE_WALK_NO_CPU;
                 w->threads[i].timeline.is_fiber = row->kind == TRACE_THREAD_FIBER;
+                w->threads[i].timeline.wants_all = !w->filter;
         }
         w->n_threads = n_threads;
         return 0;
@@ -230,7 +237,7 @@ static int follow_zone(struct trace_walk *w, struct walked_thread *thread, uint6
 
                 r = thread_timeline_find_path(timeline, &w->paths, &path);
         }
-        if (r == 0 && is_wanted(w, thread, time_ns))
+        if (r == 0 && w->filter && is_wanted(w, thread, time_ns))
                 thread_timeline_want_zone(timeline);
         return r;
 }
@@ -255,25 +262,46 @@ static int prepare_words(struct walked_thread *thread)
         return 0;
 }
 
-static int begin_zone(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
+/* Whether the sink hears of the zone: it asks for no other ones, or for this one. */
+static bool is_told(const struct trace_walk *w, const struct timeline_zone *zone)
+{
+        return w->sink.asked_only == 0 || (zone->flags[THREAD_TIMELINE_ASKED] & w->sink.asked_only) != 0;
+}
+
+static int tell_begin(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, uint32_t location,
+                      struct error *err)
+{
+        const struct trace_event event = { .time_ns = time_ns,
+                                           .op = TRACE_OP_ZONE_BEGIN,
+                                           .zone_begin = { .location = location } };
+
+        return w->sink.begin_zone(w->sink.context, thread, &event, err);
+}
+
+static int begin_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, uint32_t location,
                       struct error *err)
 {
         struct thread_timeline *timeline = &thread->timeline;
-        bool fits = timeline->n_open < THREAD_TIMELINE_DEPTH_MAX;
-        uint32_t n_wanted = timeline->n_wanted;
-        int r = thread_timeline_begin_zone(timeline, event->time_ns, (uint32_t)event->zone_begin.location);
+        uint32_t n_open = timeline->n_open;
+        int r = thread_timeline_begin_zone(timeline, time_ns, location);
+        const struct timeline_zone *zone;
 
-        if (r == 0 && fits)
-                r = follow_zone(w, thread, event->time_ns);
-        if (r == 0 && fits && w->sink.wants_words)
+        if (r < 0)
+                return no_memory(err, r);
+        if (timeline->n_open == n_open) /* too deep */
+                return 0;
+        if (w->follows_zones)
+                r = follow_zone(w, thread, time_ns);
+        if (r == 0 && w->sink.wants_words)
                 r = prepare_words(thread);
         if (r < 0)
                 return no_memory(err, r);
-        if (timeline->n_wanted == n_wanted)
+        zone = thread_timeline_innermost(timeline);
+        if (!zone->wanted)
                 return 0;
-        w->n_events[event->op]++;
+        w->n_events[TRACE_OP_ZONE_BEGIN]++;
         thread->n_zones++;
-        return w->sink.begin_zone ? w->sink.begin_zone(w->sink.context, thread, event, err) : 0;
+        return w->sink.begin_zone && is_told(w, zone) ? tell_begin(w, thread, time_ns, location, err) : 0;
 }
 
 static int tell_zone(struct trace_walk *w, struct walked_thread *thread, const struct zone_instance *zone,
@@ -282,16 +310,34 @@ static int tell_zone(struct trace_walk *w, struct walked_thread *thread, const s
         if (!thread->timeline.dropped_wanted)
                 return 0;
         w->n_events[TRACE_OP_ZONE_END] += zone->closed;
-        return w->sink.zone ? w->sink.zone(w->sink.context, thread, zone, err) : 0;
+        return w->sink.zone && is_told(w, &thread->timeline.open[zone->depth])
+                       ? w->sink.zone(w->sink.context, thread, zone, err)
+                       : 0;
+}
+
+/* One that the sink hears of. */
+static int close_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
+{
+        struct zone_instance zone;
+
+        thread_timeline_close(&thread->timeline, time_ns, true, &zone);
+        if (!thread->timeline.dropped_wanted)
+                return 0;
+        w->n_events[TRACE_OP_ZONE_END]++;
+        return w->sink.zone ? w->sink.zone(w->sink.context, thread, &zone, err) : 0;
 }
 
 static int end_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
 {
-        struct zone_instance zone;
+        struct thread_timeline *timeline = &thread->timeline;
 
-        if (!thread_timeline_end_zone(&thread->timeline, time_ns, &zone))
+        if (!thread_timeline_can_end(timeline))
                 return 0;
-        return tell_zone(w, thread, &zone, err);
+        if (is_told(w, thread_timeline_innermost(timeline)))
+                return close_zone(w, thread, time_ns, err);
+        w->n_events[TRACE_OP_ZONE_END] += thread_timeline_innermost(timeline)->wanted;
+        (void)thread_timeline_pop(timeline, time_ns);
+        return 0;
 }
 
 static int drop_zones(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
@@ -482,7 +528,7 @@ static int take_event(struct trace_walk *w, struct walked_thread *thread, const 
         int r;
 
         if (event->op == TRACE_OP_ZONE_BEGIN)
-                return begin_zone(w, thread, event, err);
+                return begin_zone(w, thread, event->time_ns, (uint32_t)event->zone_begin.location, err);
         if (event->op == TRACE_OP_ZONE_END)
                 return end_zone(w, thread, event->time_ns, err);
         if (event->op == TRACE_OP_SAMPLE)
@@ -530,31 +576,76 @@ bool trace_walk_is_done(const struct trace_walk *w)
         return true;
 }
 
-int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err)
+int trace_walk_name(struct trace_walk *w, uint32_t thread, uint32_t name)
 {
-        struct event_decoder decoder;
-        struct trace_event event;
-        struct event_run run;
+        int r = reserve(w);
+
+        if (r == 0)
+                thread_timeline_name(&w->threads[thread - 1].timeline, name);
+        return r;
+}
+
+static int walk_filtered_zone(struct trace_walk *w, struct walked_thread *thread,
+                              const struct packed_event *packed, struct error *err)
+{
+        const struct trace_event event = { .time_ns = packed->time_ns,
+                                           .op = packed->op,
+                                           .zone_begin = { .location = packed->value } };
+
+        return walk_event(w, thread, &event, err);
+}
+
+static int walk_run(struct trace_walk *w, struct walked_thread *thread, const struct event_batch *batch,
+                    const struct packed_event *events, size_t n_events, struct error *err)
+{
+        int r = 0;
+
+        for (const struct packed_event *e = events; e != events + n_events && r >= 0; e++) {
+                if (e->op != TRACE_OP_ZONE_BEGIN && e->op != TRACE_OP_ZONE_END) {
+                        r = walk_event(w, thread, &batch->others[e->value], err);
+                        continue;
+                }
+                if (w->filter) {
+                        r = walk_filtered_zone(w, thread, e, err);
+                        continue;
+                }
+                thread_timeline_advance(&thread->timeline, e->time_ns);
+                r = e->op == TRACE_OP_ZONE_END ? end_zone(w, thread, e->time_ns, err)
+                                               : begin_zone(w, thread, e->time_ns, e->value, err);
+        }
+        return r;
+}
+
+int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct error *err)
+{
         int r = reserve(w);
 
         if (r < 0)
                 return no_memory(err, r);
-        r = event_decoder_init(&decoder, w->dictionary, item->body, item->body_bytes, err);
-        if (r < 0)
-                return r;
-        while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
-                struct walked_thread *thread = &w->threads[run.thread - 1];
+        while ((r = event_batch_next(batch, EVENT_BATCH_EVENTS, err)) == 1) {
+                const struct packed_event *events = batch->events;
 
-                while ((r = event_decoder_next(&decoder, &event, err)) == 1) {
-                        r = walk_event(w, thread, &event, err);
+                for (size_t i = 0; i < batch->n_runs; i++) {
+                        const struct event_run *run = &batch->runs[i];
+
+                        r = walk_run(w, &w->threads[run->thread - 1], batch, events, run->n_events, err);
                         if (r < 0)
                                 return r;
+                        events += run->n_events;
                 }
-                if (r < 0)
-                        break;
         }
-        w->n_unknown_ops += decoder.n_unknown_ops;
-        return r;
+        w->n_unknown_ops += batch->decoder.n_unknown_ops;
+        return r == -ENOMEM ? no_memory(err, r) : r;
+}
+
+int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err)
+{
+        if (!w->batch)
+                w->batch = calloc(1, sizeof(*w->batch));
+        if (!w->batch)
+                return no_memory(err, -ENOMEM);
+        event_batch_open(w->batch, w->dictionary, item->body, item->body_bytes);
+        return trace_walk_batch(w, w->batch, err);
 }
 
 static void find_range(struct trace_walk *w)

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 struct error;
+struct event_batch;
 struct loaded_trace;
 struct trace_event;
 struct trace_filter;
@@ -88,6 +89,11 @@ struct trace_sink {
                      struct error *err);
         bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
         bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
+        /*
+         * Tell of no other zones than those that `asked` names, or of these and all inside of them; others cost half.
+         * Both are of enum zone_matcher_flag; 0 = tell of all.
+         */
+        unsigned asked_only;
         /* Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names(); borrowed, may be NULL. */
         const struct zone_pattern *asked;
         /*
@@ -113,6 +119,8 @@ struct trace_walk {
         uint64_t first_ns, last_ns;        /* of all events, also those that did not pass; valid if `any` */
         uint64_t n_switches;               /* of threads of the kernel, all: 0 = on-CPU times are unknown */
         bool any;
+        bool follows_zones;        /* more than that they are open */
+        struct event_batch *batch; /* heap; of trace_walk_chunk(), NULL before */
 };
 
 /*
@@ -130,8 +138,14 @@ int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *d
 /* Before the events: the paths, with their numbers, of another walk through the trace with these zones, which has none then. */
 void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
 
+/* Before the events, and behind all that were left out: a name that a thread was given.  Returns 0 or -ENOMEM. */
+int trace_walk_name(struct trace_walk *w, uint32_t thread, uint32_t name);
+
 /* The events of a chunk.  Returns 0, -EBADMSG (those before the fault were told of), -ENOMEM, what the sink returned. */
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err);
+
+/* The same of a batch that was opened, with the dictionary of this walk. */
+int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct error *err);
 
 /* Whether the range of time is over for all that passed: no zone of it is open, and no wait. */
 bool trace_walk_is_done(const struct trace_walk *w);

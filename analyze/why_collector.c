@@ -22,7 +22,7 @@ void why_collector_deinit(struct why_collector *c)
 {
         for (uint32_t i = 0; c->threads && i < c->n_threads; i++) {
                 why_draft_deinit(&c->threads[i].draft);
-                why_draft_deinit(&c->threads[i].zones);
+                why_inside_deinit(&c->threads[i].inside);
                 free(c->threads[i].lock_waits.items);
         }
         free(c->threads);
@@ -41,7 +41,7 @@ static void open_instance(struct why_collector_thread *state, const struct walke
                           uint64_t time_ns)
 {
         why_draft_clear(&state->draft);
-        why_draft_clear(&state->zones);
+        why_inside_clear(&state->inside);
         state->is_open = true;
         state->depth = thread->timeline.n_open - 1;
         why_spending_begin(&state->spending, time_ns);
@@ -95,17 +95,18 @@ static int keep_lock_waits(struct why_collector *c, const struct why_lock_waits 
 }
 
 /* Zones inside are added up for all instances. */
-static void take_zones(struct why_collector *c, struct why_draft *zones, enum why_group group,
+static void take_zones(struct why_collector *c, struct why_inside *inside, enum why_group group,
                        double duration)
 {
-        for (size_t i = 0; i < zones->n_rows; i++) {
-                const struct why_row *row = &zones->rows[i];
+        for (size_t i = 0; i < inside->n_zones; i++) {
+                const struct why_inside_zone *zone = &inside->zones[i];
 
-                why_tally_add(&c->zones[row->kind == WHY_ZONE_RAN], group, row->id, (double)row->amount,
-                              row->n);
+                why_tally_add(&c->zones[0], group, zone->location, (double)zone->ns, zone->n);
+                if (c->has_switches)
+                        why_tally_add(&c->zones[1], group, zone->location, (double)zone->ran_ns, zone->n);
         }
-        c->instances.n_rows_left_out += zones->n_left_out;
-        why_draft_clear(zones);
+        c->instances.n_rows_left_out += inside->n_left_out;
+        why_inside_clear(inside);
         why_tally_close(&c->zones[0], group, duration, duration, duration);
         why_tally_close(&c->zones[1], group, duration, duration, duration);
 }
@@ -129,7 +130,7 @@ static int keep_instance(struct why_collector *c, struct why_collector_thread *s
 
         if (r < 0)
                 return r;
-        take_zones(c, &state->zones, group, (double)instance->duration_ns);
+        take_zones(c, &state->inside, group, (double)instance->duration_ns);
         /* The samples of fibers come later. */
         if (state->draft.n_rows == 0 && instance->n_moves == 0 && !is_fiber) {
                 add_bare(&c->bare[group], instance);
@@ -172,16 +173,6 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
         return keep_instance(c, state, &instance, thread->timeline.is_fiber);
 }
 
-static int add_zone_inside(const struct why_collector *c, struct why_collector_thread *state,
-                           const struct zone_instance *zone)
-{
-        int r = why_draft_add(&state->zones, WHY_ZONE, zone->location, zone_instance_duration_ns(zone));
-
-        if (r == 0 && c->has_switches)
-                r = why_draft_add(&state->zones, WHY_ZONE_RAN, zone->location, zone->on_cpu_ns);
-        return r;
-}
-
 static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                     struct error *err)
 {
@@ -193,7 +184,8 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
                 return 0;
         if (zone->depth != state->depth) {
                 if (zone->closed && zone->outermost)
-                        r = add_zone_inside(c, state, zone);
+                        r = why_inside_add(&state->inside, zone->location, zone_instance_duration_ns(zone),
+                                           zone->on_cpu_ns);
         } else {
                 state->is_open = false;
                 if (zone->closed)
@@ -378,6 +370,7 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
                 .wait = take_wait,
                 .event = take_event,
                 .asked = c->pattern,
+                .asked_only = ZONE_MATCHER_NAMED | ZONE_MATCHER_INSIDE,
                 .may_skip = true,
         };
         uint32_t n_locations = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCATIONS);

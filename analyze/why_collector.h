@@ -14,6 +14,7 @@
 #define ANALYZE_WHY_COLLECTOR_H
 
 #include "analyze/sample_cost.h"
+#include "analyze/why_inside.h"
 #include "analyze/why_instances.h"
 #include "analyze/why_spent.h"
 #include "analyze/why_tally.h"
@@ -73,7 +74,7 @@ struct why_bare {
 
 struct why_collector_thread {
         struct why_draft draft;
-        struct why_draft zones; /* the same of zones inside */
+        struct why_inside inside;
         struct why_lock_waits lock_waits;
         struct why_spending spending;
         uint64_t n_migrations, n_gaps, n_moved_gaps, n_samples, weight;

@@ -19,20 +19,17 @@
 #define WHY_ROWS_MAX       (UINT32_C(1) << 22) /* of all instances together: 96 MiB */
 #define WHY_DRAFT_ROWS_MAX (UINT32_C(1) << 17) /* different ones, of an instance that is not over yet */
 
-enum why_kind {                    /* id; amount: */
-                WHY_LOCK = 1,      /* lock; ns that it was waited for */
-                WHY_WAIT = 2,      /* struct why_wait_key; ns until it could run again */
-                WHY_MOVED = 3,     /* 0; ns that it waited to be moved, and to run on the other CPU */
-                WHY_DISPLACED = 4, /* 0; ns between a CPU and another one, though it could have run on */
-                WHY_PREEMPTED = 5, /* 0; the same, but on the same CPU again */
-                WHY_DELAY = 6,     /* 0; ns from a wake-up until it ran */
-                WHY_SAMPLE = 7,    /* stack; weight */
-                WHY_ZONE = 8,      /* location; ns in such zones inside of the instance; only in drafts */
-                WHY_COUNTER = 9,   /* sample event; weight */
-                WHY_WAKER = 10,    /* struct why_waker_key; ns of the waits that it ended */
-                WHY_ZONE_RAN =
-                        11, /* location; ns on a CPU in such zones, if there are context switches; only in drafts */
-                WHY_SUSPENDED = 12, /* 0; ns that the fiber was on no thread, or its thread waited */
+enum why_kind {                     /* id; amount: */
+                WHY_LOCK = 1,       /* lock; ns that it was waited for */
+                WHY_WAIT = 2,       /* struct why_wait_key; ns until it could run again */
+                WHY_MOVED = 3,      /* 0; ns that it waited to be moved, and to run on the other CPU */
+                WHY_DISPLACED = 4,  /* 0; ns between a CPU and another one, though it could have run on */
+                WHY_PREEMPTED = 5,  /* 0; the same, but on the same CPU again */
+                WHY_DELAY = 6,      /* 0; ns from a wake-up until it ran */
+                WHY_SAMPLE = 7,     /* stack; weight */
+                WHY_COUNTER = 8,    /* sample event; weight */
+                WHY_WAKER = 9,      /* struct why_waker_key; ns of the waits that it ended */
+                WHY_SUSPENDED = 10, /* 0; ns that the fiber was on no thread, or its thread waited */
 };
 
 struct why_row {

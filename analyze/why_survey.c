@@ -117,6 +117,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
                 .wait = take_wait,
                 .event = take_event,
                 .asked = pattern,
+                .asked_only = ZONE_MATCHER_NAMED,
                 .may_skip = true,
         };
         struct trace_walk walk;

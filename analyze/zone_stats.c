@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +13,10 @@ void zone_stat_deinit(struct zone_stat *stat)
         histogram_deinit(&stat->more_ns);
 }
 
-int zone_stat_add_closed(struct zone_stat *stat, const struct zone_instance *zone)
+int zone_stat_add_sampled(struct zone_stat *stat, const struct zone_instance *zone)
 {
         uint64_t duration_ns = zone_instance_duration_ns(zone);
-        int r = histogram_add(&stat->durations_ns, duration_ns);
 
-        if (r < 0 || zone->n_samples == 0)
-                return r;
         if (zone->n_samples == 1)
                 return histogram_add(&stat->once_ns, duration_ns);
         stat->n_more_samples += zone->n_samples;
@@ -47,23 +43,4 @@ int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations)
         memset(s->zones + s->n_zones, 0, (n_locations - s->n_zones) * sizeof(*s->zones));
         s->n_zones = n_locations;
         return 0;
-}
-
-int zone_stats_add(struct zone_stats *s, const struct zone_instance *zone)
-{
-        uint64_t duration_ns = zone_instance_duration_ns(zone);
-        struct zone_stat *stat;
-
-        assert(zone->location >= 1 && zone->location <= s->n_zones);
-        stat = &s->zones[zone->location - 1];
-        stat->self_ns += zone->self_ns;
-        if (zone->outermost) {
-                stat->total_ns += duration_ns;
-                stat->on_cpu_ns += zone->on_cpu_ns;
-        }
-        if (!zone->closed) {
-                stat->n_unclosed++;
-                return 0;
-        }
-        return zone_stat_add_closed(stat, zone);
 }

@@ -19,6 +19,7 @@
 
 #include "analyze/histogram.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,10 +70,33 @@ int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations);
 
 void zone_stat_deinit(struct zone_stat *stat);
 
+/* Private: the duration of one with samples, beside all others. */
+int zone_stat_add_sampled(struct zone_stat *stat, const struct zone_instance *zone);
+
 /* Takes in the duration of a closed zone.  Returns 0 or -ENOMEM. */
-int zone_stat_add_closed(struct zone_stat *stat, const struct zone_instance *zone);
+static inline int zone_stat_add_closed(struct zone_stat *stat, const struct zone_instance *zone)
+{
+        int r = histogram_add(&stat->durations_ns, zone_instance_duration_ns(zone));
+
+        return r < 0 || zone->n_samples == 0 ? r : zone_stat_add_sampled(stat, zone);
+}
 
 /* Counts a zone, for whose location there is room.  Constant time.  Returns 0 or -ENOMEM. */
-int zone_stats_add(struct zone_stats *s, const struct zone_instance *zone);
+static inline int zone_stats_add(struct zone_stats *s, const struct zone_instance *zone)
+{
+        struct zone_stat *stat;
+
+        assert(zone->location >= 1 && zone->location <= s->n_zones);
+        stat = &s->zones[zone->location - 1];
+        stat->self_ns += zone->self_ns;
+        if (zone->outermost) {
+                stat->total_ns += zone_instance_duration_ns(zone);
+                stat->on_cpu_ns += zone->on_cpu_ns;
+        }
+        if (zone->closed)
+                return zone_stat_add_closed(stat, zone);
+        stat->n_unclosed++;
+        return 0;
+}
 
 #endif /* ANALYZE_ZONE_STATS_H */

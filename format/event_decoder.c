@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define VARINT_BYTES 10 /* of the longest */
+
 /* Keeps the bytes of a column; one of an op or operand that this version does not know is let go. */
 static int set_column(struct event_decoder *d, const struct trace_column_entry *entry, struct error *err)
 {
@@ -179,4 +181,65 @@ int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, s
                 d->n_unknown_ops++;
         }
         return 0;
+}
+
+/* Any varint, of whose VARINT_BYTES all can be looked at.  Returns how many it has; 0 = it is malformed. */
+static size_t take_varint(const uint8_t *at, uint64_t *ret_value)
+{
+        struct byte_reader in = byte_reader_of(at, VARINT_BYTES);
+
+        *ret_value = bytes_varint(&in);
+        return in.short_read ? 0 : VARINT_BYTES - in.left;
+}
+
+/*
+ * All is in registers, and nothing depends on what kind of zone event comes next: they alternate as no processor
+ * guesses.  Two bytes of location are looked at before it is known whether the event has one.
+ */
+uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *events, uint32_t n_max)
+{
+        struct byte_reader *column = &d->operands[TRACE_OP_ZONE_BEGIN][0];
+        const uint8_t *op_at = d->ops.at, *time_at = d->times.at, *location_at = column->at;
+        size_t time_left = d->times.left, location_left = column->left;
+        uint64_t now_ns = d->now_ns;
+        uint32_t n = 0;
+
+        if (n_max > d->n_events_left)
+                n_max = d->n_events_left;
+        if (n_max > d->ops.left)
+                n_max = (uint32_t)d->ops.left;
+        if (d->ops.short_read || d->times.short_read || column->short_read)
+                return 0;
+        while (n < n_max && time_left >= VARINT_BYTES && location_left >= 2) {
+                uint32_t op = op_at[n], is_begin = op == TRACE_OP_ZONE_BEGIN;
+                unsigned more = time_at[0] >> 7, has_two = location_at[0] >> 7;
+                uint64_t delta_ns = (time_at[0] & 0x7fU) | ((unsigned)time_at[1] << 7 & (0U - more));
+                uint32_t location = (location_at[0] & 0x7fU) |
+                                    ((uint32_t)location_at[1] << 7 & (0U - has_two));
+                size_t n_bytes = 1 + more;
+                uint64_t then_ns;
+
+                if (op != TRACE_OP_ZONE_BEGIN && op != TRACE_OP_ZONE_END)
+                        break;
+                if (more & time_at[1] >> 7)
+                        n_bytes = take_varint(time_at, &delta_ns);
+                if (n_bytes == 0 || __builtin_add_overflow(now_ns, delta_ns, &then_ns) ||
+                    (is_begin &
+                     (unsigned)((has_two & location_at[1] >> 7) | (location - 1 >= d->n_locations))))
+                        break;
+                now_ns = then_ns;
+                events[n++] = (struct packed_event){ .time_ns = now_ns,
+                                                     .op = op,
+                                                     .value = location & (0U - is_begin) };
+                time_at += n_bytes;
+                time_left -= n_bytes;
+                location_at += is_begin * (1 + has_two);
+                location_left -= is_begin * (1 + has_two);
+        }
+        d->ops = (struct byte_reader){ .at = op_at + n, .left = d->ops.left - n };
+        d->times = (struct byte_reader){ .at = time_at, .left = time_left };
+        *column = (struct byte_reader){ .at = location_at, .left = location_left };
+        d->now_ns = now_ns;
+        d->n_events_left -= n;
+        return n;
 }

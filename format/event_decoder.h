@@ -30,6 +30,13 @@ struct event_run {
         uint32_t n_events;
 };
 
+/* The event that nearly all are, closely packed. */
+struct packed_event {
+        uint64_t time_ns;
+        uint32_t op;    /* enum trace_op */
+        uint32_t value; /* of a ZONE_BEGIN: the location; of a ZONE_END: 0; of others: see event_batch */
+};
+
 struct event_decoder {
         const struct trace_dictionary *dictionary;
         uint32_t n_locations; /* of it */
@@ -56,5 +63,11 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
 
 /* The next event of the run.  Returns 1, 0 at the end of the run, -EBADMSG. */
 int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, struct error *err);
+
+/*
+ * event_decoder_next_zones() - the begins and ends of zones that follow one another in the run, as many as are plain
+ * Returns how many, at most @n_max; 0 if event_decoder_next() has to look at what comes next.
+ */
+uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *events, uint32_t n_max);
 
 #endif /* FORMAT_EVENT_DECODER_H */
