@@ -6,6 +6,7 @@
 #include "analyze/trace_filter.h"
 #include "analyze/trace_walk.h"
 #include "format/event_decoder.h"
+#include "format/read_ahead.h"
 #include "format/trace_column.h"
 #include "format/trace_dictionary.h"
 
@@ -13,6 +14,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool may_have_names(const struct trace_chunk_header *header)
+{
+        return header->kind == TRACE_CHUNK_EVENTS && !(header->flags & TRACE_CHUNK_NO_NAMES);
+}
 
 /* Whether a chunk names any thread: few do, and only these are decoded. */
 static bool has_names(const struct trace_item *item)
@@ -41,8 +47,9 @@ static int name_process(struct loaded_trace *t, uint32_t process, uint32_t name)
         return r < 0 ? r : 0;
 }
 
-static int take_name(struct loaded_trace *t, uint32_t thread, uint32_t name)
+static int take_name(void *context, uint32_t thread, uint32_t name)
 {
+        struct loaded_trace *t = context;
         const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, thread);
         const struct trace_process *process = trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES,
                                                                    row->process);
@@ -51,8 +58,12 @@ static int take_name(struct loaded_trace *t, uint32_t thread, uint32_t name)
         return row->tid == process->pid ? name_process(t, row->process, name) : 0;
 }
 
+/* Returns 0 or -errno. */
+typedef int name_take(void *context, uint32_t thread, uint32_t name);
+
 /* A chunk that cannot be decoded ends the walk, which says so. */
-static int read_names(struct loaded_trace *t, const struct trace_item *item)
+static int read_names(const struct loaded_trace *t, const struct trace_item *item, name_take *take,
+                      void *context)
 {
         struct event_decoder decoder;
         struct trace_event event;
@@ -65,8 +76,24 @@ static int read_names(struct loaded_trace *t, const struct trace_item *item)
         while (r >= 0 && event_decoder_next_run(&decoder, &run, NULL) == 1)
                 while (r >= 0 && event_decoder_next(&decoder, &event, NULL) == 1)
                         if (event.op == TRACE_OP_THREAD_NAME)
-                                r = take_name(t, run.thread, (uint32_t)event.thread_name.name);
+                                r = take(context, run.thread, (uint32_t)event.thread_name.name);
         return r;
+}
+
+/* Those of all chunks up to a place, from the beginning.  Returns 0 or -errno. */
+static int read_all_names(struct loaded_trace *t, uint64_t until_bytes, name_take *take, void *context,
+                          struct error *err)
+{
+        struct trace_item item;
+        int r = trace_reader_rewind(t->reader, err);
+
+        if (r < 0)
+                return r;
+        while ((r = trace_reader_next_wanted(t->reader, may_have_names, &item, err)) == 1 &&
+               item.file_offset_bytes < until_bytes)
+                if (read_names(t, &item, take, context) < 0)
+                        return error_set(err, -ENOMEM, "the names of threads: out of memory");
+        return r < 0 ? r : 0;
 }
 
 /* A thread that was given no name has that of its process's first one that was. */
@@ -96,20 +123,15 @@ static int complete_names(struct loaded_trace *t)
 
 int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
 {
-        struct trace_item item;
-        int r, code = 0;
+        int r;
 
         if (t->has_names)
                 return 0;
-        while (code == 0 && (r = trace_reader_next(t->reader, &item, err)) == 1)
-                if (item.header.kind == TRACE_CHUNK_EVENTS)
-                        code = read_names(t, &item);
-        if (code == 0 && r < 0)
+        r = read_all_names(t, UINT64_MAX, take_name, t, err);
+        if (r < 0)
                 return r;
-        if (code == 0)
-                code = complete_names(t);
-        if (code < 0)
-                return error_set(err, code, "the names of threads: out of memory");
+        if (complete_names(t) < 0)
+                return error_set(err, -ENOMEM, "the names of threads: out of memory");
         t->has_names = true;
         return trace_reader_rewind(t->reader, err);
 }
@@ -157,37 +179,72 @@ void loaded_trace_close(struct loaded_trace *t)
         *t = (struct loaded_trace){ .reader = NULL };
 }
 
-static bool is_done(const struct loaded_trace *t, const struct trace_walk *walk,
+static bool is_done(const struct read_ahead *ahead, const struct trace_walk *walk,
                     const struct trace_reader_range *range)
 {
-        return range && trace_reader_position(t->reader) >= range->end_bytes &&
-               trace_reader_position(t->reader) > range->states_at_bytes && trace_walk_is_done(walk);
+        return range && read_ahead_position(ahead) >= range->end_bytes &&
+               read_ahead_position(ahead) > range->states_at_bytes && trace_walk_is_done(walk);
 }
 
 /* Events of the chunk that cannot be decoded end the trace, as a bad checksum would. */
-static int walk_items(struct loaded_trace *t, struct trace_walk *walk, const struct trace_reader_range *range,
-                      struct error *err)
+static int walk_items(struct loaded_trace *t, struct read_ahead *ahead, struct trace_walk *walk,
+                      const struct trace_reader_range *range, struct error *err)
 {
-        struct trace_item item;
+        struct read_ahead_item next;
         int r = 0;
 
-        while (!is_done(t, walk, range) && (r = trace_reader_next(t->reader, &item, err)) == 1) {
-                bool is_begin = range && item.header.kind == TRACE_CHUNK_STATES &&
-                                item.file_offset_bytes == range->states_at_bytes;
+        while (!is_done(ahead, walk, range) && (r = read_ahead_next(ahead, &next, err)) == 1) {
+                bool is_begin = range && next.item.header.kind == TRACE_CHUNK_STATES &&
+                                next.item.file_offset_bytes == range->states_at_bytes;
 
-                if (item.header.kind != TRACE_CHUNK_EVENTS && !is_begin)
+                if (next.item.header.kind != TRACE_CHUNK_EVENTS && !is_begin)
                         continue;
                 t->damage = ERROR_NONE;
-                r = trace_walk_chunk(walk, &item, &t->damage);
-                if (r == -EBADMSG) {
-                        (void)error_prefix(&t->damage, r, "damaged in the chunk at byte %" PRIu64,
-                                           item.file_offset_bytes);
-                        return 0;
-                }
+                r = trace_walk_batch(walk, next.events, &t->damage);
+                if (r == -EBADMSG)
+                        return error_prefix(&t->damage, r, "damaged in the chunk at byte %" PRIu64,
+                                            next.item.file_offset_bytes);
                 if (r < 0)
                         return error_set(err, r, "%s", t->damage.text);
         }
-        return r < 0 ? r : trace_reader_skip_rest(t->reader, err);
+        return r;
+}
+
+static int take_walk_name(void *context, uint32_t thread, uint32_t name)
+{
+        return trace_walk_name(context, thread, name);
+}
+
+/* Goes to where the range begins.  The names from before it are those of all chunks that are left out. */
+static int seek_range(struct loaded_trace *t, struct trace_walk *walk, struct trace_reader_range *range,
+                      struct error *err)
+{
+        int r = trace_reader_seek_range(t->reader, range, err);
+
+        if (r < 0 || range->states_at_bytes == 0)
+                return r;
+        r = read_all_names(t, range->states_at_bytes, take_walk_name, walk, err);
+        return r < 0 ? r : trace_reader_seek(t->reader, range->states_at_bytes, err);
+}
+
+static int walk_all(struct loaded_trace *t, struct trace_walk *walk, const struct trace_reader_range *range,
+                    struct error *err)
+{
+        struct read_ahead_options options = { .n_helpers = read_ahead_count_helpers(),
+
+                                              .until_bytes = range ? range->end_bytes : 0 };
+        struct read_ahead *ahead;
+        int r = read_ahead_open(t->reader, &options, &ahead, err), closed;
+
+        if (r < 0)
+                return r;
+        r = walk_items(t, ahead, walk, range, err);
+        closed = read_ahead_close(ahead, r < 0 ? NULL : err);
+        if (t->damage.code == -EBADMSG && r == -EBADMSG)
+                return 0;
+        if (r < 0 || closed < 0)
+                return r < 0 ? r : closed;
+        return trace_reader_skip_rest(t->reader, err);
 }
 
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
@@ -203,12 +260,12 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
                 range.from_ns = f->from_ns;
                 range.to_ns = f->to_ns;
                 end_ns = t->end_ns; /* the last events, which may not be read, say no more */
-                r = trace_reader_seek_range(t->reader, &range, err);
+                r = seek_range(t, walk, &range, err);
         } else {
                 r = trace_reader_rewind(t->reader, err);
         }
         if (r == 0)
-                r = walk_items(t, walk, is_part ? &range : NULL, err);
+                r = walk_all(t, walk, is_part ? &range : NULL, err);
         if (r < 0)
                 return r;
         t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);

@@ -94,6 +94,12 @@ void event_encoder_end_run(struct event_encoder *e);
 /* Bytes that the body would have now, nearly. */
 size_t event_encoder_count_bytes(const struct event_encoder *e);
 
+/* Whether any event so far is a THREAD_NAME. */
+static inline bool event_encoder_has_names(const struct event_encoder *e)
+{
+        return e->operands[TRACE_OP_THREAD_NAME][0].used_bytes > 0;
+}
+
 /*
  * event_encoder_take() - append the body of everything so far to @body and start anew
  * @ret_first_ns, @ret_last_ns:  the time range of the chunk

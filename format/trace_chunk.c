@@ -35,7 +35,7 @@ static void encode_header(const struct trace_chunk_header *h, struct byte_buffer
         byte_buffer_add_u32(out, h->stored_bytes);
         byte_buffer_add_u32(out, h->raw_bytes);
         byte_buffer_add_u32(out, h->n_items);
-        byte_buffer_add_u32(out, 0); /* reserved */
+        byte_buffer_add_u32(out, h->flags);
         byte_buffer_add_u64(out, h->first_ns);
         byte_buffer_add_u64(out, h->last_ns);
         byte_buffer_add_u64(out, h->checksum);
@@ -108,7 +108,7 @@ int trace_chunk_decode_header(const uint8_t *bytes, size_t n_bytes, struct trace
         h.stored_bytes = bytes_u32(&in);
         h.raw_bytes = bytes_u32(&in);
         h.n_items = bytes_u32(&in);
-        (void)bytes_u32(&in);
+        h.flags = bytes_u32(&in);
         h.first_ns = bytes_u64(&in);
         h.last_ns = bytes_u64(&in);
         h.checksum = bytes_u64(&in);

@@ -25,6 +25,7 @@ struct trace_chunk_header {
         uint32_t stored_bytes; /* of the body in the file, at most TRACE_CHUNK_RAW_MAX */
         uint32_t raw_bytes;    /* of the body unpacked, at most TRACE_CHUNK_RAW_MAX */
         uint32_t n_items;      /* rows or events in it; for people and statistics */
+        uint32_t flags;        /* TRACE_CHUNK_NO_NAMES; unknown ones are ignored */
         uint64_t first_ns;     /* time of its earliest event; 0 if it has none */
         uint64_t last_ns;      /* time of its latest event */
         uint64_t checksum;     /* XXH3, 64 bits, of the header before it and the stored body */
@@ -32,7 +33,7 @@ struct trace_chunk_header {
 
 /*
  * trace_chunk_encode() - pack a body and append header and body to @out
- * @header:  kind, n_items, first_ns and last_ns are the caller's; the rest is filled in
+ * @header:  kind, n_items, flags, first_ns and last_ns are the caller's; the rest is filled in
  * @level:   of zstd; a body that does not shrink is stored raw
  * Returns 0, -ENOMEM, or -EOVERFLOW for a body over TRACE_CHUNK_RAW_MAX.
  */

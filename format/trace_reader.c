@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/trace_reader.h"
 
-#include "base/byte_buffer.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -25,10 +24,9 @@ struct trace_reader {
         bool tables_known;           /* trace_reader_read_tables() took them in */
         uint64_t index_at_bytes;     /* of the last INDEX chunk seen */
         enum trace_ending ending;
-        struct error why;          /* words of the ending */
-        struct byte_buffer stored; /* body of one chunk as it is in the file */
-        struct byte_buffer raw;    /* unpacked */
-        uint8_t header_bytes[TRACE_CHUNK_HEADER_BYTES];
+        struct error why; /* words of the ending */
+        struct trace_stored_chunk chunk;
+        struct byte_buffer raw; /* its body, unpacked */
         struct trace_chunk_header first_header;
         struct trace_dictionary dictionary;
 };
@@ -81,46 +79,73 @@ static int end_damaged(struct trace_reader *r, const struct error *cause)
         return end(r, TRACE_ENDING_DAMAGED);
 }
 
-/* Reads the header of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
-static int read_header(struct trace_reader *r, struct trace_chunk_header *ret_header, struct error *err)
+int trace_reader_refuse(struct trace_reader *r, const struct trace_stored_chunk *chunk, int code,
+                        const struct error *cause, struct error *err)
 {
-        uint8_t *header_bytes = r->header_bytes;
+        if (code == -ENOMEM)
+                return error_set(err, -ENOMEM, "%s: %s", r->path, cause->text);
+        r->at_bytes = chunk->file_offset_bytes;
+        return end_damaged(r, cause);
+}
+
+/* Reads the header of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
+static int read_header(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
+{
         struct error cause = ERROR_NONE;
         size_t got;
-        int result = io_read_full(r->fd, header_bytes, TRACE_CHUNK_HEADER_BYTES, &got, err);
+        int result = io_read_full(r->fd, chunk->header_bytes, TRACE_CHUNK_HEADER_BYTES, &got, err);
 
         if (result < 0)
                 return error_prefix(err, result, "%s", r->path);
         if (r->index_at_bytes > 0)
-                return end_after_index(r, header_bytes, got);
+                return end_after_index(r, chunk->header_bytes, got);
         if (got == 0)
                 return end_cut_off(r, 0);
 
-        result = trace_chunk_decode_header(header_bytes, got, ret_header, &cause);
+        result = trace_chunk_decode_header(chunk->header_bytes, got, &chunk->header, &cause);
         if (result == -ENODATA)
                 return end_cut_off(r, got);
         if (result < 0)
                 return end_damaged(r, &cause);
+        chunk->file_offset_bytes = r->at_bytes;
         return 1;
 }
 
-/* The same for its body. */
-static int read_body(struct trace_reader *r, const struct trace_chunk_header *header, struct error *err)
+static void step_over(struct trace_reader *r, const struct trace_chunk_header *header)
+{
+        if (header->kind == TRACE_CHUNK_INDEX)
+                r->index_at_bytes = r->at_bytes;
+        r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
+}
+
+/* The same for its body; then the next chunk is the next to be read. */
+static int read_body(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
 {
         uint8_t *body;
         size_t got;
         int result;
 
-        byte_buffer_clear(&r->stored);
-        body = byte_buffer_reserve(&r->stored, header->stored_bytes);
+        byte_buffer_clear(&chunk->stored);
+        body = byte_buffer_reserve(&chunk->stored, chunk->header.stored_bytes);
         if (!body)
                 return error_set(err, -ENOMEM, "%s: no memory for a chunk", r->path);
-        result = io_read_full(r->fd, body, header->stored_bytes, &got, err);
+        result = io_read_full(r->fd, body, chunk->header.stored_bytes, &got, err);
         if (result < 0)
                 return error_prefix(err, result, "%s", r->path);
-        if (got < header->stored_bytes)
+        if (got < chunk->header.stored_bytes)
                 return end_cut_off(r, TRACE_CHUNK_HEADER_BYTES + got);
+        step_over(r, &chunk->header);
         return 1;
+}
+
+int trace_reader_fetch(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
+{
+        int result;
+
+        if (r->ending != TRACE_ENDING_OPEN)
+                return 0;
+        result = read_header(r, chunk, err);
+        return result == 1 ? read_body(r, chunk, err) : result;
 }
 
 static int check_version(const struct trace_reader *r, struct error *err)
@@ -140,38 +165,30 @@ static int check_version(const struct trace_reader *r, struct error *err)
 /* Unpacks the chunk that was read, and takes in a table.  Returns 1, 0 at an ending, -ENOMEM. */
 static int take_chunk(struct trace_reader *r, struct trace_item *item, struct error *err)
 {
+        const struct trace_stored_chunk *chunk = &r->chunk;
         struct error cause = ERROR_NONE;
-        int result = trace_chunk_decode_body(&item->header, r->header_bytes, r->stored.data, &r->raw, &cause);
+        int result = trace_chunk_decode_body(&chunk->header, chunk->header_bytes, chunk->stored.data, &r->raw,
+                                             &cause);
 
-        if (result == 0 && !r->tables_known && trace_schema_find(item->header.kind))
-                result = trace_dictionary_decode(&r->dictionary, (enum trace_table)item->header.kind,
+        if (result == 0 && !r->tables_known && trace_schema_find(chunk->header.kind))
+                result = trace_dictionary_decode(&r->dictionary, (enum trace_table)chunk->header.kind,
                                                  r->raw.data, r->raw.used_bytes, &item->rows, &cause);
-        if (result == -ENOMEM)
-                return error_set(err, -ENOMEM, "%s: %s", r->path, cause.text);
         if (result < 0)
-                return end_damaged(r, &cause);
-
-        if (item->header.kind == TRACE_CHUNK_INDEX)
-                r->index_at_bytes = r->at_bytes;
-        item->file_offset_bytes = r->at_bytes;
+                return trace_reader_refuse(r, chunk, result, &cause, err);
+        item->header = chunk->header;
+        item->file_offset_bytes = chunk->file_offset_bytes;
         item->body = r->raw.data;
         item->body_bytes = r->raw.used_bytes;
-        item->header_bytes = r->header_bytes;
-        item->stored = r->stored.data;
-        r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)item->header.stored_bytes;
+        item->header_bytes = chunk->header_bytes;
+        item->stored = chunk->stored.data;
         return 1;
 }
 
 int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struct error *err)
 {
         struct trace_item item = { .body = NULL };
-        int result;
+        int result = trace_reader_fetch(r, &r->chunk, err);
 
-        if (r->ending != TRACE_ENDING_OPEN)
-                return 0;
-        result = read_header(r, &item.header, err);
-        if (result == 1)
-                result = read_body(r, &item.header, err);
         if (result == 1)
                 result = take_chunk(r, &item, err);
         if (result == 1)
@@ -256,29 +273,58 @@ static int spool(struct trace_reader *r, struct error *err)
         return lseek(fd, (off_t)r->at_bytes, SEEK_SET) < 0 ? error_errno(err, "%s: lseek", r->path) : 0;
 }
 
-int trace_reader_rewind(struct trace_reader *r, struct error *err)
+int trace_reader_seek(struct trace_reader *r, uint64_t at_bytes, struct error *err)
 {
-        if (lseek(r->fd, (off_t)r->second_chunk_bytes, SEEK_SET) < 0)
+        if (lseek(r->fd, (off_t)at_bytes, SEEK_SET) < 0)
                 return error_errno(err, "%s: lseek", r->path);
-        r->at_bytes = r->second_chunk_bytes;
-        r->index_at_bytes = 0;
+        if (at_bytes <= r->index_at_bytes)
+                r->index_at_bytes = 0;
+        r->at_bytes = at_bytes;
         r->ending = TRACE_ENDING_OPEN;
         r->why = ERROR_NONE;
         return 0;
 }
 
-/* Steps over the body of a chunk whose header was read; one that is not all there is read, to say where it ends. */
-static int skip_body(struct trace_reader *r, const struct trace_chunk_header *header, struct error *err)
+int trace_reader_rewind(struct trace_reader *r, struct error *err)
 {
+        return trace_reader_seek(r, r->second_chunk_bytes, err);
+}
+
+/* Steps over the body of a chunk whose header was read; one that is not all there is read, to say where it ends. */
+static int skip_body(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
+{
+        const struct trace_chunk_header *header = &chunk->header;
         struct stat status;
 
         if (fstat(r->fd, &status) == 0 &&
             (uint64_t)status.st_size < r->at_bytes + TRACE_CHUNK_HEADER_BYTES + header->stored_bytes)
-                return read_body(r, header, err);
+                return read_body(r, chunk, err);
         if (lseek(r->fd, (off_t)header->stored_bytes, SEEK_CUR) < 0)
                 return error_errno(err, "%s: lseek", r->path);
-        r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
+        step_over(r, header);
         return 1;
+}
+
+int trace_reader_next_wanted(struct trace_reader *r,
+                             bool (*is_wanted)(const struct trace_chunk_header *header),
+                             struct trace_item *ret_item, struct error *err)
+{
+        struct trace_item item = { .body = NULL };
+        int result = r->ending == TRACE_ENDING_OPEN;
+
+        while (result == 1) {
+                result = read_header(r, &r->chunk, err);
+                if (result != 1 || is_wanted(&r->chunk.header))
+                        break;
+                result = skip_body(r, &r->chunk, err);
+        }
+        if (result == 1)
+                result = read_body(r, &r->chunk, err);
+        if (result == 1)
+                result = take_chunk(r, &item, err);
+        if (result == 1)
+                *ret_item = item;
+        return result;
 }
 
 static bool is_stepped_over(uint16_t kind)
@@ -286,24 +332,23 @@ static bool is_stepped_over(uint16_t kind)
         return kind == TRACE_CHUNK_ATTACHMENT || kind == TRACE_CHUNK_EVENTS || kind == TRACE_CHUNK_STATES;
 }
 
-static int read_table_chunk(struct trace_reader *r, struct trace_chunk_header *ret_header, struct error *err)
+static int read_table_chunk(struct trace_reader *r, struct error *err)
 {
         struct trace_item item = { .body = NULL };
-        int result = read_header(r, &item.header, err);
+        int result = read_header(r, &r->chunk, err);
 
-        *ret_header = item.header;
         if (result != 1)
                 return result;
-        if (is_stepped_over(item.header.kind))
-                return skip_body(r, &item.header, err);
-        result = read_body(r, &item.header, err);
+        if (is_stepped_over(r->chunk.header.kind))
+                return skip_body(r, &r->chunk, err);
+        result = read_body(r, &r->chunk, err);
         return result == 1 ? take_chunk(r, &item, err) : result;
 }
 
 int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
                              struct error *err)
 {
-        struct trace_chunk_header header;
+        const struct trace_chunk_header *header = &r->chunk.header;
         int result = 0;
 
         *ret_first_ns = *ret_last_ns = 0;
@@ -311,13 +356,13 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
                 result = errno == ESPIPE ? spool(r, err) : error_errno(err, "%s: lseek", r->path);
         if (result < 0)
                 return result;
-        while (r->ending == TRACE_ENDING_OPEN && (result = read_table_chunk(r, &header, err)) == 1) {
-                if (header.kind != TRACE_CHUNK_EVENTS)
+        while (r->ending == TRACE_ENDING_OPEN && (result = read_table_chunk(r, err)) == 1) {
+                if (header->kind != TRACE_CHUNK_EVENTS)
                         continue;
-                if (*ret_first_ns == 0 || header.first_ns < *ret_first_ns)
-                        *ret_first_ns = header.first_ns;
-                if (header.last_ns > *ret_last_ns)
-                        *ret_last_ns = header.last_ns;
+                if (*ret_first_ns == 0 || header->first_ns < *ret_first_ns)
+                        *ret_first_ns = header->first_ns;
+                if (header->last_ns > *ret_last_ns)
+                        *ret_last_ns = header->last_ns;
         }
         if (result < 0)
                 return result;
@@ -328,23 +373,21 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
 /* A look at all headers from the second chunk on. */
 static int find_range(struct trace_reader *r, struct trace_reader_range *range, struct error *err)
 {
-        struct trace_chunk_header header = { .kind = 0 };
+        const struct trace_chunk_header *header = &r->chunk.header;
         uint64_t last_ns = 0;
         int result;
 
-        while ((result = read_header(r, &header, err)) == 1) {
-                if (header.kind == TRACE_CHUNK_STATES && last_ns < range->from_ns)
+        while ((result = read_header(r, &r->chunk, err)) == 1) {
+                if (header->kind == TRACE_CHUNK_STATES && last_ns < range->from_ns)
                         range->states_at_bytes = r->at_bytes;
-                if (header.kind == TRACE_CHUNK_INDEX)
-                        r->index_at_bytes = r->at_bytes;
-                result = skip_body(r, &header, err);
+                result = skip_body(r, &r->chunk, err);
                 if (result < 1)
                         break;
-                if (header.kind != TRACE_CHUNK_EVENTS)
+                if (header->kind != TRACE_CHUNK_EVENTS)
                         continue;
-                if (header.last_ns > last_ns)
-                        last_ns = header.last_ns;
-                if (header.first_ns < range->to_ns)
+                if (header->last_ns > last_ns)
+                        last_ns = header->last_ns;
+                if (header->first_ns < range->to_ns)
                         range->end_bytes = r->at_bytes;
         }
         return result;
@@ -359,12 +402,8 @@ int trace_reader_seek_range(struct trace_reader *r, struct trace_reader_range *r
                 result = find_range(r, range, err);
         if (result == 0)
                 result = trace_reader_rewind(r, err);
-        if (result < 0 || range->states_at_bytes == 0)
-                return result;
-        if (lseek(r->fd, (off_t)range->states_at_bytes, SEEK_SET) < 0)
-                return error_errno(err, "%s: lseek", r->path);
-        r->at_bytes = range->states_at_bytes;
-        return 0;
+        return result < 0 || range->states_at_bytes == 0 ? result
+                                                         : trace_reader_seek(r, range->states_at_bytes, err);
 }
 
 uint64_t trace_reader_position(const struct trace_reader *r)
@@ -374,10 +413,9 @@ uint64_t trace_reader_position(const struct trace_reader *r)
 
 int trace_reader_skip_rest(struct trace_reader *r, struct error *err)
 {
-        struct trace_chunk_header header;
         int result = 0;
 
-        while (r->ending == TRACE_ENDING_OPEN && (result = read_table_chunk(r, &header, err)) == 1)
+        while (r->ending == TRACE_ENDING_OPEN && (result = read_table_chunk(r, err)) == 1)
                 ;
         return result < 0 ? result : 0;
 }
@@ -388,7 +426,7 @@ void trace_reader_close(struct trace_reader *r)
                 return;
         if (r->owns_fd)
                 io_close(&r->fd);
-        byte_buffer_deinit(&r->stored);
+        byte_buffer_deinit(&r->chunk.stored);
         byte_buffer_deinit(&r->raw);
         trace_dictionary_deinit(&r->dictionary);
         free(r->path);

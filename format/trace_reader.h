@@ -11,9 +11,11 @@
 #ifndef FORMAT_TRACE_READER_H
 #define FORMAT_TRACE_READER_H
 
+#include "base/byte_buffer.h"
 #include "format/trace_chunk.h"
 #include "format/trace_dictionary.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +31,14 @@ struct trace_item {
         /* As it is in the file: TRACE_CHUNK_HEADER_BYTES, and header.stored_bytes. */
         const uint8_t *header_bytes, *stored;
         struct trace_row_range rows; /* of a table chunk: what it added to the dictionary */
+};
+
+/* A chunk as it is in the file, not checked. */
+struct trace_stored_chunk {
+        struct trace_chunk_header header;
+        uint64_t file_offset_bytes; /* of the header */
+        uint8_t header_bytes[TRACE_CHUNK_HEADER_BYTES];
+        struct byte_buffer stored; /* owned */
 };
 
 enum trace_ending {
@@ -53,6 +63,26 @@ void trace_reader_close(struct trace_reader *reader);
  * Returns 1, 0 at the end of what can be read, or -errno for a failed read and -ENOMEM.
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);
+
+/*
+ * trace_reader_next_wanted() - the same, but for chunks that @is_wanted does not want: these are stepped over unchecked
+ * For a file, after trace_reader_read_tables().
+ */
+int trace_reader_next_wanted(struct trace_reader *reader,
+                             bool (*is_wanted)(const struct trace_chunk_header *header),
+                             struct trace_item *ret_item, struct error *err);
+
+/*
+ * For whoever unpacks chunks elsewhere, after trace_reader_read_tables(): see read_ahead.
+ * trace_reader_fetch() - the next chunk as it is; returns as trace_reader_next()
+ * trace_reader_seek() - go on at a chunk that was fetched before, or after the last one
+ * trace_reader_refuse() - trace_chunk_decode_body() of a chunk returned @code: the trace ends with a damaged chunk;
+ *                         returns 0, or -ENOMEM if memory was what it lacked
+ */
+int trace_reader_fetch(struct trace_reader *reader, struct trace_stored_chunk *chunk, struct error *err);
+int trace_reader_seek(struct trace_reader *reader, uint64_t at_bytes, struct error *err);
+int trace_reader_refuse(struct trace_reader *reader, const struct trace_stored_chunk *chunk, int code,
+                        const struct error *cause, struct error *err);
 
 /*
  * trace_reader_read_tables() - take in all tables, stepping over events and attachments, and go back to the beginning

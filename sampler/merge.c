@@ -259,8 +259,11 @@ static int flush_events(struct merge *m)
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
         struct byte_buffer body = { .data = NULL };
         size_t n_bytes;
-        int r = event_encoder_take(&m->encoder, &body, &header.first_ns, &header.last_ns, &header.n_items);
+        int r;
 
+        if (!event_encoder_has_names(&m->encoder))
+                header.flags = TRACE_CHUNK_NO_NAMES;
+        r = event_encoder_take(&m->encoder, &body, &header.first_ns, &header.last_ns, &header.n_items);
         if (r < 0 || header.n_items == 0) {
                 byte_buffer_deinit(&body);
                 return r;
