@@ -134,7 +134,7 @@ static int count_sample(void *context, struct walked_thread *thread, const struc
 static int count_events(struct loaded_trace *trace, const struct trace_filter *filter,
                         struct event_counts *counts, struct error *err)
 {
-        struct trace_sink sink = { .context = counts, .sample = count_sample };
+        struct trace_sink sink = { .context = counts, .sample = count_sample, .may_skip = true };
         struct trace_walk walk;
         int r = trace_walk_init(&walk, trace, filter, &sink);
 
@@ -222,7 +222,7 @@ static uint64_t find_duration(const struct loaded_trace *trace, const struct tra
 static int walk_events(struct loading *l, struct loaded_trace *trace, const struct trace_filter *filter,
                        struct error *err)
 {
-        struct trace_sink sink = { .context = l, .sample = take_sample, .zone = take_zone };
+        struct trace_sink sink = { .context = l, .sample = take_sample, .zone = take_zone, .may_skip = true };
         uint32_t n_locations = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCATIONS);
         int r = function_table_init(&l->functions, trace->dictionary);
 

@@ -123,6 +123,7 @@ int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const stru
                 .zone = request->wants_give_up ? take_zone : NULL,
                 .event = take_event,
                 .wants_paths = request->wants_paths,
+                .may_skip = true,
         };
         int r;
 

@@ -124,7 +124,9 @@ int message_list_take(struct message_list *l, struct loaded_trace *trace, const 
                       struct trace_walk *walk, struct error *err)
 {
         struct taking t = { .list = l, .walk = walk };
-        struct trace_sink sink = { .context = &t, .event = take_event, .wants_paths = true };
+        struct trace_sink sink = {
+                .context = &t, .event = take_event, .wants_paths = true, .may_skip = true
+        };
         int r = trace_walk_init(walk, trace, filter, &sink);
 
         if (r < 0)

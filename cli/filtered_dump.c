@@ -52,6 +52,7 @@ static int print(struct loaded_trace *trace, const struct trace_filter *filter, 
                 .zone = on_zone,
                 .sample = on_event,
                 .event = on_event,
+                .may_skip = true,
         };
         struct trace_walk walk = { .n_threads = 0 };
         int r = trace_walk_init(&walk, trace, filter, &sink);

@@ -104,6 +104,7 @@ int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
                 .wait = take_wait,
                 .event = take_event,
                 .wants_paths = true,
+                .may_skip = true,
         };
         int r;
 

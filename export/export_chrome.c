@@ -516,6 +516,7 @@ static int export_it(struct chrome_export *x, const struct export_options *optio
                 .zone = end_zone,
                 .event = take_event,
                 .wants_words = true,
+                .may_skip = true,
         };
         int r = process_names_init(&x->names, x->trace->dictionary);
 

@@ -531,6 +531,7 @@ static int init_profile(struct firefox_profile *p, FILE *out)
                 .event = take_event,
                 .wants_paths = p->options->zones_as_frames,
                 .wants_words = true,
+                .may_skip = true,
         };
         const struct trace_dictionary *d = p->trace->dictionary;
         int r = firefox_tables_init(&p->tables, d);

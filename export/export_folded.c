@@ -242,7 +242,7 @@ int export_folded(struct loaded_trace *trace, const struct export_options *optio
                   struct export_totals *ret_totals, struct error *err)
 {
         struct folded_export x = { .trace = trace, .options = options, .totals = ret_totals };
-        struct trace_sink sink = { .context = &x, .sample = take_sample };
+        struct trace_sink sink = { .context = &x, .sample = take_sample, .may_skip = true };
         struct trace_walk walk;
         int r = trace_walk_init(&walk, trace, options->filter, &sink);
 

@@ -255,7 +255,9 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
 
 static int walk_trace(struct perf_data_export *e, struct error *err)
 {
-        const struct trace_sink sink = { .context = e, .sample = take_sample, .event = take_event };
+        const struct trace_sink sink = {
+                .context = e, .sample = take_sample, .event = take_event, .may_skip = true
+        };
         struct trace_walk walk;
         int r = put_tables(e);
 

@@ -449,6 +449,7 @@ static int write_trace(struct perfetto_export *e, struct error *err)
                 .event = take_event,
                 .wants_paths = e->options->zones_as_frames,
                 .wants_words = true,
+                .may_skip = true,
         };
         int r = write_head(e);
 

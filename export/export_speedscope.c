@@ -412,6 +412,7 @@ static int export_it(struct speedscope_export *x, FILE *out, struct error *err)
                 .begin_zone = begin_zone,
                 .zone = end_zone,
                 .sample = take_sample,
+                .may_skip = true,
         };
         int r = export_frames_init(&x->frames, x->trace->dictionary);
 

@@ -2,6 +2,7 @@
 #include "export/firefox_threads.h"
 
 #include "analyze/loaded_trace.h"
+#include "analyze/trace_filter.h"
 #include "base/error.h"
 #include "export/export_format.h"
 #include "export/firefox_profile.h"
@@ -399,15 +400,17 @@ static void write_thread_times(struct firefox_profile *p, uint32_t thread)
         const struct thread_timeline *timeline = thread <= p->walk.n_threads
                                                          ? &p->walk.threads[thread - 1].timeline
                                                          : &unseen;
+        const struct trace_filter *filter = p->walk.filter;
+        uint64_t from_ns = filter ? filter->from_ns : 0;
 
         json_out_key(&p->json, "processStartupTime");
         firefox_profile_put_ms(p, p->trace->start_ns);
         json_out_key(&p->json, "processShutdownTime");
         json_out_null(&p->json);
         json_out_key(&p->json, "registerTime");
-        firefox_profile_put_ms(p, timeline->first_ns);
+        firefox_profile_put_ms(p, timeline->first_ns > from_ns ? timeline->first_ns : from_ns);
         json_out_key(&p->json, "unregisterTime");
-        if (timeline->exited)
+        if (timeline->exited && (!filter || timeline->last_ns < filter->to_ns))
                 firefox_profile_put_ms(p, timeline->last_ns);
         else
                 json_out_null(&p->json);

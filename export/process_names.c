@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/process_names.h"
 
+#include "analyze/trace_filter.h"
 #include "analyze/trace_walk.h"
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
@@ -119,11 +120,18 @@ static void find_programs(struct process_names *n, const struct trace_walk *walk
         }
 }
 
+static bool lived_in_range(const struct trace_walk *walk, const struct thread_timeline *thread)
+{
+        const struct trace_filter *f = walk->filter;
+
+        return thread->started && (!f || (thread->first_ns < f->to_ns && thread->last_ns >= f->from_ns));
+}
+
 void process_names_learn(struct process_names *n, const struct trace_walk *walk)
 {
         for (uint32_t i = 0; i < walk->n_threads && i < n->n_threads; i++) {
                 n->thread_names[i] = walk->threads[i].timeline.name;
-                n->has_events[i] = walk->threads[i].timeline.started;
+                n->has_events[i] = lived_in_range(walk, &walk->threads[i].timeline);
         }
         find_programs(n, walk);
 }

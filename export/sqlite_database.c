@@ -510,6 +510,7 @@ static int walk(struct filling *f, const struct trace_filter *filter, struct err
                 .event = on_event,
                 .wants_zone_paths = true,
                 .wants_words = true,
+                .may_skip = true,
         };
         int r = trace_walk_init(&f->walk, f->trace, filter, &sink);
 

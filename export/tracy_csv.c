@@ -346,7 +346,7 @@ static int write_table(struct writing *w, struct error *err)
                                              "thread_name",  "zone_name", NULL };
         static const char *const messages[] = { "MessageName", "total_ns", "tid",
                                                 "thread_name", "severity", NULL };
-        struct trace_sink sink = { .context = w };
+        struct trace_sink sink = { .context = w, .may_skip = true };
 
         if (w->options->devices)
                 return write_devices(w, err);
