@@ -72,6 +72,23 @@ void blob_area_count_refused(void)
         (void)__atomic_fetch_add(&client_self.region.header->n_refused_blobs, 1, __ATOMIC_RELAXED);
 }
 
+/* Takes room for @n bytes that can be written to; *@ret_to is where it is.  What cannot is free at once, like a gap. */
+static bool open_room(uint64_t n, uint64_t *ret_at, uint8_t **ret_to)
+{
+        struct region_memory *region = &client_self.region;
+        uint64_t at;
+
+        if (!take_room(n, &at))
+                return false;
+        if (region_area_open(&region->blob_area, at % region->blobs_bytes + n) < 0) {
+                (void)__atomic_fetch_add(&region->header->blobs_freed_bytes, n, __ATOMIC_RELAXED);
+                return false;
+        }
+        *ret_at = at;
+        *ret_to = region->blobs + at % region->blobs_bytes;
+        return true;
+}
+
 bool blob_area_put(const void *const parts[], const size_t bytes[], unsigned n_parts, uint64_t *ret_at,
                    uint64_t *ret_bytes)
 {
@@ -80,12 +97,11 @@ bool blob_area_put(const void *const parts[], const size_t bytes[], unsigned n_p
         uint8_t *to;
 
         if (!add_up(bytes, n_parts, &n_bytes) ||
-            !take_room(CLIENT_ABI_BLOB_HEADER_BYTES + ((n_bytes + word_mask) & ~word_mask), &at)) {
+            !open_room(CLIENT_ABI_BLOB_HEADER_BYTES + ((n_bytes + word_mask) & ~word_mask), &at, &to)) {
                 blob_area_count_refused();
                 return false;
         }
 
-        to = client_self.region.blobs + at % client_self.region.blobs_bytes;
         memcpy(to, &at, sizeof(at));
         to += CLIENT_ABI_BLOB_HEADER_BYTES;
         for (unsigned i = 0; i < n_parts; i++) {

@@ -25,7 +25,7 @@ static bool take_string_room(uint64_t n, uint64_t *ret_at)
                         return false;
         } while (!__atomic_compare_exchange_n(used, &at, at + n, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
         *ret_at = at;
-        return true;
+        return region_area_open(&client_self.region.string_area, at + n) == 0;
 }
 
 static uint32_t take_id(void)
@@ -37,7 +37,11 @@ static uint32_t take_id(void)
                 if (n >= client_self.region.n_locations_max)
                         return 0;
         } while (!__atomic_compare_exchange_n(used, &n, n + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-        return n + 1;
+        n++;
+        return region_area_open(&client_self.region.location_area, n * sizeof(struct client_abi_location)) ==
+                               0
+                       ? n
+                       : 0;
 }
 
 static size_t string_bytes(const char *string, size_t n)
@@ -135,8 +139,10 @@ uint32_t location_table_add_device(struct hyprof_device *device)
 /* A program may have put anything into a location. */
 static struct client_abi_location *find_entry(uint32_t id)
 {
-        return id != 0 && id <= client_self.region.n_locations_max ? &client_self.region.locations[id - 1]
-                                                                   : NULL;
+        bool is_there = id != 0 && region_area_is_open(&client_self.region.location_area,
+                                                       id * sizeof(struct client_abi_location));
+
+        return is_there ? &client_self.region.locations[id - 1] : NULL;
 }
 
 uint64_t location_table_name(uint32_t id)

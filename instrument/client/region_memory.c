@@ -13,6 +13,9 @@
 /* A program under a limit on its address space keeps nearly all of it. */
 #define SHARE_OF_ADDRESS_SPACE 8
 
+#define OPEN_STEP_BYTES \
+        CLIENT_ABI_HEADER_ROOM_BYTES /* whole pages of any size, and as much as many programs need */
+
 /* What to try in turn.  A page of an area only exists once it is used: all that large ones cost is addresses. */
 struct size {
         uint32_t n_slots;
@@ -125,8 +128,9 @@ static int map(struct region_memory *m, int fd, const struct client_abi_header *
         base = mmap(NULL, (size_t)h->region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
         if (base == MAP_FAILED)
                 return -errno;
-        if (h->n_chunks > 0 &&
-            mprotect(base + h->chunks_offset, (size_t)h->n_chunks * h->chunk_bytes, PROT_NONE) < 0) {
+        /* What follows the slots is opened as it is used. */
+        if (mprotect(base + h->locations_offset, (size_t)(h->region_bytes - h->locations_offset), PROT_NONE) <
+            0) {
                 code = -errno;
                 (void)munmap(base, (size_t)h->region_bytes);
                 return code;
@@ -159,6 +163,16 @@ static int map(struct region_memory *m, int fd, const struct client_abi_header *
                 .n_locations_max = h->n_locations_max,
                 .n_chunks = h->n_chunks,
                 .chunk_bytes = h->chunk_bytes,
+                .location_area = { .base = base + h->locations_offset,
+                                   .bytes = (uint64_t)h->n_locations_max * h->location_bytes },
+                .string_area = { .base = base + h->strings_offset, .bytes = h->strings_bytes },
+                .ring_area = { .base = base + h->rings_offset,
+                               .bytes = h->n_slots * h->ring_bytes,
+                               .step_bytes = h->ring_bytes },
+                .blob_area = { .base = base + h->blobs_offset, .bytes = h->blobs_bytes },
+                .chunk_area = { .base = base + h->chunks_offset,
+                                .bytes = (uint64_t)h->n_chunks * h->chunk_bytes,
+                                .step_bytes = h->chunk_bytes },
                 .fd = fd,
                 .fd_device = st.st_dev,
                 .fd_inode = st.st_ino,
@@ -195,46 +209,70 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
         return r;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+        return a < b ? a : b;
+}
+
+/* Areas that grow without end are opened by doubling, so that few calls do. */
+int region_area_open(struct region_area *area, uint64_t until_bytes)
+{
+        uint64_t seen = __atomic_load_n(&area->open_bytes, __ATOMIC_RELAXED);
+        uint64_t step = area->step_bytes;
+        int saved_errno = errno, code;
+
+        if (until_bytes <= seen)
+                return 0;
+        if (until_bytes > area->bytes)
+                return -ENOSPC;
+        if (step == 0)
+                step = seen > OPEN_STEP_BYTES ? seen : OPEN_STEP_BYTES;
+        until_bytes = until_bytes > area->bytes - step ? area->bytes : (until_bytes + step - 1) / step * step;
+        if (mprotect(area->base, (size_t)until_bytes, PROT_READ | PROT_WRITE) < 0) {
+                code = -errno;
+                errno = saved_errno;
+                return code;
+        }
+        while (seen < until_bytes && !__atomic_compare_exchange_n(&area->open_bytes, &seen, until_bytes, true,
+                                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
+        return 0;
+}
+
 /*
  * Other threads of the parent may be adding to @from at this moment.  What this
  * process refers to was complete before it was forked; the rest is copied in
- * whatever state it is and never looked at.  The count is read first, then the
- * entries, then the strings, so that no copied entry lacks its strings.
+ * whatever state it is and never looked at, or not at all if it is not open yet.
+ * The count is read first, then the entries, then the strings, so that no copied
+ * entry lacks its strings.
  *
  * A recorder may write into the header as well: its numbers are checked even here.
  */
 int region_memory_copy_locations(struct region_memory *m, const struct region_memory *from)
 {
         uint32_t n = __atomic_load_n(&from->header->n_locations, __ATOMIC_ACQUIRE);
-        uint64_t strings_bytes;
+        uint64_t locations_bytes, strings_bytes;
+        int code;
 
         if (n > from->n_locations_max || n > m->n_locations_max)
                 return -ENOSPC;
-        memcpy(m->locations, from->locations, n * sizeof(*m->locations));
+        locations_bytes = least(n * sizeof(*m->locations),
+                                __atomic_load_n(&from->location_area.open_bytes, __ATOMIC_RELAXED));
+        code = region_area_open(&m->location_area, locations_bytes);
+        if (code < 0)
+                return code;
+        memcpy(m->locations, from->locations, (size_t)locations_bytes);
         strings_bytes = __atomic_load_n(&from->header->strings_used_bytes, __ATOMIC_ACQUIRE);
         if (strings_bytes > from->strings_bytes || strings_bytes > m->strings_bytes)
                 return -ENOSPC;
-        memcpy(m->strings, from->strings, (size_t)strings_bytes);
         __atomic_store_n(&m->header->strings_used_bytes, strings_bytes, __ATOMIC_RELAXED);
-        __atomic_store_n(&m->header->n_locations, n, __ATOMIC_RELEASE);
-        return 0;
-}
-
-int region_memory_open_chunk(struct region_memory *m, uint32_t index)
-{
-        uint32_t seen = __atomic_load_n(&m->n_open_chunks, __ATOMIC_RELAXED);
-        int saved_errno = errno, code;
-
-        if (index < seen)
-                return 0;
-        if (mprotect(m->chunks, (index + 1) * m->chunk_bytes, PROT_READ | PROT_WRITE) < 0) {
-                code = -errno;
-                errno = saved_errno;
+        strings_bytes = least(strings_bytes,
+                              __atomic_load_n(&from->string_area.open_bytes, __ATOMIC_RELAXED));
+        code = region_area_open(&m->string_area, strings_bytes);
+        if (code < 0)
                 return code;
-        }
-        while (seen <= index && !__atomic_compare_exchange_n(&m->n_open_chunks, &seen, index + 1, true,
-                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-                ;
+        memcpy(m->strings, from->strings, (size_t)strings_bytes);
+        __atomic_store_n(&m->header->n_locations, n, __ATOMIC_RELEASE);
         return 0;
 }
 

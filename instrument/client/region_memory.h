@@ -25,6 +25,17 @@
 #define REGION_MEMORY_CHUNKS_MAX     CLIENT_ABI_CHUNKS_MAX
 #define REGION_MEMORY_CHUNK_BYTES    (UINT32_C(1) << 18)
 
+/*
+ * A part of the region that can be read and written from its beginning up to what is open.  The rest is not accessible:
+ * mlockall() fills all that is with memory.
+ */
+struct region_area {
+        uint8_t *base;
+        uint64_t bytes;      /* all of it */
+        uint64_t open_bytes; /* atomic; only grows */
+        uint64_t step_bytes; /* is opened at least; 0 = no less than what is open already */
+};
+
 struct region_memory {
         uint8_t *base; /* of the whole region; NULL = there is none */
         size_t bytes;
@@ -43,9 +54,8 @@ struct region_memory {
         uint32_t n_slots;
         uint32_t n_locations_max; /* the largest id */
         uint32_t n_chunks;
-        uint32_t
-                n_open_chunks; /* atomic; only the first ones can be written to, see region_memory_open_chunk() */
         uint64_t chunk_bytes; /* of each; a power of two */
+        struct region_area location_area, string_area, ring_area, blob_area, chunk_area;
 
         int fd;          /* kept open, so that a recorder of the same user finds it in /proc/PID/fd */
         dev_t fd_device; /* which file it was: the program may have closed it and reused the number */
@@ -74,7 +84,7 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
 
 /*
  * region_memory_copy_locations() - ids and strings of @from stay what they were in @m, which is new
- * Copies what is used, no more.  Returns 0, or -ENOSPC if limits have made @m too small for it.
+ * Copies what is used, no more.  Returns 0, -ENOSPC if limits have made @m too small for it, or another -errno.
  */
 int region_memory_copy_locations(struct region_memory *m, const struct region_memory *from);
 
@@ -82,10 +92,17 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
 int region_memory_share_control(const struct region_memory *m, void *control_page);
 
 /*
- * region_memory_open_chunk() - makes sure that the chunk @index, below `n_chunks`, can be written to
- * At first none can be: mlockall() would fill them all with memory.  Any thread.  Returns 0 or -errno.
+ * region_area_open() - makes sure that the first @until_bytes of an area can be read and written
+ * Any thread, and signal handlers; keeps errno.  A system call if they could not.  Returns 0 or -errno, and -ENOSPC if
+ * the area is not so large.
  */
-int region_memory_open_chunk(struct region_memory *m, uint32_t index);
+int region_area_open(struct region_area *area, uint64_t until_bytes);
+
+/* True if they can, already. */
+static inline int region_area_is_open(const struct region_area *area, uint64_t until_bytes)
+{
+        return until_bytes <= __atomic_load_n(&area->open_bytes, __ATOMIC_RELAXED);
+}
 
 /* Unmaps and closes; the page over the control page stays. */
 void region_memory_destroy(struct region_memory *m);

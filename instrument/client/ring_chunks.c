@@ -133,7 +133,7 @@ static uint32_t find_next(const struct thread_ring *t, const struct place *p, ui
         if (n_bytes > region->chunk_bytes)
                 return 0;
         chunk = take_chunk();
-        if (chunk && region_memory_open_chunk(region, chunk - 1) < 0) {
+        if (chunk && region_area_open(&region->chunk_area, chunk * region->chunk_bytes) < 0) {
                 give_chunk_back(chunk);
                 return 0;
         }

@@ -105,6 +105,10 @@ static bool take_slot(struct thread_ring *t)
                 if (!__atomic_compare_exchange_n(&slot->taken, &nobody, tid, false, __ATOMIC_ACQUIRE,
                                                  __ATOMIC_RELAXED))
                         continue;
+                if (region_area_open(&client_self.region.ring_area, (i + 1) * region->ring_bytes) < 0) {
+                        __atomic_store_n(&slot->taken, 0, __ATOMIC_RELEASE);
+                        return false;
+                }
                 raise_slots_used(i + 1);
                 t->slot = slot;
                 t->track = i;
