@@ -106,19 +106,14 @@ static void enter(struct thread_ring *t, struct name_entry *fiber)
 /* The fiber that was entered last, if it is that one again; a program may have put another name where the last one was. */
 static struct name_entry *find_again(const struct thread_ring *t, const char *name)
 {
-        uint64_t packed;
+        const struct name_entry *last = t->last_fiber;
+        const char *strings = (const char *)client_self.region.strings;
         size_t n_bytes;
 
-        if (!t->last_fiber || t->last_fiber_name != name)
+        if (!last || t->last_fiber_name != name || last->lengths == NAME_TABLE_NO_STRINGS)
                 return NULL;
-        packed = location_table_name(__atomic_load_n(&t->last_fiber->location.id, __ATOMIC_RELAXED));
-        n_bytes = (size_t)(packed >> CLIENT_ABI_STRING_OFFSET_BITS);
-        packed &= (UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1;
-        /* A recorder may have written over it. */
-        if (packed > client_self.region.strings_bytes || n_bytes > client_self.region.strings_bytes - packed)
-                return NULL;
-        if (strncmp(name, (const char *)client_self.region.strings + packed, n_bytes) != 0 ||
-            name[n_bytes] != '\0')
+        n_bytes = (size_t)last->lengths; /* it has a name alone */
+        if (strncmp(name, strings + last->strings_at, n_bytes) != 0 || name[n_bytes] != '\0')
                 return NULL;
         return t->last_fiber;
 }

@@ -19,23 +19,6 @@ static void put(struct thread_ring *t, const char *text, size_t text_bytes, uint
                              });
 }
 
-static inline bool is_short(struct thread_ring *t, size_t text_bytes)
-{
-        return text_bytes <= thread_ring_text_max(t) - CLIENT_ABI_WORD_BYTES &&
-               thread_ring_has_room(t, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES +
-                                               thread_ring_whole_words(text_bytes));
-}
-
-/* The usual case, for which there is room. */
-static inline void put_short(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head)
-{
-        thread_ring_put_event(t, ticks_read(client_self.clock_kind), CLIENT_ABI_EVENT_MESSAGE,
-                              (uint32_t)text_bytes);
-        thread_ring_put_word(t, head);
-        thread_ring_put_bytes(t, text, text_bytes);
-        thread_ring_publish(t);
-}
-
 WORD_EVENT_RARE bool emit_with_callstack(const char *text, size_t text_bytes, uint64_t head,
                                          struct callstack_origin from, uint32_t depth)
 {
@@ -51,27 +34,67 @@ WORD_EVENT_RARE bool emit_with_callstack(const char *text, size_t text_bytes, ui
         return true;
 }
 
-void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severity severity, uint32_t color,
-                         uint32_t depth)
+/* Six words: the call of this one takes the place of its caller's return. */
+static __attribute__((noinline, cold)) void emit_slowly(const char *text, size_t text_bytes, uint64_t head,
+                                                        uint32_t depth, struct callstack_origin from)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
-        uint64_t head = color | (uint64_t)severity << 32;
+        enum hyprof_severity severity = (enum hyprof_severity)(head >> 32);
+        bool is_in;
 
         depth = callstack_depth(word, CLIENT_ABI_FAMILY_MESSAGES, depth);
         if (depth > 0) {
-                if (!emit_with_callstack(text, text_bytes, head, CALLSTACK_HERE, depth))
-                        CLIENT_LINK_PASS_ON(message, text, text_bytes, severity, color, depth);
-                return;
+                is_in = emit_with_callstack(text, text_bytes, head, from, depth);
+        } else {
+                is_in = thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE);
+                if (is_in) {
+                        put(t, text, text_bytes, head, NULL);
+                        thread_ring_leave(t, word);
+                }
         }
-        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE)) {
-                CLIENT_LINK_PASS_ON(message, text, text_bytes, severity, color, 0);
-                return;
+        if (!is_in)
+                CLIENT_LINK_PASS_ON(message, text, text_bytes, severity, (uint32_t)head, depth);
+}
+
+/* The usual case: a short text, no callstack, and room.  False = it is another one. */
+THREAD_RING_INLINE bool emit_at_once(uint32_t word, const char *text, size_t text_bytes, uint64_t head)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint64_t n_bytes = UINT64_C(2) * CLIENT_ABI_WORD_BYTES + thread_ring_whole_words(text_bytes);
+        struct thread_ring_word *to;
+        uint64_t ticks = 0;
+        bool is_done = false;
+
+        if (CLIENT_UNLIKELY(!text || text_bytes > THREAD_RING_TEXT_BYTES_SHORT ||
+                            !ticks_are_counted(client_self.clock_kind) ||
+                            !thread_ring_enter_at_once(t, word)))
+                return false;
+        to = thread_ring_room_at_once(t, n_bytes);
+        if (CLIENT_LIKELY(to)) {
+                /* All that does not need the time comes first, so that nothing waits for the counter. */
+                to[1].bits = head;
+                (void)thread_ring_store(to + 2, text, text_bytes);
+                ticks = ticks_counter();
+                is_done = thread_ring_is_near(t, ticks);
         }
-        if (CLIENT_LIKELY(text && is_short(t, text_bytes)))
-                put_short(t, text, text_bytes, head);
-        else
-                put(t, text, text_bytes, head, NULL);
+        if (CLIENT_LIKELY(is_done)) {
+                t->last_ticks = ticks;
+                to[0].bits = thread_ring_pack(ticks, (uint32_t)text_bytes, CLIENT_ABI_EVENT_MESSAGE);
+                thread_ring_advance(t, n_bytes);
+        }
         thread_ring_leave(t, word);
+        return is_done;
+}
+
+void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severity severity, uint32_t color,
+                         uint32_t depth)
+{
+        uint32_t word = client_control_word();
+        uint64_t head = color | (uint64_t)severity << 32;
+
+        if (CLIENT_UNLIKELY(callstack_depth(word, CLIENT_ABI_FAMILY_MESSAGES, depth) != 0 ||
+                            !emit_at_once(word, text, text_bytes, head)))
+                emit_slowly(text, text_bytes, head, depth, CALLSTACK_HERE);
 }
 CLIENT_LINK_OWN(message);

@@ -17,6 +17,7 @@
 #include "instrument/client/name_table.h"
 
 #include "instrument/client/location_table.h"
+#include "instrument/client/thread_ring.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -55,6 +56,13 @@ static struct name_table {
         uint32_t n_nodes;
         uint32_t roots[1 << ROOT_BITS];
 } table;
+
+/*
+ * Entries that were found lately, by a cheap hash.  One that is asked for again is compared with its strings in the
+ * region, which costs less than a hash of all of them.
+ */
+#define RECENT_BITS 8
+static struct name_entry *recent[1 << RECENT_BITS]; /* atomic */
 
 static struct name_entry too_many = { .location = HYPROF_NAME("(too many locations)") };
 
@@ -106,6 +114,12 @@ static size_t cut(const char *text, size_t n)
         return n < CLIENT_ABI_STRING_BYTES_MAX ? n : CLIENT_ABI_STRING_BYTES_MAX;
 }
 
+/* How long the texts of a key are that were cut, in one number. */
+static inline uint64_t join_lengths(size_t name_bytes, size_t function_bytes, size_t file_bytes)
+{
+        return name_bytes | (uint64_t)function_bytes << 16 | (uint64_t)file_bytes << 32;
+}
+
 static struct hash hash_key(const struct name_key *key)
 {
         size_t name_bytes = cut(key->name, key->name_bytes);
@@ -113,7 +127,7 @@ static struct hash hash_key(const struct name_key *key)
         size_t file_bytes = cut(key->file, key->file_bytes);
         struct hash h = { .a = MIX_C, .b = MIX_D };
 
-        hash_words(&h, name_bytes | (uint64_t)function_bytes << 16 | (uint64_t)file_bytes << 32,
+        hash_words(&h, join_lengths(name_bytes, function_bytes, file_bytes),
                    key->line | (uint64_t)key->color << 32);
         hash_words(&h, (uintptr_t)key->identity, MIX_C);
         hash_text(&h, key->name, name_bytes);
@@ -170,6 +184,26 @@ static uint32_t take_node(void)
         return n + 1;
 }
 
+/*
+ * Where the strings of a new entry are.  The region says it, and a recorder may have written there: what is not in the
+ * region is not remembered.
+ */
+static void remember_strings(struct name_entry *entry, const struct name_key *key, uint32_t id)
+{
+        const struct region_memory *region = &client_self.region;
+        const struct client_abi_location *said = &region->locations[id - 1];
+        size_t name_bytes = cut(key->name, key->name_bytes);
+        size_t function_bytes = cut(key->function, key->function_bytes);
+        size_t file_bytes = cut(key->file, key->file_bytes);
+        uint64_t first = name_bytes > 0 ? said->name : function_bytes > 0 ? said->function : said->file;
+        uint64_t at = first & ((UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1);
+
+        entry->strings_at = at;
+        entry->lengths = join_lengths(name_bytes, function_bytes, file_bytes);
+        if (!region_area_is_open(&region->string_area, at + name_bytes + function_bytes + file_bytes))
+                entry->lengths = NAME_TABLE_NO_STRINGS;
+}
+
 /* Returns the number of a node for @key that is in no trie yet, or 0. */
 static uint32_t make_node(const struct name_key *key, struct hash h)
 {
@@ -201,6 +235,7 @@ static uint32_t make_node(const struct name_key *key, struct hash h)
         node->check = h.b;
         entry_at(number)->location =
                 (struct hyprof_location){ .line = key->line, .color = key->color, .id = id };
+        remember_strings(entry_at(number), key, id);
         return number;
 }
 
@@ -249,6 +284,89 @@ bool name_table_is_too_many(const struct name_entry *entry)
         return entry == &too_many;
 }
 
+/* By what lies in the name: names that are made at run time may all lie in one place. */
+THREAD_RING_INLINE struct name_entry **recent_place(const char *name, size_t name_bytes, uint32_t line)
+{
+        uint64_t x = (uintptr_t)name;
+
+        if (CLIENT_LIKELY(name_bytes >= 8))
+                x = load(name, 8) ^ load(name + name_bytes - 8, 8) << 1;
+        return &recent[(x ^ line) * MIX_A >> (64 - RECENT_BITS)];
+}
+
+/* What differs between two texts of @n bytes: 0 = nothing. */
+THREAD_RING_INLINE uint64_t difference(const char *a, const char *b, size_t n)
+{
+        const char *a_end = a + n, *b_end = b + n;
+        uint64_t d;
+
+        if (CLIENT_UNLIKELY(n < 8)) {
+                if (n >= 4)
+                        return (load(a, 4) ^ load(b, 4)) | (load(a_end - 4, 4) ^ load(b_end - 4, 4));
+                return n == 0 ? 0
+                              : (load(a, 1) ^ load(b, 1)) | (load(a + n / 2, 1) ^ load(b + n / 2, 1)) |
+                                        (load(a_end - 1, 1) ^ load(b_end - 1, 1));
+        }
+        d = (load(a, 8) ^ load(b, 8)) | (load(a_end - 8, 8) ^ load(b_end - 8, 8));
+        /* Not until the first difference: there is seldom one. */
+        for (a += 8, b += 8; n > 16; n -= 8, a += 8, b += 8)
+                d |= load(a, 8) ^ load(b, 8);
+        return d;
+}
+
+/* The entry with this key, which has no identity, or NULL: then it may be there nevertheless. */
+THREAD_RING_INLINE struct name_entry *find_recent(const struct name_key *key)
+{
+        /* Pairs with the release in find_location(): the entry is complete. */
+        struct name_entry *entry = __atomic_load_n(recent_place(key->name, key->name_bytes, key->line),
+                                                   __ATOMIC_ACQUIRE);
+        const char *strings = (const char *)client_self.region.strings;
+
+        if (!entry || !strings ||
+            (key->name_bytes | key->function_bytes | key->file_bytes) > CLIENT_ABI_STRING_BYTES_MAX ||
+            entry->lengths != join_lengths(key->name_bytes, key->function_bytes, key->file_bytes) ||
+            ((entry->location.line ^ key->line) | (entry->location.color ^ key->color)) != 0)
+                return NULL;
+        strings += entry->strings_at;
+        if (difference(key->name, strings, key->name_bytes) != 0)
+                return NULL;
+        strings += key->name_bytes;
+        if (difference(key->function, strings, key->function_bytes) != 0)
+                return NULL;
+        strings += key->function_bytes;
+        return difference(key->file, strings, key->file_bytes) == 0 ? entry : NULL;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the public header's signature */
+static __attribute__((noinline)) struct hyprof_location *find_location(const char *name, size_t name_bytes,
+                                                                       const char *function,
+                                                                       size_t function_bytes,
+                                                                       const char *file, size_t file_bytes,
+                                                                       uint32_t line, uint32_t color)
+{
+        const struct name_key key = {
+                .name = name,
+                .function = function,
+                .file = file,
+                .name_bytes = name_bytes,
+                .function_bytes = function_bytes,
+                .file_bytes = file_bytes,
+                .line = line,
+                .color = color,
+        };
+        struct name_entry *entry = name_table_add(&key);
+
+        if (entry) {
+                if (name && function && file && !name_table_is_too_many(entry))
+                        __atomic_store_n(recent_place(name, name_bytes, line), entry, __ATOMIC_RELEASE);
+                return &entry->location;
+        }
+        if (client_self.other)
+                return client_self.other->location_of(name, name_bytes, function, function_bytes, file,
+                                                      file_bytes, line, color);
+        return NULL;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): the public header's signature */
 struct hyprof_location *hyprof_emit_location_of(const char *name, size_t name_bytes, const char *function,
                                                 size_t function_bytes, const char *file, size_t file_bytes,
@@ -264,13 +382,14 @@ struct hyprof_location *hyprof_emit_location_of(const char *name, size_t name_by
                 .line = line,
                 .color = color,
         };
-        struct name_entry *entry = name_table_add(&key);
 
-        if (entry)
-                return &entry->location;
-        if (client_self.other)
-                return client_self.other->location_of(name, name_bytes, function, function_bytes, file,
-                                                      file_bytes, line, color);
-        return NULL;
+        /* Those without one of the texts are looked up by their hash. */
+        if (CLIENT_LIKELY(name && function && file)) {
+                struct name_entry *entry = find_recent(&key);
+
+                if (CLIENT_LIKELY(entry))
+                        return &entry->location;
+        }
+        return find_location(name, name_bytes, function, function_bytes, file, file_bytes, line, color);
 }
 CLIENT_LINK_OWN(location_of);

@@ -36,7 +36,12 @@ struct name_entry {
         struct hyprof_location location; /* its strings are in the region alone: NULL here */
         uint32_t zone_top;               /* of a fiber: 0 at first; belongs to who uses it */
         uint32_t reserved;
+        /* Name, function and file lie there in the region, in this order and without a gap: surely inside of it. */
+        uint64_t strings_at;
+        uint64_t lengths; /* of the three, 16 bits each; NAME_TABLE_NO_STRINGS = they are not there */
 };
+
+#define NAME_TABLE_NO_STRINGS UINT64_MAX
 
 /*
  * name_table_add() - the entry with this key, made if there is none yet

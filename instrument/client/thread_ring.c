@@ -281,40 +281,21 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
         return found;
 }
 
-/* The last @n bytes before @end, of more than a word; without a call of memcpy(), which takes longer than all else. */
-static uint64_t end_word(const uint8_t *end, size_t n)
-{
-        uint64_t word;
-
-        memcpy(&word, end - sizeof(word), sizeof(word));
-        return word >> (8 * (sizeof(word) - n));
-}
-
-/* 1 to 7 bytes. */
-static uint64_t short_word(const uint8_t *at, size_t n)
-{
-        uint32_t first, last;
-
-        if (n < sizeof(first))
-                return at[0] | (uint64_t)at[n / 2] << (8 * (n / 2)) | (uint64_t)at[n - 1] << (8 * (n - 1));
-        memcpy(&first, at, sizeof(first));
-        memcpy(&last, at + n - sizeof(last), sizeof(last));
-        return first | (uint64_t)last << (8 * (n - sizeof(last)));
-}
-
 void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n)
 {
         const uint8_t *at = data;
-        size_t all = n;
+        size_t left = n;
 
-        for (; n >= CLIENT_ABI_WORD_BYTES; n -= CLIENT_ABI_WORD_BYTES, at += CLIENT_ABI_WORD_BYTES) {
+        for (; left >= CLIENT_ABI_WORD_BYTES; left -= CLIENT_ABI_WORD_BYTES) {
                 uint64_t word;
 
                 memcpy(&word, at, sizeof(word));
                 thread_ring_put_word(t, word);
+                at += sizeof(word);
         }
-        if (n > 0)
-                thread_ring_put_word(t, all > n ? end_word(at + n, n) : short_word(at, n));
+        if (left > 0)
+                thread_ring_put_word(t, n > left ? thread_ring_end_word(at + left, left)
+                                                 : thread_ring_short_word(at, left));
 }
 
 /*

@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define THREAD_RING_NAME_BYTES 64
 
@@ -61,6 +62,11 @@ enum thread_ring_loss {
 #define THREAD_RING_BLOB_BYTES (THREAD_RING_EVENT_BYTES + UINT64_C(2) * CLIENT_ABI_WORD_BYTES)
 /* A text that is longer goes into the blob area. */
 #define THREAD_RING_TEXT_BYTES_MAX UINT64_C(16384)
+/* A text that fits into any ring without a look at its size: 1/8 of the smallest one. */
+#define THREAD_RING_TEXT_BYTES_SHORT UINT64_C(512)
+
+/* Of what every event runs through: left to themselves, compilers make functions of it, and save registers around them. */
+#define THREAD_RING_INLINE static inline __attribute__((always_inline))
 
 struct name_entry;
 
@@ -117,9 +123,6 @@ void thread_ring_forget_zones(struct thread_ring *t, uint32_t session);
 /* Counts an event that is not recorded. */
 void thread_ring_count_loss(struct thread_ring *t, enum thread_ring_loss kind);
 
-/* Puts @n bytes, rounded up to whole words with zeros. */
-void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n);
-
 /* What @n_bytes of payload take in a ring. */
 static inline uint64_t thread_ring_whole_words(uint64_t n_bytes)
 {
@@ -138,7 +141,7 @@ static inline uint64_t thread_ring_text_max(const struct thread_ring *t)
 void thread_ring_end(void *thread_ring);
 
 /* thread_ring_enter(), or false if that needs more than a compare. */
-static inline bool thread_ring_enter_at_once(struct thread_ring *t, uint32_t word)
+THREAD_RING_INLINE bool thread_ring_enter_at_once(struct thread_ring *t, uint32_t word)
 {
         if (CLIENT_UNLIKELY(__atomic_load_n(&t->state, __ATOMIC_RELAXED) != word))
                 return false;
@@ -158,39 +161,116 @@ static inline bool thread_ring_enter(struct thread_ring *t, uint32_t word, enum 
         return CLIENT_LIKELY(thread_ring_enter_at_once(t, word)) || thread_ring_enter_slow(t, word, kind);
 }
 
-static inline void thread_ring_leave(struct thread_ring *t, uint32_t word)
+THREAD_RING_INLINE void thread_ring_leave(struct thread_ring *t, uint32_t word)
 {
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         __atomic_store_n(&t->state, word, __ATOMIC_RELAXED);
 }
 
+/* True if @n_bytes fit, by what the thread knows without looking, and without touching what open zones need. */
+THREAD_RING_INLINE bool thread_ring_has_room_at_once(const struct thread_ring *t, uint64_t n_bytes)
+{
+        return CLIENT_LIKELY(t->head_bytes + n_bytes <= t->limit_bytes);
+}
+
 /* True if @n_bytes fit without touching what open zones need; may wait for it if the settings say so. */
 static inline bool thread_ring_has_room(struct thread_ring *t, uint64_t n_bytes)
 {
-        return CLIENT_LIKELY(t->head_bytes + n_bytes <= t->limit_bytes) || thread_ring_find_room(t, n_bytes);
+        return thread_ring_has_room_at_once(t, n_bytes) || thread_ring_find_room(t, n_bytes);
+}
+
+/*
+ * A word of a ring has a type of its own, so that compilers know that storing one changes nothing in struct thread_ring,
+ * and keep the head in a register from the first word of an event to the last.
+ */
+struct thread_ring_word {
+        uint64_t bits;
+};
+
+THREAD_RING_INLINE struct thread_ring_word *thread_ring_word_at(uint8_t *bytes, uint64_t offset)
+{
+        return (struct thread_ring_word *)(void *)(bytes + offset);
 }
 
 /* Puts one word; nobody sees it before thread_ring_publish(). */
-static inline void thread_ring_put_word(struct thread_ring *t, uint64_t word)
+THREAD_RING_INLINE void thread_ring_put_word(struct thread_ring *t, uint64_t word)
 {
-        *(uint64_t *)(void *)(t->bytes + (t->head_bytes & t->mask)) = word;
+        thread_ring_word_at(t->bytes, t->head_bytes & t->mask)->bits = word;
         t->head_bytes += CLIENT_ABI_WORD_BYTES;
 }
 
-static inline uint64_t thread_ring_pack(uint64_t ticks_low, uint32_t argument, enum client_abi_event event)
+/* The last @n bytes before @end, of more than a word; without a call of memcpy(), which takes longer than all else. */
+THREAD_RING_INLINE uint64_t thread_ring_end_word(const uint8_t *end, size_t n)
+{
+        uint64_t word;
+
+        memcpy(&word, end - sizeof(word), sizeof(word));
+        return word >> (8 * (sizeof(word) - n));
+}
+
+/* 1 to 7 bytes. */
+THREAD_RING_INLINE uint64_t thread_ring_short_word(const uint8_t *at, size_t n)
+{
+        uint32_t first, last;
+
+        if (n < sizeof(first))
+                return at[0] | (uint64_t)at[n / 2] << (8 * (n / 2)) | (uint64_t)at[n - 1] << (8 * (n - 1));
+        memcpy(&first, at, sizeof(first));
+        memcpy(&last, at + n - sizeof(last), sizeof(last));
+        return first | (uint64_t)last << (8 * (n - sizeof(last)));
+}
+
+/* Stores @n bytes, rounded up to whole words with zeros, where they lie in one piece.  Returns the word after them. */
+THREAD_RING_INLINE struct thread_ring_word *thread_ring_store(struct thread_ring_word *to, const void *data,
+                                                              size_t n)
+{
+        const uint8_t *at = data;
+        size_t left = n;
+
+        for (; left >= CLIENT_ABI_WORD_BYTES; left -= CLIENT_ABI_WORD_BYTES, to++) {
+                memcpy(&to->bits, at, CLIENT_ABI_WORD_BYTES);
+                at += CLIENT_ABI_WORD_BYTES;
+        }
+        if (left == 0)
+                return to;
+        to->bits = n > left ? thread_ring_end_word(at + left, left) : thread_ring_short_word(at, left);
+        return to + 1;
+}
+
+/* Puts @n bytes, rounded up to whole words with zeros. */
+void thread_ring_put_bytes(struct thread_ring *t, const void *data, size_t n);
+
+THREAD_RING_INLINE uint64_t thread_ring_pack(uint64_t ticks_low, uint32_t argument,
+                                             enum client_abi_event event)
 {
         return (ticks_low & UINT32_MAX) | (uint64_t)argument << CLIENT_ABI_ARG_SHIFT |
                (uint64_t)event << CLIENT_ABI_EVENT_SHIFT;
 }
 
 /* Puts an event's first word, and before it the high half of its time stamp if that is news. */
-static inline void thread_ring_put_event(struct thread_ring *t, uint64_t ticks, enum client_abi_event event,
-                                         uint32_t argument)
+THREAD_RING_INLINE void thread_ring_put_event(struct thread_ring *t, uint64_t ticks,
+                                              enum client_abi_event event, uint32_t argument)
 {
         if (CLIENT_UNLIKELY((ticks ^ t->last_ticks) >> 32 != 0))
                 thread_ring_put_word(t, thread_ring_pack(ticks >> 32, 0, CLIENT_ABI_EVENT_TIME));
         t->last_ticks = ticks;
         thread_ring_put_word(t, thread_ring_pack(ticks, argument, event));
+}
+
+/* True if no TIME has to come before an event with this stamp. */
+THREAD_RING_INLINE bool thread_ring_is_near(const struct thread_ring *t, uint64_t ticks)
+{
+        return CLIENT_LIKELY((ticks ^ t->last_ticks) >> 32 == 0);
+}
+
+/* Where @n_bytes can be stored in one piece, if they fit by what the thread knows; NULL = look for room, or put words. */
+THREAD_RING_INLINE struct thread_ring_word *thread_ring_room_at_once(const struct thread_ring *t,
+                                                                     uint64_t n_bytes)
+{
+        uint64_t offset = t->head_bytes & t->mask;
+        bool fits = thread_ring_has_room_at_once(t, n_bytes) && offset + n_bytes <= t->mask + 1;
+
+        return CLIENT_LIKELY(fits) ? thread_ring_word_at(t->bytes, offset) : NULL;
 }
 
 /* The prefix of an event the rest of whose payload is what blob_area_put() has just written. */
@@ -202,9 +282,16 @@ static inline void thread_ring_put_blob(struct thread_ring *t, uint64_t ticks, u
 }
 
 /* Pairs with the acquire of the head in client_region_drain(): the recorder sees the words, whole. */
-static inline void thread_ring_publish(struct thread_ring *t)
+THREAD_RING_INLINE void thread_ring_publish(struct thread_ring *t)
 {
         __atomic_store_n(&t->slot->head_bytes, t->head_bytes, __ATOMIC_RELEASE);
+}
+
+/* Publishes @n_bytes that were stored at thread_ring_room_at_once(). */
+THREAD_RING_INLINE void thread_ring_advance(struct thread_ring *t, uint64_t n_bytes)
+{
+        t->head_bytes += n_bytes;
+        thread_ring_publish(t);
 }
 
 #endif /* INSTRUMENT_CLIENT_THREAD_RING_H */

@@ -21,6 +21,7 @@
 #include "instrument/client/ticks_generic.h"
 #endif
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What ticks_read() is to be called with in this process: an enum client_abi_clock.  Reads a file; keeps errno. */
@@ -29,10 +30,16 @@ uint32_t ticks_choose_kind(void);
 /* CLOCK_MONOTONIC_RAW.  Not inline: it needs a stack frame, which those who never come here should not pay for. */
 uint64_t ticks_kernel_ns(void);
 
+/* True if ticks_counter() is what ticks_read() reads: without a call, or a reason for one. */
+static inline bool ticks_are_counted(uint32_t kind)
+{
+        return __builtin_expect(kind == TICKS_COUNTER_KIND, 1) != 0;
+}
+
 /* Now, in the ticks of @kind.  Async-signal-safe. */
 static inline uint64_t ticks_read(uint32_t kind)
 {
-        return __builtin_expect(kind == TICKS_COUNTER_KIND, 1) ? ticks_counter() : ticks_kernel_ns();
+        return ticks_are_counted(kind) ? ticks_counter() : ticks_kernel_ns();
 }
 
 #endif /* INSTRUMENT_CLIENT_TICKS_H */

@@ -21,8 +21,11 @@
 #define ZONES_WITH_CALLSTACKS (CLIENT_ABI_FAMILY_ZONES << CLIENT_ABI_CALLSTACK_SHIFT)
 #define RARE                  __attribute__((noinline, cold))
 
+/* A begin, and what it keeps free for its end. */
+#define ZONE_BYTES (2 * THREAD_RING_EVENT_BYTES)
+
 /* Puts a begin, for which there is room, and keeps some for its end.  Returns the zone. */
-static inline hyprof_zone put_begin(struct thread_ring *t, uint64_t ticks, uint32_t location)
+THREAD_RING_INLINE hyprof_zone put_begin(struct thread_ring *t, uint64_t ticks, uint32_t location)
 {
         hyprof_zone zone = ++t->zone_top;
 
@@ -56,8 +59,7 @@ static RARE hyprof_zone begin_with_callstack(struct hyprof_location *location, s
                 return 0;
         callstack_walk(&callstack, from, callstack_depth(word, CLIENT_ABI_FAMILY_ZONES, depth));
         id = location_table_id(location);
-        if (id != 0 && !is_deepest(t) &&
-            thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES + callstack_room(&callstack))) {
+        if (id != 0 && !is_deepest(t) && thread_ring_has_room(t, ZONE_BYTES + callstack_room(&callstack))) {
                 uint64_t ticks = ticks_read(client_self.clock_kind);
 
                 callstack_put(t, ticks, &callstack);
@@ -69,27 +71,52 @@ static RARE hyprof_zone begin_with_callstack(struct hyprof_location *location, s
         return zone;
 }
 
-hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location)
+static RARE hyprof_zone begin_slowly(struct hyprof_location *location, struct callstack_origin from)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
         hyprof_zone zone = 0;
         uint32_t id;
 
-        if (CLIENT_UNLIKELY(!location))
+        if (!location)
                 return 0;
-        if (CLIENT_UNLIKELY(word & ZONES_WITH_CALLSTACKS) && !client_self.other)
-                return begin_with_callstack(location, CALLSTACK_HERE, 0);
-        if (CLIENT_UNLIKELY(!thread_ring_enter(t, word, THREAD_RING_LOSS_ZONE)))
+        if ((word & ZONES_WITH_CALLSTACKS) && !client_self.other)
+                return begin_with_callstack(location, from, 0);
+        if (!thread_ring_enter(t, word, THREAD_RING_LOSS_ZONE))
                 return begin_elsewhere(location);
 
         id = location_table_id(location);
-        if (CLIENT_LIKELY(id != 0 && !is_deepest(t) && thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES)))
+        if (id != 0 && !is_deepest(t) && thread_ring_has_room(t, ZONE_BYTES))
                 zone = put_begin(t, ticks_read(client_self.clock_kind), id);
         else
                 thread_ring_count_loss(t, THREAD_RING_LOSS_ZONE);
         thread_ring_leave(t, word);
         return zone;
+}
+
+/* No call but in place of the return: so nothing has to be saved and restored. */
+hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location)
+{
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+
+        if (CLIENT_LIKELY(location && !(word & ZONES_WITH_CALLSTACKS) &&
+                          ticks_are_counted(client_self.clock_kind) && thread_ring_enter_at_once(t, word))) {
+                uint32_t id = __atomic_load_n(&location->id, __ATOMIC_ACQUIRE);
+
+                if (CLIENT_LIKELY(id != 0 && !is_deepest(t) && thread_ring_has_room_at_once(t, ZONE_BYTES))) {
+                        uint64_t ticks = ticks_counter();
+
+                        if (thread_ring_is_near(t, ticks)) {
+                                hyprof_zone zone = put_begin(t, ticks, id);
+
+                                thread_ring_leave(t, word);
+                                return zone;
+                        }
+                }
+                thread_ring_leave(t, word);
+        }
+        return begin_slowly(location, CALLSTACK_HERE);
 }
 CLIENT_LINK_OWN(zone_begin);
 
@@ -138,24 +165,36 @@ static RARE void end_out_of_step(struct thread_ring *t, hyprof_zone zone, uint64
         thread_ring_let_go(t, word);
 }
 
+static RARE void end_slowly(hyprof_zone zone)
+{
+        end_out_of_step(&thread_ring_self, zone, ticks_read(client_self.clock_kind), client_control_word());
+}
+
 void hyprof_emit_zone_end(hyprof_zone zone)
 {
         struct thread_ring *t = &thread_ring_self;
-        uint64_t ticks = ticks_read(client_self.clock_kind);
-        uint32_t word = client_control_word();
+        uint64_t ticks;
+        uint32_t word;
 
+        if (CLIENT_UNLIKELY(!ticks_are_counted(client_self.clock_kind))) {
+                end_slowly(zone);
+                return;
+        }
+        ticks = ticks_counter();
+        word = client_control_word();
         if (CLIENT_UNLIKELY(!thread_ring_enter_at_once(t, word))) {
                 end_out_of_step(t, zone, ticks, word);
                 return;
         }
-        if (CLIENT_LIKELY(zone == t->zone_top)) {
-                t->zone_top--;
-                t->limit_bytes += THREAD_RING_EVENT_BYTES;
-                thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_END, 0);
-                thread_ring_publish(t);
-        } else {
-                end_several(t, zone, ticks);
+        if (CLIENT_UNLIKELY(zone != t->zone_top || !thread_ring_is_near(t, ticks))) {
+                thread_ring_leave(t, word);
+                end_out_of_step(t, zone, ticks, word);
+                return;
         }
+        t->zone_top--;
+        t->limit_bytes += THREAD_RING_EVENT_BYTES;
+        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_END, 0);
+        thread_ring_publish(t);
         thread_ring_leave(t, word);
 }
 CLIENT_LINK_OWN(zone_end);
@@ -232,54 +271,73 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
  * The usual case: a short text for the innermost zone of a thread that is in step.  False = it is another one.  A copy of
  * the library without a region is never in step.
  */
-static inline bool emit_text_at_once(hyprof_zone zone, enum client_abi_event event, const char *text,
-                                     size_t text_bytes)
+THREAD_RING_INLINE bool emit_text_at_once(hyprof_zone zone, enum client_abi_event event, const char *text,
+                                          size_t text_bytes)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
+        uint64_t n_bytes = CLIENT_ABI_WORD_BYTES + thread_ring_whole_words(text_bytes);
+        struct thread_ring_word *to;
 
-        if (CLIENT_UNLIKELY(!text || zone != t->zone_top || !thread_ring_enter_at_once(t, word)))
+        if (CLIENT_UNLIKELY(!text || text_bytes > THREAD_RING_TEXT_BYTES_SHORT ||
+                            !thread_ring_enter_at_once(t, word)))
                 return false;
-        if (CLIENT_UNLIKELY(text_bytes > thread_ring_text_max(t) ||
-                            !thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES +
-                                                             thread_ring_whole_words(text_bytes)))) {
-                thread_ring_leave(t, word);
-                return false; /* looks again, and counts what is lost */
+        to = zone == t->zone_top ? thread_ring_room_at_once(t, n_bytes) : NULL;
+        if (CLIENT_LIKELY(to)) {
+                to->bits = thread_ring_pack(t->last_ticks, (uint32_t)text_bytes, event);
+                thread_ring_advance(t, (uint64_t)((uint8_t *)thread_ring_store(to + 1, text, text_bytes) -
+                                                  (uint8_t *)to));
         }
-        put_text(t, t->last_ticks, event, text, text_bytes);
-        thread_ring_publish(t);
         thread_ring_leave(t, word);
-        return true;
+        return to != NULL;
 }
 
-void hyprof_emit_zone_text(hyprof_zone zone, const char *text, size_t text_bytes)
+static RARE void emit_text_slowly(hyprof_zone zone, const char *text, size_t text_bytes)
 {
-        if (CLIENT_LIKELY(emit_text_at_once(zone, CLIENT_ABI_EVENT_ZONE_TEXT, text, text_bytes)))
-                return;
         if (client_self.other)
                 client_self.other->zone_text(zone, text, text_bytes);
         else
                 emit_text(zone, CLIENT_ABI_EVENT_ZONE_TEXT, text, text_bytes);
 }
+
+void hyprof_emit_zone_text(hyprof_zone zone, const char *text, size_t text_bytes)
+{
+        if (CLIENT_UNLIKELY(!emit_text_at_once(zone, CLIENT_ABI_EVENT_ZONE_TEXT, text, text_bytes)))
+                emit_text_slowly(zone, text, text_bytes);
+}
 CLIENT_LINK_OWN(zone_text);
 
-void hyprof_emit_zone_name(hyprof_zone zone, const char *name, size_t name_bytes)
+static RARE void emit_name_slowly(hyprof_zone zone, const char *name, size_t name_bytes)
 {
-        if (CLIENT_LIKELY(emit_text_at_once(zone, CLIENT_ABI_EVENT_ZONE_NAME, name, name_bytes)))
-                return;
         if (client_self.other)
                 client_self.other->zone_name(zone, name, name_bytes);
         else
                 emit_text(zone, CLIENT_ABI_EVENT_ZONE_NAME, name, name_bytes);
 }
+
+void hyprof_emit_zone_name(hyprof_zone zone, const char *name, size_t name_bytes)
+{
+        if (CLIENT_UNLIKELY(!emit_text_at_once(zone, CLIENT_ABI_EVENT_ZONE_NAME, name, name_bytes)))
+                emit_name_slowly(zone, name, name_bytes);
+}
 CLIENT_LINK_OWN(zone_name);
 
-static void put_value(struct thread_ring *t, hyprof_zone zone, int64_t value)
+static RARE void emit_value_slowly(hyprof_zone zone, int64_t value)
 {
+        struct thread_ring *t = &thread_ring_self;
+        uint32_t word = client_control_word();
+
+        if (client_self.other) {
+                client_self.other->zone_value(zone, value);
+                return;
+        }
+        if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES))
+                return;
         put_zone_at(t, t->last_ticks, zone);
         thread_ring_put_event(t, t->last_ticks, CLIENT_ABI_EVENT_ZONE_VALUE, 0);
         thread_ring_put_word(t, (uint64_t)value);
         thread_ring_publish(t);
+        thread_ring_leave(t, word);
 }
 
 void hyprof_emit_zone_value(hyprof_zone zone, int64_t value)
@@ -287,23 +345,21 @@ void hyprof_emit_zone_value(hyprof_zone zone, int64_t value)
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
 
-        if (CLIENT_LIKELY(zone == t->zone_top && thread_ring_enter_at_once(t, word))) {
-                if (CLIENT_LIKELY(
-                            thread_ring_has_room(t, 2 * THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES)))
-                        put_value(t, zone, value);
-                else
-                        thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
+        if (CLIENT_LIKELY(thread_ring_enter_at_once(t, word))) {
+                struct thread_ring_word *to = zone == t->zone_top
+                                                      ? thread_ring_room_at_once(t, 2 * CLIENT_ABI_WORD_BYTES)
+                                                      : NULL;
+
+                if (CLIENT_LIKELY(to)) {
+                        to[0].bits = thread_ring_pack(t->last_ticks, 0, CLIENT_ABI_EVENT_ZONE_VALUE);
+                        to[1].bits = (uint64_t)value;
+                        thread_ring_advance(t, 2 * CLIENT_ABI_WORD_BYTES);
+                        thread_ring_leave(t, word);
+                        return;
+                }
                 thread_ring_leave(t, word);
-                return;
         }
-        if (client_self.other) {
-                client_self.other->zone_value(zone, value);
-                return;
-        }
-        if (!begin_detail(t, word, zone, THREAD_RING_EVENT_BYTES + CLIENT_ABI_WORD_BYTES))
-                return;
-        put_value(t, zone, value);
-        thread_ring_leave(t, word);
+        emit_value_slowly(zone, value);
 }
 CLIENT_LINK_OWN(zone_value);
 

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +189,31 @@ START_TEST(test_one_after_the_other)
                           own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 2)->argument);
         ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 2)->value[0], 1);
         ck_assert_uint_eq(replay(&r), 0);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* A program may put another name where the last fiber's was, longer, shorter or different in one byte. */
+START_TEST(test_other_name_at_the_same_place)
+{
+        static const char *const names[] = { "fiber 1", "fiber 1", "fiber 2", "fiber 22",
+                                             "fiber",   "",        "fiber 1" };
+        static char name[16];
+        struct own_recording r;
+
+        record(&r);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+                strcpy(name, names[i]); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): of our own */
+                hyprof_fiber_enter(name);
+                hyprof_zone_end(hyprof_zone_begin(&here));
+                hyprof_fiber_leave();
+        }
+        own_recording_drain(&r);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                ck_assert(own_recording_is_named(
+                        &r, own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, i)->argument, names[i]));
+        ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 0)->argument,
+                          own_recording_get(&r, CLIENT_ABI_EVENT_FIBER_ENTER, 6)->argument);
         own_recording_close(&r);
 }
 END_TEST
@@ -512,6 +538,7 @@ int main(int argc, char **argv)
         tcase_set_timeout(tc, 60);
         tcase_add_test(tc, test_zones_follow);
         tcase_add_test(tc, test_one_after_the_other);
+        tcase_add_test(tc, test_other_name_at_the_same_place);
         tcase_add_test(tc, test_lost_enter);
         tcase_add_test(tc, test_no_number_left);
         tcase_add_test(tc, test_lost_change);

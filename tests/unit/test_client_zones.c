@@ -220,6 +220,48 @@ START_TEST(test_details)
 }
 END_TEST
 
+/* What is said about a zone has no time of its own, but that of the event before it, on each of the paths. */
+START_TEST(test_details_have_the_time_before)
+{
+        static char long_text[2000];
+        struct own_recording r;
+        hyprof_zone outer, inner;
+        uint64_t begin, end;
+        size_t n_details = 0;
+
+        record(&r);
+        outer = hyprof_zone_begin(&here);
+        inner = hyprof_zone_begin(&here);
+        hyprof_zone_text(inner, "text", 4);
+        hyprof_zone_text(outer, "text", 4);
+        hyprof_zone_text(inner, long_text, sizeof(long_text));
+        hyprof_zone_name(inner, "name", 4);
+        hyprof_zone_value(inner, 1);
+        hyprof_zone_value(outer, 1);
+        hyprof_zone_color(inner, 1);
+        hyprof_zone_end(inner);
+        hyprof_zone_value(outer, 2);
+        hyprof_zone_end(outer);
+        own_recording_drain(&r);
+
+        begin = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 1)->ticks;
+        end = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_END, 0)->ticks;
+        ck_assert_uint_gt(end, begin);
+        for (size_t i = 0; i < r.n_events; i++) {
+                const struct client_event *e = &r.events[i].event;
+                bool is_last = e->kind == CLIENT_ABI_EVENT_ZONE_VALUE && e->value[0] == 2;
+
+                if (e->kind != CLIENT_ABI_EVENT_ZONE_TEXT && e->kind != CLIENT_ABI_EVENT_ZONE_NAME &&
+                    e->kind != CLIENT_ABI_EVENT_ZONE_VALUE && e->kind != CLIENT_ABI_EVENT_ZONE_COLOR)
+                        continue;
+                ck_assert_uint_eq(e->ticks, is_last ? end : begin);
+                n_details++;
+        }
+        ck_assert_uint_eq(n_details, 8);
+        own_recording_close(&r);
+}
+END_TEST
+
 START_TEST(test_long_texts)
 {
         static char text[100000];
@@ -277,6 +319,7 @@ int main(void)
         tcase_add_test(tc, test_handle_of_an_earlier_session);
         tcase_add_test(tc, test_deepest);
         tcase_add_test(tc, test_details);
+        tcase_add_test(tc, test_details_have_the_time_before);
         tcase_add_test(tc, test_long_texts);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);

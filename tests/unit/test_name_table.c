@@ -297,6 +297,85 @@ START_TEST(test_location_of)
 }
 END_TEST
 
+#define TEXT_BYTES_MAX 26
+
+/* hyprof_location_of(), and that it is the entry that is found by a hash of all of it. */
+static struct hyprof_location *locate(const struct name_key *key)
+{
+        struct hyprof_location *found = hyprof_location_of(key->name, key->name_bytes, key->function,
+                                                           key->function_bytes, key->file, key->file_bytes,
+                                                           key->line, key->color);
+
+        ck_assert_ptr_eq(found, &name_table_add(key)->location);
+        return found;
+}
+
+/* One that was asked for before is found again by its texts alone: any other byte, length or number is another one. */
+START_TEST(test_location_of_again)
+{
+        char texts[3][TEXT_BYTES_MAX + 1] = { "abcdefghijklmnopqrstuvwxyz", "bcdefghijklmnopqrstuvwxyza",
+                                              "cdefghijklmnopqrstuvwxyzab" };
+        struct name_key key = {
+                .name = texts[0], .function = texts[1], .file = texts[2], .line = 7, .color = 8
+        };
+        size_t *lengths[] = { &key.name_bytes, &key.function_bytes, &key.file_bytes };
+        uint32_t *numbers[] = { &key.line, &key.color };
+
+        client_self.region.header->control_word = UINT32_C(1) << CLIENT_ABI_SESSION_SHIFT |
+                                                  CLIENT_ABI_FAMILIES;
+        key.function_bytes = key.file_bytes = 3;
+        for (size_t which = 0; which < 3; which++)
+                for (*lengths[which] = 0; *lengths[which] < TEXT_BYTES_MAX; ++*lengths[which]) {
+                        struct hyprof_location *first = locate(&key);
+
+                        ck_assert_ptr_eq(locate(&key), first);
+                        for (size_t at = 0; at < *lengths[which]; at++) {
+                                texts[which][at] ^= 1;
+                                ck_assert_ptr_ne(locate(&key), first);
+                                texts[which][at] ^= 1;
+                        }
+                        for (size_t i = 0; i < 2; i++) {
+                                ++*numbers[i];
+                                ck_assert_ptr_ne(locate(&key), first);
+                                --*numbers[i];
+                        }
+                        ck_assert_ptr_eq(locate(&key), first);
+                }
+        client_self.region.header->control_word &= ~CLIENT_ABI_FAMILIES;
+}
+END_TEST
+
+/* The same bytes, otherwise divided; lengths that would run over into each other; texts that are not there. */
+START_TEST(test_location_of_divided)
+{
+        static char text[CLIENT_ABI_STRING_BYTES_MAX + 16];
+        struct name_key key = {
+                .name = text, .function = text, .file = text, .name_bytes = 5, .function_bytes = 1
+        };
+        struct hyprof_location *first;
+
+        client_self.region.header->control_word = UINT32_C(1) << CLIENT_ABI_SESSION_SHIFT |
+                                                  CLIENT_ABI_FAMILIES;
+        memset(text, 'x', sizeof(text));
+        first = locate(&key);
+        key.name_bytes = (size_t)CLIENT_ABI_STRING_BYTES_MAX + 1 + 5;
+        key.function_bytes = 0;
+        ck_assert_ptr_ne(locate(&key), first);
+        key.name_bytes = 4;
+        key.function_bytes = 2;
+        ck_assert_ptr_ne(locate(&key), first);
+        key.name_bytes = 5;
+        key.function_bytes = 1;
+        ck_assert_ptr_eq(locate(&key), first);
+        key.function = NULL;
+        ck_assert_ptr_ne(locate(&key), first);
+        key.name = NULL;
+        (void)locate(&key);
+        (void)locate(&key);
+        client_self.region.header->control_word &= ~CLIENT_ABI_FAMILIES;
+}
+END_TEST
+
 /* ThreadSanitizer's own code must not be interrupted like this. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define HAS_TRAP_FLAG 1
@@ -365,6 +444,8 @@ int main(void)
         tcase_add_test(tc, test_fork);
         tcase_add_test(tc, test_full);
         tcase_add_test(tc, test_location_of);
+        tcase_add_test(tc, test_location_of_again);
+        tcase_add_test(tc, test_location_of_divided);
 #ifdef HAS_TRAP_FLAG
         tcase_add_test(tc, test_handler_after_each_instruction);
 #endif
