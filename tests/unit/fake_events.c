@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/fake_events.h"
 
+#include "sampler/event_attr.h"
 #include "tests/unit/fake_ring.h"
 
 #include <check.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define RING_BYTES 16384
 
@@ -42,4 +46,23 @@ void fake_events_open(struct event_set *set, uint64_t sample_type)
                 fake_ring_map(&set->rings[set->n_rings], RING_BYTES, 0);
                 set->ring_fds[set->n_rings] = -1;
         }
+}
+
+void fake_events_count(struct event_set *set, size_t handle, uint64_t n_lost)
+{
+        struct event_handle *h = &set->handles[handle];
+        const struct event_attr_options *options = &set->options.attr;
+        struct perf_event_attr attr = h->spec == UINT32_MAX ? event_attr_of_tracker(options)
+                                                            : event_attr_of_spec(options, h->spec);
+        int n_words = 1 + __builtin_popcountll(attr.read_format); /* the losses are the last */
+
+        ck_assert((attr.read_format & PERF_FORMAT_LOST) && !(attr.read_format & PERF_FORMAT_GROUP));
+        h->fd = memfd_create("count", MFD_CLOEXEC);
+        ck_assert_int_ge(h->fd, 0);
+        for (int i = 1; i <= n_words; i++) {
+                uint64_t word = i == n_words ? n_lost : 0;
+
+                ck_assert_int_eq(write(h->fd, &word, sizeof(word)), sizeof(word));
+        }
+        ck_assert_int_eq(lseek(h->fd, 0, SEEK_SET), 0);
 }

@@ -24,4 +24,7 @@ enum { FAKE_TRACKER_0, FAKE_SAMPLES_0, FAKE_TRACKER_1, FAKE_SAMPLES_1, FAKE_N_RI
 /* event_set_close() is its end. */
 void fake_events_open(struct event_set *set, uint64_t sample_type);
 
+/* The event of a handle can be read once: it counts @n_lost records that found no room. */
+void fake_events_count(struct event_set *set, size_t handle, uint64_t n_lost);
+
 #endif /* TESTS_UNIT_FAKE_EVENTS_H */

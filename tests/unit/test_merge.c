@@ -328,6 +328,30 @@ START_TEST(test_losses)
 }
 END_TEST
 
+/* loop test: at the end the kernel itself counts as many losses as its records said, more, fewer, or cannot be asked */
+START_TEST(test_last_losses)
+{
+        static const struct {
+                uint64_t said, counted, expected;
+        } cases[] = { { 40, 40, 40 }, { 40, 47, 47 }, { 0, 7, 7 }, { 40, 6, 40 }, { 40, UINT64_MAX, 40 } };
+        uint64_t said = cases[_i].said, counted = cases[_i].counted;
+        struct kernel_record_identity when = at(PID, PID, 10);
+        static struct fixture f;
+
+        set_up(&f);
+        if (said > 0) {
+                kernel_record_add_lost(&f.record, &when, said);
+                into(&f, FAKE_SAMPLES_0);
+        }
+        cycle(&f, false);
+        for (size_t i = 0; i < f.events.n_handles && counted != UINT64_MAX; i++)
+                fake_events_count(&f.events, i, i == 1 ? counted : 0);
+        finish(&f);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_KERNEL_RING_FULL), cases[_i].expected);
+        tear_down(&f);
+}
+END_TEST
+
 /* ---- with a program: this one ------------------------------------------------------------------------- */
 
 /* Zones are stamped with another clock than records: what comes after something comes well after it. */
@@ -592,7 +616,7 @@ START_TEST(test_whole_trace)
                                       other_end = at(PID, PID + 1, early_ns + 50);
         static struct fake_program program;
         static struct fixture f;
-        uint32_t fiber;
+        uint32_t fiber, left;
 
         set_up(&f);
         put_comm(&f, &self, "self");
@@ -602,9 +626,12 @@ START_TEST(test_whole_trace)
         ck_assert_int_eq(zone_source_receive(&f.merge.zones, PID, fake_program_fd(&program)), 0);
         fiber = fake_program_name(&program, "fiber");
         fake_program_thread(&program, 0, early_ns + 1, PID);
-        fake_program_enter(&program, 0, early_ns + 2, fiber, 0);
-        fake_program_begin(&program, 0, early_ns + 3, fiber);
-        attach_source(&program, early_ns + 4, 'a');
+        left = fake_program_name(&program, "left");
+        fake_program_enter(&program, 0, early_ns + 2, left, 0);
+        fake_program_leave(&program, 0, early_ns + 3);
+        fake_program_enter(&program, 0, early_ns + 4, fiber, 0);
+        fake_program_begin(&program, 0, early_ns + 5, fiber);
+        attach_source(&program, early_ns + 6, 'a');
         kernel_record_add_exit(&f.record, &end);
         into(&f, FAKE_TRACKER_0);
         kernel_record_add_exit(&f.record, &other_end); /* ends before, and is looked at after */
@@ -613,14 +640,16 @@ START_TEST(test_whole_trace)
         finish(&f); /* the reader checks every id as it comes */
 
         ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_ATTACHMENTS), 1);
-        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_THREADS), 3);
-        ck_assert_uint_eq(get(&f, 3, 2, TRACE_OP_ZONE_BEGIN)->time_ns, early_ns + 3);
-        (void)get(&f, 3, 3, TRACE_OP_SWITCH_OUT);
-        ck_assert_uint_eq(get(&f, 3, 4, TRACE_OP_THREAD_EXIT)->time_ns,
+        ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_THREADS), 4);
+        ck_assert_uint_eq(get(&f, 4, 2, TRACE_OP_ZONE_BEGIN)->time_ns, early_ns + 5);
+        (void)get(&f, 4, 3, TRACE_OP_SWITCH_OUT);
+        ck_assert_uint_eq(get(&f, 4, 4, TRACE_OP_THREAD_EXIT)->time_ns,
                           early_ns + 100); /* with its program */
-        ck_assert_ptr_null(event_list_get(&f.list, 3, 5));
-        (void)get(&f, 1, 2, TRACE_OP_FIBER_LEAVE);
-        ck_assert_uint_eq(get(&f, 1, 3, TRACE_OP_THREAD_EXIT)->time_ns, early_ns + 100);
+        ck_assert_ptr_null(event_list_get(&f.list, 4, 5));
+        ck_assert_uint_eq(get(&f, 3, 3, TRACE_OP_THREAD_EXIT)->time_ns,
+                          early_ns + 100); /* so does the one that no thread is on */
+        (void)get(&f, 1, 4, TRACE_OP_FIBER_LEAVE);
+        ck_assert_uint_eq(get(&f, 1, 5, TRACE_OP_THREAD_EXIT)->time_ns, early_ns + 100);
         ck_assert_uint_eq(trace_dictionary_count(f.rows, TRACE_TABLE_LOSSES), 0);
         ck_assert_uint_eq(f.merge.processes.n_fibers, 0);
         fake_program_end(&program);
@@ -764,6 +793,7 @@ int main(void)
         tcase_add_test(tc, test_watermark);
         tcase_add_test(tc, test_reused_number);
         tcase_add_test(tc, test_losses);
+        tcase_add_loop_test(tc, test_last_losses, 0, 5);
         tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
         tcase_add_test(tc, test_region_waits);
         tcase_add_test(tc, test_process_is_held);
