@@ -112,6 +112,11 @@ uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid)
         return bytes;
 }
 
+uint64_t spare_memory_share(uint64_t bytes, size_t n_programs)
+{
+        return n_programs <= SPARE_MEMORY_PROGRAMS ? bytes : bytes / n_programs * SPARE_MEMORY_PROGRAMS;
+}
+
 uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes)
 {
         uint64_t bytes = OLD_RING_BYTES_MAX;

@@ -14,10 +14,14 @@
 #include "sampler/cgroup_folder.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SPARE_MEMORY_RING_BYTES (UINT64_C(1) << 20) /* what a thread's ring has anyhow */
 #define SPARE_MEMORY_BYTES_MAX  (UINT64_C(960) << 20)
+
+/* All programs of a recording together may fill what this many of them may. */
+#define SPARE_MEMORY_PROGRAMS 2
 
 struct spare_memory {
         uint64_t wanted_bytes; /* what the user said; 0 = nothing */
@@ -30,6 +34,9 @@ void spare_memory_init(struct spare_memory *m, uint64_t wanted_bytes);
 
 /* For a process; 0 = this one.  Reads a few files.  Returns 0 if rings are to be all that there is. */
 uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid);
+
+/* What is left of @bytes, which a program may have alone, where @n_programs are recorded at once. */
+uint64_t spare_memory_share(uint64_t bytes, size_t n_programs);
 
 /* The largest power of two that is not above it, and no ring's limit: for clients that have rings alone. */
 uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes);

@@ -59,6 +59,7 @@ struct zone_region {
         unsigned n_bad_locations;          /* that the program named but does not have */
 
         uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
+        uint64_t spare_bytes;   /* that the program may fill beyond its rings, if no other is recorded */
         uint32_t next_slot;     /* where the next cycle begins */
         bool is_behind;         /* the last cycle left something to the next */
 

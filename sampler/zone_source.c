@@ -113,14 +113,17 @@ static int measure_region(const struct zone_source *s, int fd, uint64_t *ret_byt
         return 0;
 }
 
-/*
- * Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure.
- * @ret_bytes:  what it is charged
- */
+/* What a region takes. */
+struct region_share {
+        uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
+        uint64_t spare_bytes;   /* that its program may fill, if no other is recorded */
+};
+
+/* Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure. */
 static int start_region(struct zone_source *s, const struct waiting_region *w,
-                        struct client_region **ret_region, uint64_t *ret_bytes, struct error *err)
+                        struct client_region **ret_region, struct region_share *ret_share, struct error *err)
 {
-        int r = measure_region(s, w->fd, ret_bytes, err);
+        int r = measure_region(s, w->fd, &ret_share->charged_bytes, err);
 
         if (r == 0)
                 r = client_region_open(w->fd, ret_region, err);
@@ -133,8 +136,17 @@ static int start_region(struct zone_source *s, const struct waiting_region *w,
                 r = use_clock(s, client_region_clock_kind(*ret_region), err);
         if (r < 0)
                 return r;
-        client_region_allow_spare(*ret_region, spare_memory_of_process(&s->spare, w->pid));
+        ret_share->spare_bytes = spare_memory_of_process(&s->spare, w->pid);
+        client_region_allow_spare(*ret_region, spare_memory_share(ret_share->spare_bytes, s->n_regions + 1));
         return client_region_enable(*ret_region, s->families, err);
+}
+
+/* A region came or went: what all of them may fill together is shared anew. */
+static void share_spare(struct zone_source *s)
+{
+        for (size_t i = 0; i < s->n_regions; i++)
+                client_region_allow_spare(s->regions[i].region,
+                                          spare_memory_share(s->regions[i].spare_bytes, s->n_regions));
 }
 
 /* Whose region it is; true if it is open already. */
@@ -153,7 +165,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
 {
         struct client_region *region = NULL;
         struct zone_region *taken;
-        uint64_t charged_bytes = 0;
+        struct region_share share = { .charged_bytes = 0 };
         struct stat st = { .st_ino = 0 };
         struct error err = ERROR_NONE;
         uint32_t id;
@@ -163,7 +175,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
                 io_close(&w->fd);
                 return r;
         }
-        r = start_region(s, w, &region, &charged_bytes, &err);
+        r = start_region(s, w, &region, &share, &err);
         if (r == -EBUSY && s->busy.code == 0)
                 s->busy = err;
         if (r < 0) {
@@ -177,8 +189,10 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         zone_source_end(s, w->pid);
         taken = &s->regions[s->n_regions++];
         zone_region_init(taken, region, w->pid, process);
-        taken->charged_bytes = charged_bytes;
-        s->regions_bytes += charged_bytes;
+        taken->charged_bytes = share.charged_bytes;
+        taken->spare_bytes = share.spare_bytes;
+        share_spare(s);
+        s->regions_bytes += share.charged_bytes;
         taken->device = st.st_dev;
         taken->inode = st.st_ino;
         s->n_attached += !client_region_is_self_started(region);
@@ -490,7 +504,10 @@ void zone_source_end_cycle(struct zone_source *s)
                         s->regions[n_kept++] = *region;
                 }
         }
-        s->n_regions = n_kept;
+        if (n_kept != s->n_regions) {
+                s->n_regions = n_kept;
+                share_spare(s);
+        }
 }
 
 int zone_source_count_drops(struct zone_source *s)

@@ -77,6 +77,21 @@ START_TEST(test_wanted)
 }
 END_TEST
 
+/* However many programs there are, together they have at most what two of them may have alone. */
+START_TEST(test_shares)
+{
+        const uint64_t one = 64 * MB;
+
+        ck_assert_uint_eq(spare_memory_share(one, 1), one);
+        ck_assert_uint_eq(spare_memory_share(one, 2), one);
+        for (size_t n = 3; n < 2000; n++) {
+                ck_assert_uint_le(spare_memory_share(one, n) * n, 2 * one);
+                ck_assert_uint_ge(spare_memory_share(one, n) * n, 2 * one - 2 * n);
+        }
+        ck_assert_uint_le(spare_memory_share(UINT64_MAX, 20), UINT64_MAX / 10);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/spare_memory");
@@ -86,6 +101,7 @@ int main(void)
 
         tcase_add_test(tc, test_groups);
         tcase_add_test(tc, test_wanted);
+        tcase_add_test(tc, test_shares);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a program fills while its recorder does not read is bounded, counted and given back; limits and locked memory are
+# respected, and many programs share one bound
+set -eu
+. tests/tap.sh
+need jq
+need_sampling
+
+said() { # run, word
+        awk -v word="$2" '$1 == word { print $2 }' "$TMPDIR/$1.out"
+}
+
+# Records a workload and reads what became of it.
+run() { # name, options and command...
+        holds "$1: recorded" record "$1" --no-symbolize --no-sampling "${@:2}"
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+}
+
+recorded_and_lost() { # run
+        reported "$1" '.counts.zones + ([.missing[] | select(.code == "DROPPED_ZONES") | .count] | add // 0)'
+}
+
+adds_up() { # run
+        holds "$1: each zone is recorded or counted as lost" same "$(said "$1" zones)" "$(recorded_and_lost "$1")"
+}
+
+# ---- one program, whose recorder is stopped
+run alone -- "$WORKLOADS/w_client_memory" alone
+adds_up alone
+figure "alone: $(said alone peak_kb) kB in use, given back after $(said alone returned_ms) ms"
+holds "alone: it went on in memory beyond its ring" compare "$(said alone peak_kb)" ">" 8192
+holds "alone: which was given back" compare "$(said alone returned_ms)" ">=" 0
+
+# ---- mlockall(): what is not used yet is not filled
+run locked -- "$WORKLOADS/w_client_memory" locked
+if grep -q '^unlocked' "$TMPDIR/locked.out"; then
+        skips "locked: memory" "mlockall: not permitted"
+else
+        adds_up locked
+        figure "locked: $(said locked locked_kb) kB after mlockall(), $(said locked peak_kb) kB in use"
+        holds "locked: no more memory than is used" compare "$(said locked locked_kb)" "<" 8192
+        holds "locked: the rest was given back" compare "$(said locked returned_ms)" ">=" 0
+fi
+
+# ---- limits
+# shellcheck disable=SC2016 # the inner shell expands them
+limited='ulimit "$1" "$2"; exec "$3" alone'
+run space -- bash -c "$limited" limited -v 1048576 "$WORKLOADS/w_client_memory"
+adds_up space
+holds "space: zones are recorded under RLIMIT_AS" compare "$(reported space .counts.zones)" ">" 1000
+run file -- bash -c "$limited" limited -f 1048576 "$WORKLOADS/w_client_memory"
+adds_up file
+holds "file: zones are recorded under RLIMIT_FSIZE" compare "$(reported file .counts.zones)" ">" 1000
+holds "file: within the limit" compare "$(said file peak_kb)" "<" 1048576
+
+# ---- a limit of the program's own cgroup
+top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+here=$top$(awk -F: '$1 == "0" { print $3 }' /proc/self/cgroup)
+group=${here%/}/hyprof_client_memory_$$
+if [ -n "$top" ] && mkdir "$group" 2>/dev/null; then
+        if [ -w "$group/memory.max" ]; then
+                echo 48M >"$group/memory.max"
+                # shellcheck disable=SC2016
+                run group -- bash -c 'echo $$ >"$1/cgroup.procs"; exec "$2" alone' group "$group" "$WORKLOADS/w_client_memory"
+                adds_up group
+                holds "group: it was not killed for memory" same 0 "$(awk '$1 == "oom_kill" { print $2 }' "$group/memory.events")"
+                figure "group: $(said group peak_kb) kB in use"
+                holds "group: a part of the limit" compare "$(said group peak_kb)" "<" 24576
+        else
+                skips "group: memory.max" "cgroup2: no memory controller here"
+        fi
+        rmdir "$group"
+else
+        skips "group: memory.max" "cgroup2: no group can be made here"
+fi
+
+# ---- seven children and their parent, which all fill what they may: twice what one may, and their rings
+run children --client-ring 16M -- "$WORKLOADS/w_client_memory" children
+adds_up children
+figure "children: $(said children peak_kb) kB in use, given back after $(said children returned_ms) ms"
+holds "children: there are losses" compare "$(reported children .counts.zones)" "<" "$(said children zones)"
+holds "children: together they fill 32 MB and their rings" compare "$(said children peak_kb)" "<" "(32 + 8 + 4) * 1024"
+holds "children: which were given back" compare "$(said children returned_ms)" ">=" 0
