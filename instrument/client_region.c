@@ -175,6 +175,8 @@ static int read_header(int fd, struct client_abi_header *ret_header, struct erro
         if (h.abi_major != CLIENT_ABI_MAJOR)
                 return error_set(err, -ENOTSUP, "client region: ABI version %u.%u, this hyprof knows %d.x",
                                  h.abi_major, h.abi_minor, CLIENT_ABI_MAJOR);
+        if (h.abi_minor == 0) /* what is at the place of these fields means nothing */
+                h.n_chunks = 0;
         if (h.header_bytes < sizeof(h))
                 return error_set(err, -EBADMSG, "client region: header of %u bytes", h.header_bytes);
         if (h.clock_kind < CLIENT_ABI_CLOCK_MONOTONIC_RAW || h.clock_kind > CLIENT_ABI_CLOCK_RDTIME)

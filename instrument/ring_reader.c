@@ -88,9 +88,14 @@ static uint64_t find_end(const struct ring_reader *r, const struct chunk_pool *p
                          uint64_t head, uint32_t *ret_next)
 {
         const struct client_abi_link *link = link_of(r, pool, slot);
-        uint32_t next = __atomic_load_n(&link->next, __ATOMIC_ACQUIRE); /* pairs with ring_chunks_move() */
-        uint64_t at = __atomic_load_n(&link->at_bytes, __ATOMIC_RELAXED);
+        uint32_t next;
+        uint64_t at;
 
+        *ret_next = 0;
+        if (pool->h->n_chunks == 0)
+                return head;                                   /* a client of ABI 1.0 has no links either */
+        next = __atomic_load_n(&link->next, __ATOMIC_ACQUIRE); /* pairs with ring_chunks_move() */
+        at = __atomic_load_n(&link->at_bytes, __ATOMIC_RELAXED);
         /* What was left after the head that we know is for the next time. */
         *ret_next = next != 0 && at - r->tail_bytes <= head - r->tail_bytes ? next : 0;
         return *ret_next ? at : head;
