@@ -101,8 +101,7 @@ struct client_abi_header {
                 blobs_freed_bytes; /* atomic; of all blobs that were copied out, and of the gaps; see below */
         uint32_t n_chunks_allowed; /* 1.1; atomic; chunks from this number on are not to be taken now */
         uint32_t recorder_beat;    /* 1.1; atomic; changes as long as a recorder reads */
-        uint32_t bell; /* 1.1; atomic, a futex; 1 = the recorder sleeps: who makes it 0 wakes it */
-        uint8_t reserved_b[36];
+        uint8_t reserved_b[40];
 
         /* Offset 192: the client's counters, atomic. */
         uint32_t n_locations;  /* ids 1 .. this were given out */

@@ -389,6 +389,11 @@ void client_region_allow_spare(struct client_region *region, uint64_t bytes)
                                  __ATOMIC_RELAXED);
 }
 
+uint64_t client_region_spare_bytes(const struct client_region *region)
+{
+        return (uint64_t)count_chunks_allowed(region) * region->header.chunk_bytes;
+}
+
 void client_region_beat(struct client_region *region, uint64_t now_ns)
 {
         if (!region->is_enabled)

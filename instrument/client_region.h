@@ -80,6 +80,9 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
  */
 void client_region_allow_spare(struct client_region *region, uint64_t bytes);
 
+/* How much of that the program has chunks for; 0 before ABI 1.1. */
+uint64_t client_region_spare_bytes(const struct client_region *region);
+
 /*
  * client_region_beat() - tells the program that its recorder reads, and gives back the memory of chunks
  * @now_ns:  CLOCK_MONOTONIC_RAW

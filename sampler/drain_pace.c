@@ -5,7 +5,7 @@
 
 /* What a thread writes that does nothing else: 20 million zones of 16 bytes a second. */
 #define FASTEST_BYTES_A_US 320
-/* Whoever begins is looked at after this at the latest, if its ring is large enough; or sooner than that, if we can. */
+/* A thread that begins is looked at after this if it has no spare memory: its ring is not always large enough. */
 #define REST_AT_FIRST_NS (5 * NS_PER_MS)
 #define REST_MAX_NS      (25 * NS_PER_MS)
 
@@ -26,10 +26,10 @@ void drain_pace_begin(struct drain_pace *p, uint64_t now_ns)
         p->rest_ns = least(REST_MAX_NS, 2 * p->rest_ns + NS_PER_MS);
 }
 
-void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t n_bytes)
+void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t spare_bytes, uint64_t n_bytes)
 {
         uint64_t half_bytes = ring_bytes / 2;
-        uint64_t from_rest_ns = half_bytes / FASTEST_BYTES_A_US * NS_PER_US;
+        uint64_t from_rest_ns = (half_bytes + spare_bytes / 2) / FASTEST_BYTES_A_US * NS_PER_US;
         double filling_ns = n_bytes > 0 ? (double)p->elapsed_ns * (double)half_bytes / (double)n_bytes
                                         : (double)REST_MAX_NS;
 

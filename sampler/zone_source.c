@@ -431,7 +431,8 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
 {
         struct client_stream *stream = &slot->stream;
 
-        drain_pace_add(&s->pace, client_region_ring_bytes(region->region), slot->filled_bytes);
+        drain_pace_add(&s->pace, client_region_ring_bytes(region->region),
+                       client_region_spare_bytes(region->region) / region->n_slots, slot->filled_bytes);
         slot->filled_bytes = 0;
         account(s, slot, client_stream_count_bytes(stream));
         /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */

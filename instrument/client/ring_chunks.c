@@ -11,11 +11,6 @@
 #include "instrument/client/ticks.h"
 #include "instrument/client_abi.h"
 
-#include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 /* A recorder that reads says so many times in a second; one that was stopped or killed does not. */
 #define BEAT_NS UINT64_C(2000000000)
 
@@ -159,16 +154,4 @@ bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
         __atomic_store_n(&link->next, next, __ATOMIC_RELEASE);
         write_to(t, p);
         return true;
-}
-
-void ring_chunks_wake_recorder(void)
-{
-        uint32_t *bell = &client_self.region.header->bell;
-        int saved_errno = errno;
-
-        if (__atomic_load_n(bell, __ATOMIC_RELAXED) != 1 ||
-            __atomic_exchange_n(bell, 0, __ATOMIC_ACQ_REL) != 1)
-                return;
-        (void)syscall(SYS_futex, bell, FUTEX_WAKE, 1, NULL, NULL, 0);
-        errno = saved_errno;
 }

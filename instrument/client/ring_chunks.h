@@ -31,7 +31,4 @@ uint64_t ring_chunks_begin(const struct thread_ring *t, uint64_t tail);
  */
 bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes);
 
-/* Wakes a recorder that sleeps: a ring or chunk is half full.  Keeps errno. */
-void ring_chunks_wake_recorder(void);
-
 #endif /* INSTRUMENT_CLIENT_RING_CHUNKS_H */

@@ -231,24 +231,15 @@ static uint64_t reserved_bytes(const struct thread_ring *t)
         return n * THREAD_RING_EVENT_BYTES;
 }
 
-/*
- * Learns how far the recorder has read.  The limit is not above the half at first, so that we come here once more when
- * that is full, and wake a recorder that sleeps.
- */
+/* Learns how far the recorder has read. */
 static bool look_for_room(struct thread_ring *t, uint64_t n_bytes)
 {
         /* Pairs with the release of the tail in client_region_drain(): it has read what we will overwrite. */
         uint64_t tail = __atomic_load_n(&t->slot->tail_bytes, __ATOMIC_ACQUIRE);
-        uint64_t begin = ring_chunks_begin(t, tail);
-        uint64_t half = begin + (t->mask + 1) / 2;
-        uint64_t full = begin + t->mask + 1;
+        uint64_t full = ring_chunks_begin(t, tail) + t->mask + 1;
         uint64_t reserved = reserved_bytes(t);
 
         t->limit_bytes = full > reserved ? full - reserved : 0;
-        if (t->head_bytes + n_bytes > half)
-                ring_chunks_wake_recorder();
-        else if (half < t->limit_bytes)
-                t->limit_bytes = half;
         return t->head_bytes + n_bytes <= t->limit_bytes;
 }
 

@@ -16,7 +16,7 @@ static uint64_t rest_after(unsigned n_cycles, uint64_t step_ns, uint64_t ring_by
         drain_pace_init(&p);
         for (unsigned i = 1; i <= n_cycles; i++) {
                 drain_pace_begin(&p, NS_PER_S + i * step_ns);
-                drain_pace_add(&p, ring_bytes, n_bytes);
+                drain_pace_add(&p, ring_bytes, 0, n_bytes);
         }
         return drain_pace_rest_ns(&p);
 }
@@ -43,6 +43,25 @@ START_TEST(test_quiet)
 }
 END_TEST
 
+/* Spare memory lets a thread at rest wait longer, and changes nothing for one that writes. */
+START_TEST(test_spare)
+{
+        struct drain_pace p;
+
+        drain_pace_init(&p);
+        for (unsigned i = 1; i <= 20; i++) {
+                drain_pace_begin(&p, NS_PER_S + i * NS_PER_MS);
+                drain_pace_add(&p, MIB, 1024 * MIB, 0);
+        }
+        ck_assert_uint_eq(drain_pace_rest_ns(&p), 25 * NS_PER_MS);
+        for (unsigned i = 21; i <= 40; i++) {
+                drain_pace_begin(&p, NS_PER_S + i * NS_PER_MS);
+                drain_pace_add(&p, MIB, 1024 * MIB, MIB / 4);
+        }
+        ck_assert_uint_eq(drain_pace_rest_ns(&p), 2 * NS_PER_MS);
+}
+END_TEST
+
 START_TEST(test_many_rings)
 {
         struct drain_pace p;
@@ -50,9 +69,9 @@ START_TEST(test_many_rings)
         drain_pace_init(&p);
         for (unsigned i = 1; i <= 10; i++) {
                 drain_pace_begin(&p, NS_PER_S + i * 2 * NS_PER_MS);
-                drain_pace_add(&p, 16 * MIB, 0);
-                drain_pace_add(&p, MIB, MIB / 4); /* the one that counts */
-                drain_pace_add(&p, 16 * MIB, MIB);
+                drain_pace_add(&p, 16 * MIB, 0, 0);
+                drain_pace_add(&p, MIB, 0, MIB / 4); /* the one that counts */
+                drain_pace_add(&p, 16 * MIB, 0, MIB);
         }
         ck_assert_uint_eq(drain_pace_rest_ns(&p), 4 * NS_PER_MS);
 }
@@ -67,7 +86,7 @@ START_TEST(test_bursts)
         drain_pace_init(&p);
         drain_pace_begin(&p, now_ns);
         drain_pace_begin(&p, now_ns += NS_PER_MS);
-        drain_pace_add(&p, 1024 * MIB, 1024 * MIB);
+        drain_pace_add(&p, 1024 * MIB, 0, 1024 * MIB);
         ck_assert_uint_eq(drain_pace_rest_ns(&p), NS_PER_MS / 2);
         for (int i = 0; i < 4; i++) {
                 before_ns = drain_pace_rest_ns(&p);
@@ -89,6 +108,7 @@ int main(void)
 
         tcase_add_test(tc, test_busy);
         tcase_add_test(tc, test_quiet);
+        tcase_add_test(tc, test_spare);
         tcase_add_test(tc, test_many_rings);
         tcase_add_test(tc, test_bursts);
         suite_add_tcase(suite, tc);
