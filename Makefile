@@ -155,7 +155,8 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-scale bench-why install install-capabilities \
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-why install \
+        install-capabilities \
         uninstall clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
@@ -214,6 +215,11 @@ bench-scale: ## measure what it costs to read a large trace: HYPROF_BENCH_ZONES=
 	$(Q)tests/install_packages.sh build bench
 	$(SUBMAKE) all
 	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/bench_scale.sh
+
+bench-memory: ## measure the recorder's memory at 5 million zones a second, minute by minute: HYPROF_BENCH_MINUTES=10
+	$(Q)tests/install_packages.sh build bench
+	$(SUBMAKE) all
+	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/recorder_memory.sh
 
 bench-why: ## measure: how often `hyprof why` names a planted cause, and how often one where none is
 	$(Q)tests/install_packages.sh build test
