@@ -182,8 +182,11 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
                 if (!region)
                         io_close(&w->fd);
                 client_region_close(region);
-                loss_counter_add(s->losses, r == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED,
-                                 1);
+                if (s->refused_device != st.st_dev || s->refused_inode != st.st_ino)
+                        loss_counter_add(s->losses,
+                                         r == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED, 1);
+                s->refused_device = st.st_dev;
+                s->refused_inode = st.st_ino;
                 return r == -ENOMEM ? r : 0;
         }
         zone_source_end(s, w->pid);

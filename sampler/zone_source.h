@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct loss_counter;
 struct process_table;
@@ -64,6 +65,9 @@ struct zone_source {
         size_t n_missed_pids, missed_capacity;
         struct intern
                 known_pids; /* of all processes that ever had a region open here, or were counted as missed */
+
+        dev_t refused_device; /* of the region that was refused last: it may come twice, handed in and found */
+        ino_t refused_inode;
 
         struct error busy; /* the words of a region that another recorder has; code 0 = none so far */
 
