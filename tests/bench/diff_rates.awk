@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The lines of diff_draws -> a table of percentages, the rates of all cells together, and whether they are within bounds.
 #
-# A line: cell, fewest samples of the function in a run; then five counts each of pairs, 5 against 5 alike, 5 against 5
+# A line: cell, fewest samples of the function in a run, by how much runs differ in it; then five counts each of pairs, 5 against 5 alike, 5 against 5
 # changed, 8 against 8 alike, 8 against 8 changed: comparisons, with anything significant, with the function found, with
 # anything else significant, and without the function but with the word that such a change might be missed.
 #
@@ -10,17 +10,17 @@
 # Exit status: 0 = all rates are within the bounds of docs/diff.md, 1 = one is not.
 BEGIN {
         FS = "\t"
-        pairs = 3
-        alike5 = 8
-        changed5 = 13
-        alike8 = 18
-        changed8 = 23
-        row("", "samples", "pairs", "5v5", "5v5", "5v5", "missed", "8v8", "8v8", "8v8")
-        row("cell", "of the f.", "false", "false", "found", "other", "said", "false", "found", "other")
+        pairs = 4
+        alike5 = 9
+        changed5 = 14
+        alike8 = 19
+        changed8 = 24
+        row("", "samples", "runs", "pairs", "5v5", "5v5", "5v5", "missed", "8v8", "8v8", "8v8")
+        row("cell", "of the f.", "differ", "false", "false", "found", "other", "said", "false", "found", "other")
 }
 
-function row(a, b, c, d, e, f, g, h, i, j) {
-        printf "%-28s %9s | %6s | %7s %7s %7s %7s | %7s %7s %7s\n", a, b, c, d, e, f, g, h, i, j
+function row(a, b, differ, c, d, e, f, g, h, i, j) {
+        printf "%-28s %9s %6s | %6s | %7s %7s %7s %7s | %7s %7s %7s\n", a, b, differ, c, d, e, f, g, h, i, j
         fflush()
 }
 
@@ -45,7 +45,7 @@ function add_to(column, n, of) {
 }
 
 {
-        row($1, $2, share($(pairs + 1), $pairs), share($(alike5 + 1), $alike5), share($(changed5 + 2), $changed5),
+        row($1, $2, sprintf("%.1f%%", 100 * $3), share($(pairs + 1), $pairs), share($(alike5 + 1), $alike5), share($(changed5 + 2), $changed5),
                 share($(changed5 + 3), $changed5), share($(changed5 + 4), $changed5 - $(changed5 + 2)),
                 share($(alike8 + 1), $alike8), share($(changed8 + 2), $changed8), share($(changed8 + 3), $changed8))
         add("pairs", $(pairs + 1), $pairs)

@@ -205,25 +205,40 @@ static struct counts compare_changed(struct draws *d, uint32_t n)
         return counts;
 }
 
-static uint64_t samples_of_function(const struct draws *d)
+/* Of one run: the most samples of a function of this name, and the logarithm of their weight. */
+static uint64_t samples_of_run(const struct draws *d, const struct diff_run *run, double *ret_log)
 {
+        uint64_t most = 0;
+
+        for (uint32_t key = 1; key <= d->names.keys.n_items; key++) {
+                struct diff_item item = { .key_before = key, .key_after = key };
+                struct diff_sum sum = diff_run_sum(run, key);
+
+                item.kind = (enum diff_kind)diff_names_key(&d->names, key)->kind;
+                if (item.kind != DIFF_FUNCTION || !has_name(d, &item, d->function, false) || sum.n <= most)
+                        continue;
+                most = sum.n;
+                *ret_log = log(sum.cpu);
+        }
+        return most;
+}
+
+/* Returns the fewest samples of the function in a run; @ret_deviation: by how much runs differ in it. */
+static uint64_t samples_of_function(const struct draws *d, double *ret_deviation)
+{
+        double logs[N_RUNS_MAX] = { 0 }, mean = 0, squares = 0;
         uint64_t fewest = UINT64_MAX;
 
         for (uint32_t run = 0; run < d->n_runs; run++) {
-                uint64_t most = 0;
+                uint64_t n = samples_of_run(d, &d->runs[0][run], &logs[run]);
 
-                for (uint32_t key = 1; key <= d->names.keys.n_items; key++) {
-                        struct diff_item item = { .key_before = key, .key_after = key };
-                        struct diff_sum sum = diff_run_sum(&d->runs[0][run], key);
-
-                        item.kind = (enum diff_kind)diff_names_key(&d->names, key)->kind;
-                        if (item.kind == DIFF_FUNCTION && has_name(d, &item, d->function, false) &&
-                            sum.n > most)
-                                most = sum.n;
-                }
-                if (most < fewest)
-                        fewest = most;
+                mean += logs[run] / d->n_runs;
+                if (n < fewest)
+                        fewest = n;
         }
+        for (uint32_t run = 0; run < d->n_runs; run++)
+                squares += (logs[run] - mean) * (logs[run] - mean);
+        *ret_deviation = sqrt(squares / (d->n_runs - 1));
         return fewest;
 }
 
@@ -235,8 +250,10 @@ static void print_counts(struct counts c)
 static void print_rates(struct draws *d)
 {
         const char *slash = strrchr(d->folder, '/');
+        double deviation;
+        uint64_t n_samples = samples_of_function(d, &deviation);
 
-        printf("%s\t%llu", slash ? slash + 1 : d->folder, (unsigned long long)samples_of_function(d));
+        printf("%s\t%llu\t%.5f", slash ? slash + 1 : d->folder, (unsigned long long)n_samples, deviation);
         print_counts(compare_pairs(d));
         print_counts(compare_alike(d, 5));
         print_counts(compare_changed(d, 5));
