@@ -365,6 +365,33 @@ START_TEST(test_malformed_table_is_damage)
 }
 END_TEST
 
+/* Chunks of events are in no order of time: the first and the last time are those of all. */
+START_TEST(test_times_of_all_chunks)
+{
+        static const uint64_t times_ns[][2] = { { 3000, 4000 }, { 2000, 9000 }, { 5000, 6000 } };
+        uint64_t first_ns, last_ns;
+        struct trace_reader *reader;
+        struct error err = ERROR_NONE;
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        for (uint32_t i = 0; i < 3; i++) {
+                trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 11 + i));
+                trace_builder_event(&b, times_ns[i][0], TRACE_OP_SWITCH_IN);
+                trace_builder_event(&b, times_ns[i][1], TRACE_OP_SWITCH_OUT);
+                trace_builder_end_run(&b);
+                trace_builder_flush(&b);
+        }
+        trace_builder_finish(&b);
+        ck_assert_int_eq(trace_reader_open(b.path, &reader, &err), 0);
+        ck_assert_int_eq(trace_reader_read_tables(reader, &first_ns, &last_ns, &err), 0);
+        ck_assert_uint_eq(first_ns, 2000);
+        ck_assert_uint_eq(last_ns, 9000);
+        trace_reader_close(reader);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_descriptors_are_closed)
 {
         struct good_trace g = make_good_trace();
@@ -396,6 +423,7 @@ int main(void)
         SRunner *runner;
         int n_failed;
 
+        tcase_set_timeout(tc, 120);
         tcase_add_test(tc, test_cut_at_every_byte);
         tcase_add_loop_test(tc, test_damage_at_every_byte, 0, 8);
         tcase_add_test(tc, test_bytes_after_the_trailer_are_damage);
@@ -404,6 +432,7 @@ int main(void)
         tcase_add_test(tc, test_first_chunk_and_version);
         tcase_add_test(tc, test_unknown_kinds_are_handed_on);
         tcase_add_test(tc, test_malformed_table_is_damage);
+        tcase_add_test(tc, test_times_of_all_chunks);
         tcase_add_test(tc, test_descriptors_are_closed);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
