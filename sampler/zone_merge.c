@@ -578,18 +578,18 @@ static void count_unread(struct zone_merge *m)
         loss_counter_add(m->parts.sink->losses, TRACE_LOSS_CLIENT_UNREAD, n_bytes);
 }
 
-/* The regions from the one on with which the cycle begins, each with its share. */
-static int merge_regions(struct zone_merge *m, uint64_t now_ns)
+/* The regions from the one on with which the cycle begins, each with its share: of programs that have ended, or of the others. */
+static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint64_t now_ns)
 {
         struct zone_source *zones = m->parts.zones;
-        size_t first = m->next_region;
         int r = 0;
 
-        m->is_behind = false;
         for (size_t n = 0; r == 0 && n < zones->n_regions; n++) {
                 size_t i = (first + n) % zones->n_regions;
                 uint64_t begin_ns = clock_raw_ns();
 
+                if ((zones->regions[i].n_cycles_ended != 0) != have_ended)
+                        continue;
                 m->spent_ns = begin_ns + ZONE_MERGE_REGION_NS;
                 if (m->spent_ns > now_ns + ZONE_MERGE_CYCLE_NS)
                         m->spent_ns = now_ns + ZONE_MERGE_CYCLE_NS;
@@ -599,6 +599,17 @@ static int merge_regions(struct zone_merge *m, uint64_t now_ns)
                 m->is_behind = m->is_behind || zones->regions[i].is_behind;
         }
         return r;
+}
+
+/* A program that replaced another (execve) has the same threads, and its events come after those of the other one. */
+static int merge_regions(struct zone_merge *m, uint64_t now_ns)
+{
+        size_t first = m->next_region;
+        int r;
+
+        m->is_behind = false;
+        r = merge_those(m, first, true, now_ns);
+        return r == 0 ? merge_those(m, first, false, now_ns) : r;
 }
 
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)

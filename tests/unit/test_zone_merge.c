@@ -522,6 +522,41 @@ START_TEST(test_exec_ends_fibers)
 }
 END_TEST
 
+/* Both programs' events are there at once: those of the one that was replaced come first, whichever region has its turn. */
+START_TEST(test_exec_in_one_cycle)
+{
+        struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };
+        static struct merged_program f;
+        static struct fake_program second;
+        uint32_t before, id;
+
+        merged_program_set_up(&f);
+        before = fake_program_name(&f.program, "before");
+        fake_program_begin(&f.program, 0, f.start_ns + 10, before);
+        fake_program_finish(&f.program, 0, f.start_ns + 11);
+        fake_program_begin(&f.program, 0, f.start_ns + 12, before);
+        exec.event.time_ns = f.start_ns + 20;
+        ck_assert_int_eq(process_table_add_pending(&f.processes, f.threads[0], &exec), 0);
+        fake_program_start(&second, MERGED_PROGRAM_PID);
+        ck_assert_int_eq(zone_source_receive(&f.zones, MERGED_PROGRAM_PID, fake_program_fd(&second)), 0);
+        fake_program_thread(&second, 0, f.start_ns + 25, MERGED_PROGRAM_PID);
+        fake_program_begin(&second, 0, f.start_ns + 30, fake_program_name(&second, "after"));
+        fake_program_finish(&second, 0, f.start_ns + 31);
+        merged_program_finish(&f);
+        id = merged_program_thread_row(&f, 0);
+        ck_assert_uint_eq(merged_program_get(&f, id, 0, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 10);
+        (void)merged_program_get(&f, id, 1, TRACE_OP_ZONE_END);
+        (void)merged_program_get(&f, id, 2, TRACE_OP_ZONE_BEGIN);
+        ck_assert_uint_eq(merged_program_get(&f, id, 3, TRACE_OP_ZONES_GONE)->time_ns, f.start_ns + 20);
+        (void)merged_program_get(&f, id, 4, TRACE_OP_THREAD_NAME);
+        ck_assert_uint_eq(merged_program_get(&f, id, 5, TRACE_OP_ZONE_BEGIN)->time_ns, f.start_ns + 30);
+        (void)merged_program_get(&f, id, 6, TRACE_OP_ZONE_END);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+        fake_program_end(&second);
+}
+END_TEST
+
 /* The same, told by a thread that emits nothing itself: the new program's fibers are not taken for the old one's. */
 START_TEST(test_exec_of_a_silent_thread)
 {
@@ -675,6 +710,7 @@ int main(void)
         tcase_add_test(tc, test_zones_are_held);
         tcase_add_test(tc, test_kernel_events_in_fiber);
         tcase_add_test(tc, test_exec_ends_fibers);
+        tcase_add_test(tc, test_exec_in_one_cycle);
         tcase_add_test(tc, test_exec_of_a_silent_thread);
         tcase_add_test(tc, test_too_many_fibers);
         tcase_add_loop_test(tc, test_random_moves, 0, 20);
