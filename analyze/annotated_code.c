@@ -168,7 +168,7 @@ static int list_memory(struct annotation *a, struct listing_request *request)
         if (region_symbols_find(regions, a->function.module, request->offsets[0], &found) == 1)
                 r = list_region(a, request, regions, found.region);
         else
-                (void)error_set(&a->no_code, -ENOENT, "nobody told what code is in this memory");
+                (void)error_set(&a->no_code, -ENOENT, "nothing says what code is in this memory");
         region_symbols_free(regions);
         return r;
 }

@@ -252,7 +252,7 @@ static int add_samples(struct report *report, const struct trace_dictionary *d)
         if (!report->event || report->event->sum.n_samples == 0) {
                 gap.code = "NO_SAMPLES";
                 gap.words = report->totals.walk.filter
-                                    ? "no samples in what is looked at: nothing is known about its functions"
+                                    ? "no samples: nothing is known about functions"
                                     : "there are no samples: nothing is known about functions";
                 return add_gap(&report->gaps, &gap);
         }
@@ -265,7 +265,7 @@ static int add_samples(struct report *report, const struct trace_dictionary *d)
         if (trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
                 return add_nameless(report);
         gap.code = "NO_SYMBOLS_AT_ALL";
-        gap.words = "the trace holds no symbols: functions have no names";
+        gap.words = "the trace holds no symbols: functions have no names; hyprof symbolize -o FILE adds them";
         return add_gap(&report->gaps, &gap);
 }
 

@@ -513,7 +513,7 @@ static int put_header(struct annotate_text *t)
         text_line_add_string(&t->line, report_string_of(d, event->name));
         text_line_add(&t->line, ": %s in it, %s of %s", text_number_counted(a->sum.n_samples, "samples").text,
                       text_number_share(report_share(a->sum.weight, all->weight)).text,
-                      t->options->filter_words.n_bytes != 0 ? "those looked at" : "the trace's");
+                      t->options->filter_words.n_bytes != 0 ? "those that pass the filters" : "the trace's");
         if (a->elsewhere.n_samples != 0)
                 text_line_add(&t->line, "; %s more at places that are not shown",
                               text_number_count(a->elsewhere.n_samples).text);
@@ -540,7 +540,7 @@ static int put_header(struct annotate_text *t)
         }
         text_line_add(&t->line,
                       "; * is the hottest.  A sample is at the instruction that was to go on, often one or "
-                      "a few behind the one that took the time (skid)");
+                      "a few after the one that took the time (skid)");
         put_label(t, "percent");
         if (a->has_code)
                 text_line_add(&t->line, a->is_kept ? "kept in the trace"

@@ -467,7 +467,7 @@ static int annotate(struct sampled_trace *trace, const struct arguments *args)
         if (event == 0)
                 return EXIT_STATUS_FAILED;
         if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
-                complain("warning: %s: %s; showing what stands before", args->path, trace->ending_words);
+                complain("warning: %s: %s; showing the part before", args->path, trace->ending_words);
         r = choose_function(trace, args, event, &function);
         if (r == 0)
                 return EXIT_STATUS_FAILED;

@@ -133,7 +133,7 @@ static int write_table(struct arguments *args, const char *path, struct error *e
         if (r == 0)
                 r = tracy_csv_write(&trace, &args->csv, stdout, err);
         if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED))
-                complain("warning: %s: %s; showing what stands before", path, trace.ending_words);
+                complain("warning: %s: %s; showing the part before", path, trace.ending_words);
         lost_zones_words(&lost, words);
         if (r == 0 && lost.n_lost != 0)
                 complain("warning: %s: counts and totals are %s", path, words);

@@ -290,7 +290,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
         if (r == 0 && l->args->per && run->n_units == 0)
                 r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
         if (r == 0 && (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED))
-                view_document_warn(l->document, "%s: %s; what stands before is compared", path,
+                view_document_warn(l->document, "%s: %s; the part before is compared", path,
                                    trace->ending_words);
         trace_filter_deinit(&filter);
         return r;

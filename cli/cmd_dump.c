@@ -47,7 +47,7 @@ static const struct option_table table = {
         .closing =
                 "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n" FILTER_OPTION_WORDS
                 "exit status: 0 = printed, or extracted, to its end; 1 = TRACE cannot be read, is no trace, or is\n"
-                "cut off or damaged (what stands before is printed or extracted), no event is what is asked for,\n"
+                "cut off or damaged (the part before is printed or extracted), no event is what is asked for,\n"
                 "or a file cannot be written; 2 = usage\n",
 };
 

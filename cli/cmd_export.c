@@ -223,7 +223,7 @@ static void print_done(const struct destination *d, const struct export_format *
 static void warn_of_ending(const struct loaded_trace *trace, const char *path)
 {
         if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
-                complain("warning: %s: %s; writing what stands before", path, trace->ending_words);
+                complain("warning: %s: %s; writing the part before", path, trace->ending_words);
 }
 
 static int write_trace(struct loaded_trace *trace, const struct export_format *format,

@@ -121,7 +121,7 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
         if (r < 0)
                 return r;
         if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
-                complain("warning: %s: %s; writing what stands before", args->path, trace->ending_words);
+                complain("warning: %s: %s; writing the part before", args->path, trace->ending_words);
         if (args->quiet)
                 return 0;
         complain("wrote %s: %s, %s, %s, %s", args->database,

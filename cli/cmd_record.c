@@ -225,13 +225,16 @@ static void suggest_descriptors(void)
 }
 
 /* The remedy for what the kernel refused, after its words. */
-static void suggest(int code, const struct recorder_result *result)
+static void suggest(int code, const struct record_options *options, const struct recorder_result *result)
 {
         const struct perf_access *access = &result->access;
         struct perf_refusal refusal;
 
         if (code == -EMFILE)
                 suggest_descriptors();
+        if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
+                complain_try("hyprof symbolize -o FILE %s, with FILE where there is room: names are missing",
+                             shell_word_of(options->path).text);
         if (code != -EACCES && code != -EPERM && code != -ENOSYS)
                 return;
         perf_access_explain(access, code, access->user_error == 0, &refusal);
@@ -340,7 +343,7 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
                 return;
         }
         complain("error: recording to %s: %s", w->options->path, err->text);
-        suggest(code, result);
+        suggest(code, w->options, result);
 }
 
 static void wait_for_command(struct work *w)
@@ -437,7 +440,7 @@ static int run(struct record_options *options, char **argv)
                 return EXIT_STATUS_RECORD_FAILED;
         }
         if (options->ring && !file.created) { /* a device or a pipe has nothing beside it */
-                complain("error: --ring: %s is no file that dumps could lie beside", options->path);
+                complain("error: --ring: %s is not a file, and dumps are written beside it", options->path);
                 output_file_close(&file);
                 return EXIT_STATUS_USAGE;
         }

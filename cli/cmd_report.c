@@ -97,7 +97,7 @@ static int take_option(void *context, int letter, const char *value)
 static void warn_of_ending(const struct report *report, const char *path)
 {
         if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
-                complain("warning: %s: %s; showing what stands before", path, report->ending_words);
+                complain("warning: %s: %s; showing the part before", path, report->ending_words);
 }
 
 /* Returns the exit status. */

@@ -209,8 +209,7 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         }
         if (r == 0) {
                 if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
-                        complain("warning: %s: %s; showing what stands before", args->path,
-                                 trace.ending_words);
+                        complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
                 *ret_status = print(&why, &trace, args);
         }
         why_deinit(&why);

@@ -49,7 +49,8 @@ static int take_severity(struct event_views *v, const char *value)
         int severity = message_list_parse_severity(value);
 
         if (severity < 0) {
-                complain("error: --severity %s: none of trace, debug, info, warning, error, fatal", value);
+                complain("error: --severity %s: expected one of trace, debug, info, warning, error, fatal",
+                         value);
                 return -EINVAL;
         }
         v->severity_min = (uint32_t)severity;
@@ -208,7 +209,7 @@ static int print(struct printing *p, const struct output_options *options, const
         if (r == 0)
                 r = output_options_check(&p->document, p->options.filter, err);
         if (r == 0 && (p->trace.ending == TRACE_ENDING_CUT_OFF || p->trace.ending == TRACE_ENDING_DAMAGED))
-                complain("warning: %s: %s; showing what stands before", path, p->trace.ending_words);
+                complain("warning: %s: %s; showing the part before", path, p->trace.ending_words);
         if (r == 0)
                 r = output_options_print(&output, &p->document);
         view_document_deinit(&p->document);

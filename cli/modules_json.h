@@ -8,7 +8,7 @@
 #ifndef CLI_MODULES_JSON_H
 #define CLI_MODULES_JSON_H
 
-#define MODULES_JSON_SCHEMA "hyprof.modules/1"
+#define MODULES_JSON_SCHEMA "hyprof.module_list/1"
 
 struct symbol_findings;
 struct trace_code;

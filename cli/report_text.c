@@ -237,7 +237,7 @@ static int print_header(const struct report *report, struct byte_buffer *line, c
                               text_number_count(report->n_zones).text, text_line_plural(report->n_zones),
                               lost_words[0] != '\0' ? ", " : "", lost_words);
         else if (report->recording.filter.n_bytes != 0)
-                text_line_add(line, "none in what is looked at");
+                text_line_add(line, "none passes the filters");
         else
                 text_line_add(line, "none: no instrumented program, or none of its zones was reached");
         r = text_line_print("zones", line, page->out);
@@ -389,7 +389,7 @@ static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
 static int print_gaps(const struct report *report, struct byte_buffer *line, const struct text_page *page)
 {
         if (report->gaps.n_rows == 0) {
-                text_page_print_title(page, "missing: nothing that hyprof knows of");
+                text_page_print_title(page, "missing: nothing known");
                 return 0;
         }
         text_page_print_title(page, report->recording.range.is_part

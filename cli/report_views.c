@@ -282,7 +282,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         if (r < 0)
                 return r;
         if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
-                complain("warning: %s: %s; showing what stands before", path, report->ending_words);
+                complain("warning: %s: %s; showing the part before", path, report->ending_words);
         filter_options_describe(&filter, &words);
         options.filter = (struct report_string){ .bytes = (const char *)words.data,
                                                  .n_bytes = words.used_bytes };

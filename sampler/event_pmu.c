@@ -204,7 +204,7 @@ static int apply_value(const struct event_pmu *pmu, const struct term *term, con
         int r;
 
         if (term->value && !parse_number(term->value, term->value_bytes, &value))
-                return error_set(err, -EINVAL, "%s: the value of %.*s is no number: '%.*s'", pmu->name,
+                return error_set(err, -EINVAL, "%s: the value of %.*s is not a number: '%.*s'", pmu->name,
                                  name_bytes, term->name,
                                  term->value_bytes > TERM_BYTES ? TERM_BYTES : (int)term->value_bytes,
                                  term->value);
@@ -374,7 +374,7 @@ int event_pmu_open(struct event_pmu *pmu, const struct event_places *places, con
         if (r < 0)
                 goto fail;
         if (!parse_number(line, strlen(line), &type) || type > UINT32_MAX) {
-                r = error_set(err, -EBADMSG, "the type of the PMU %s is no number", pmu->name);
+                r = error_set(err, -EBADMSG, "the type of the PMU %s is not a number", pmu->name);
                 goto fail;
         }
         pmu->type = (uint32_t)type;

@@ -92,7 +92,7 @@ static int explain_open(const struct event_set *set, int code, const struct even
                                 name);
                 return error_set(err, code,
                                  "the kernel refuses the event %s: it cannot be sampled, or not with these "
-                                 "modifiers; what only counts goes behind another: {cpu-clock,%s}:S",
+                                 "modifiers; an event that only counts goes after another: {cpu-clock,%s}:S",
                                  name, name);
         case ENOENT:
         case ENODEV:

@@ -106,7 +106,7 @@ int tracepoint_find(const struct event_places *places, const char *text, size_t 
         int r;
 
         if (!colon || !is_name(text, subsystem_bytes) || !is_name(colon + 1, n_bytes - subsystem_bytes - 1))
-                return error_set(err, -EINVAL, "'%.*s' is no tracepoint", n_bytes > 80 ? 80 : (int)n_bytes,
+                return error_set(err, -EINVAL, "'%.*s' is not a tracepoint", n_bytes > 80 ? 80 : (int)n_bytes,
                                  text);
         r = tracepoint_find_root(places, &root, err);
         if (r < 0)
@@ -147,7 +147,7 @@ int tracepoint_find_field(const struct event_places *places, const char *text, c
         int r;
 
         if (!colon || !is_name(text, (size_t)(colon - text)) || !is_name(colon + 1, strlen(colon + 1)))
-                return error_set(err, -EINVAL, "'%.80s' is no tracepoint", text);
+                return error_set(err, -EINVAL, "'%.80s' is not a tracepoint", text);
         r = tracepoint_find_root(places, &root, err);
         if (r < 0)
                 return r;

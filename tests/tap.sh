@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the scripts of integration/ and acceptance/ share: cases in TAP, skips, recordings.  They source it.
+# What the scripts of integration/ and acceptance/ share: cases in TAP, skips, recordings.  They source it; run_tests.sh
+# gives them HYPROF, WORKLOADS, BUILD and a TMPDIR of their own.
 
 n_cases=0
 

@@ -122,7 +122,7 @@ static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
         if (sum->named.n_samples != 0)
                 return "some addresses have no symbol";
         if (kind == TRACE_MODULE_ANONYMOUS)
-                return "none: memory that no JIT told of";
+                return "none: memory that no JIT announced";
         if (kind == TRACE_MODULE_KERNEL)
                 return "none: kernel symbols were hidden (kptr_restrict)";
         return "none: no symbols in the file, no debug file found";

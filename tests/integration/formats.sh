@@ -26,7 +26,7 @@ in_each() { # schema, jq's path of the rows, words...
 holds "list" in_each hyprof.events/1 .events list clock
 holds "doctor" in_each hyprof.doctor/1 .findings.rows doctor
 holds "check" in_each hyprof.check/1 .traces.rows check "$trace"
-holds "modules" in_each hyprof.modules/1 .modules modules "$trace"
+holds "modules" in_each hyprof.module_list/1 .modules modules "$trace"
 holds "annotate, instructions" in_each hyprof.annotation/1 '[.parts[].instructions[]]' annotate "$trace" function_40
 holds "annotate, lines" in_each hyprof.annotation/1 .lines annotate --source "$trace" function_40
 holds "--section" same "$(cat "$TMPDIR/csv")" "$("$HYPROF" annotate --csv --section lines "$trace" function_40 2>/dev/null)"

@@ -103,7 +103,7 @@ holds "hyprof killed: and has as many zones as before" same "whole $n_zones" \
 
 # ---- a full disk
 mkdir "$full"
-if mount -t tmpfs -o size=192k none "$full" 2>"$TMPDIR/mount"; then
+if mount -t tmpfs -o size=96k none "$full" 2>"$TMPDIR/mount"; then
         mounted=yes
         status=0
         "$HYPROF" record -F 9973 -o "$full/t.hyp" -- "$WORKLOADS/w_two_zones" 4 >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
@@ -114,6 +114,12 @@ if mount -t tmpfs -o size=192k none "$full" 2>"$TMPDIR/mount"; then
         holds "full disk: the program ran to its end" grep -q '^zones [0-9]' "$TMPDIR/out"
         holds "full disk: check says that the trace is cut off, and where" says_cut_off disk
         holds "full disk: the report is of what stands before" ends_with 0 "$HYPROF" report "$TMPDIR/disk.hyp"
+        holds "full disk: the names that are missing, and what adds them" grep -q 'symbols: .*hyprof symbolize' "$TMPDIR/out"
+        holds "full disk: which is said at once" grep -q "^  try: hyprof symbolize -o FILE $full/t.hyp" "$TMPDIR/disk.err"
+        holds "full disk: and works" ends_with 0 "$HYPROF" symbolize -q -o "$TMPDIR/named.hyp" "$TMPDIR/disk.hyp"
+        holds "full disk: then there are names" compare "$("$HYPROF" report --functions --json "$TMPDIR/named.hyp" |
+                jq '[.functions.rows[] | select(.function | test("^\\[") | not)] | length')" ">" 0
+        ends_with 0 "$HYPROF" report "$TMPDIR/disk.hyp"
         holds "full disk: with samples and zones" grep -qE 'samples +[1-9].*' "$TMPDIR/out"
         holds "full disk: it can be mended elsewhere" ends_with 0 "$HYPROF" check --repair "$TMPDIR/disk.hyp"
         holds "full disk: then it is whole" is_whole disk

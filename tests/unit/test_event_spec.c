@@ -140,7 +140,7 @@ static const struct {
         { "qqqqqqqqqqqqqqqqqq", "'qqqqqqqqqqqqqqqqqq'" },
         { "sched:sched_switch:", NULL },
         { "../../../../etc:passwd", NULL },
-        { "a:b:c", "no tracepoint" },
+        { "a:b:c", "not a tracepoint" },
         { "/x/", "no PMU" },
         { "cpu/x", "second /" },
         { "../cpu/event=1/", "no PMU" },
@@ -231,10 +231,10 @@ static const struct {
 } not_of_intel[] = {
         { "cpu/event=0x100/", -EINVAL, "too much" },
         { "cpu/inv=2/", -EINVAL, "too much" },
-        { "cpu/event=/", -EINVAL, "no number" },
-        { "cpu/event=-1/", -EINVAL, "no number" },
-        { "cpu/event=1x/", -EINVAL, "no number" },
-        { "cpu/event=0x11111111111111111/", -EINVAL, "no number" },
+        { "cpu/event=/", -EINVAL, "not a number" },
+        { "cpu/event=-1/", -EINVAL, "not a number" },
+        { "cpu/event=1x/", -EINVAL, "not a number" },
+        { "cpu/event=0x11111111111111111/", -EINVAL, "not a number" },
         { "cpu/umusk=1/", -EINVAL, "'umusk'" },
         { "cpu/mem-load/", -EINVAL, "'mem-loads'" },
         { "cpu/mem-loads=1/", -EINVAL, "'mem-loads'" },
@@ -256,7 +256,7 @@ static const struct {
         { "mem-load", -EINVAL, "'mem-loads'" },
         { "topdown-slots.scale", -EINVAL, "unknown event 'topdown-slots.scale'" },
         { "sched:sched_swich", -EINVAL, "'sched:sched_switch'" },
-        { "sched:", -EINVAL, "no tracepoint" },
+        { "sched:", -EINVAL, "not a tracepoint" },
         { "header_page:x", -ENOTDIR, NULL },
 };
 
