@@ -36,6 +36,10 @@ static void fill_recording(struct report *report, const struct trace_dictionary 
         uint64_t end_ns = meta_value_number(d, "end_raw_ns");
         struct report_recording *recording = &report->recording;
 
+        /* Events come until their sources are closed, which takes a while on a busy machine. */
+        if (end_ns != 0 && totals->walk.any && totals->walk.last_ns > end_ns)
+                end_ns = totals->walk.last_ns;
+
         *recording = (struct report_recording){
                 .command = meta_value_find(d, "command"),
                 .hostname = meta_value_find(d, "hostname"),

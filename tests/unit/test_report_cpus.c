@@ -25,6 +25,29 @@ static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uin
         event_encoder_add(&b->encoder, &event);
 }
 
+/* Events that come while the recording is being ended belong to it: no CPU is busy for more than its length. */
+START_TEST(test_events_after_the_end)
+{
+        struct trace_builder b;
+        struct report *report;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        add(&b, 1000, TRACE_OP_SWITCH_IN, 0);
+        add(&b, 2500, TRACE_OP_SWITCH_OUT, 0);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        trace_builder_meta(&b, "end_raw_ns", "2000");
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->cpus.rows[0].busy_ns, 1500);
+        ck_assert_uint_eq(report->recording.duration_ns, 1500);
+        ck_assert_uint_eq(report->recording.range_ns, 1500);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* Thread 11: on CPU 3 for 100, on 0 for 50 and 7; thread 12 on CPU 3 for 300. */
 START_TEST(test_known_stretches)
 {
@@ -267,6 +290,7 @@ int main(void)
         SRunner *runner;
         int n_failed;
 
+        tcase_add_test(tc, test_events_after_the_end);
         tcase_add_test(tc, test_known_stretches);
         tcase_add_test(tc, test_a_range);
         tcase_add_test(tc, test_ends_that_are_missing);
