@@ -238,7 +238,7 @@ COMPLETION_FOLDERS := $(patsubst %/,%,$(dir $(COMPLETIONS)))
 installed = $(1:.bash=)
 
 install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
 	install -m 644 $(B)/libhyprof.a '$(DESTDIR)$(PREFIX)/lib/libhyprof.a'
 	install -m 644 $(IREE_A) '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a'
@@ -253,6 +253,9 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
 	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
+	install -m 644 instrument/client/hyprofConfig.cmake '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/'
+	sed -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprofConfigVersion.cmake.in \
+	        > '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/hyprofConfigVersion.cmake'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
 # What docs/privileges.md says of each.  The mode first: whoever is not in the group must never see the capabilities.
@@ -267,6 +270,8 @@ uninstall: ## remove what install put there
 	        '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a' \
 	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
 	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
+	        '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/hyprofConfig.cmake' \
+	        '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/hyprofConfigVersion.cmake' \
 	        $(foreach n,$(TRACY_NAMES),$(foreach e,.a .so .so.0,'$(DESTDIR)$(PREFIX)/lib/lib$(n)$(e)')) \
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')

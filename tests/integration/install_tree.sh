@@ -25,7 +25,7 @@ install_it() { make VARIANT="$VARIANT" PREFIX=$prefix DESTDIR="$root" install; }
 
 files_are_there() {
         (cd "$root$prefix" && ls -L bin/hyprof lib/libhyprof.a lib/libhyprof.so include/hyprof/hyprof.h \
-                lib/pkgconfig/hyprof.pc lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h \
+                lib/pkgconfig/hyprof.pc lib/cmake/hyprof/hyprofConfig{,Version}.cmake lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h \
                 include/hyprof/compat/tracy/TracyC.h include/hyprof/compat/common/TracyColor.hpp \
                 lib/libhyprof_tracy{,_0.13,_ondemand}.{a,so,so.0} share/man/man1/hyprof{,-record,-guide}.1 \
                 share/{bash-completion/completions/hyprof,zsh/site-functions/_hyprof,fish/vendor_completions.d/hyprof.fish})
@@ -59,6 +59,27 @@ tracy_by_path() {
         cc "${sanitize[@]}" "$TMPDIR/binding.c" "$root$prefix/lib/libhyprof_tracy.so" \
                 "-Wl,-rpath-link,$root$prefix/lib" "-Wl,-rpath,$root$prefix/lib" -o "$TMPDIR/program" &&
                 env -u LD_LIBRARY_PATH "$TMPDIR/program"
+}
+
+# As README.md has it: both targets, and a version that is too new is refused.
+cmake_finds_it() {
+        mkdir -p "$TMPDIR/cmake" && cp "$TMPDIR/program.c" "$TMPDIR/cmake/" || return 1
+        cat >"$TMPDIR/cmake/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.18)
+project(program C)
+find_package(hyprof 0.1 REQUIRED)
+find_package(hyprof 1000.0 QUIET)
+if(hyprof_FOUND)
+        message(FATAL_ERROR "a version that does not exist was found")
+endif()
+add_executable(shared program.c)
+target_link_libraries(shared hyprof::hyprof)
+add_executable(fixed program.c)
+target_link_libraries(fixed hyprof::hyprof_static)
+END
+        cmake -S "$TMPDIR/cmake" -B "$TMPDIR/cmake/build" -DCMAKE_PREFIX_PATH="$root$prefix" \
+                -DCMAKE_C_FLAGS="${sanitize[*]}" && cmake --build "$TMPDIR/cmake/build" &&
+                "$TMPDIR/cmake/build/shared" && env -u LD_LIBRARY_PATH "$TMPDIR/cmake/build/fixed"
 }
 
 disabled_needs_no_library() {
@@ -123,6 +144,12 @@ case_of "install" install_it
 case_of "all files are there" files_are_there
 case_of "a C program" builds_and_runs cc -std=c99
 case_of "a C++ program" builds_and_runs c++ -std=c++11 -x c++
+if command -v cmake >/dev/null; then
+        case_of "a program that CMake builds" cmake_finds_it
+else
+        n=$((n + 1))
+        echo "ok $n - a program that CMake builds # SKIP cmake is not installed"
+fi
 case_of "a C++ program for Tracy" tracy_in_cxx
 case_of "a C program for Tracy" tracy_in_c
 case_of "a program for Tracy that knows the path of one library" tracy_by_path
