@@ -399,7 +399,9 @@ static int take_image(struct code_images *c, const struct image_look *look)
                 return 0;
         if (r == 0 && writes_code(c, look->place.pid)) { /* it may have been written since that time */
                 change.time_ns = until_ns;
-                r = watched_images_add(&c->watched, image, until_ns) == -ENOMEM ? -ENOMEM : 0;
+                r = watched_images_put(&c->watched, &c->changes, image, look->began_ns, &change.time_ns);
+                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, r > 0 ? (uint64_t)r : 0);
+                r = r < 0 ? r : 0;
         }
         for (size_t i = 0; i < image->n_parts && r == 0; i++) {
                 change.range.start_avma = image->parts[i].start_avma;
@@ -546,26 +548,24 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
         return r == -ENOMEM ? r : 0;
 }
 
-/* What replaced it is looked for; in between nobody knows what was there.  Memory that was unmapped was not written over. */
+/*
+ * What replaced it is looked for; in between nobody knows what was there.  Memory that was unmapped was not written over; that of a program
+ * that has ended may have been, before.
+ */
 static int note_replaced(struct code_images *c, uint64_t seen_ns)
 {
-        const struct memory_image old = c->image;
-        struct image_change change = { .time_ns = seen_ns, .pid = old.memory.pid, .is_gone = true };
-        const struct memory_image_place place = { .pid = old.memory.pid,
-                                                  .start_avma = old.parts[0].start_avma,
-                                                  .end_avma = old.parts[0].end_avma,
-                                                  .avma = old.parts[0].start_avma };
-        int r = 0;
+        const struct memory_image_place place = { .pid = c->image.memory.pid,
+                                                  .start_avma = c->image.parts[0].start_avma,
+                                                  .end_avma = c->image.parts[0].end_avma,
+                                                  .avma = c->image.parts[0].start_avma };
+        bool has_code = process_maps_has_code_at(place.pid, place.avma);
+        int r;
 
-        if (!process_maps_has_code_at(place.pid, place.avma))
+        if (!has_code && !process_maps_are_empty(place.pid))
                 return 0;
-        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, 1);
-        for (size_t i = 0; i < old.n_parts && r == 0; i++) {
-                change.range.start_avma = old.parts[i].start_avma;
-                change.range.end_avma = old.parts[i].end_avma;
-                r = image_changes_add(&c->changes, &change);
-        }
-        if (r == 0)
+        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, has_code);
+        r = image_changes_add_gone(&c->changes, &c->image, seen_ns);
+        if (r == 0 && has_code)
                 r = look_at(c, &place, clock_raw_ns());
         return r == -ENOMEM ? r : 0;
 }
@@ -782,12 +782,12 @@ int code_images_pause_ms(const struct code_images *c)
                                                                                             : INT_MAX;
 }
 
-void code_images_forget(struct code_images *c, uint32_t pid)
+void code_images_forget(struct code_images *c, uint32_t pid, uint64_t time_ns)
 {
         size_t n_kept = 0;
 
         searched_processes_leave(&c->searched, pid);
-        watched_images_forget(&c->watched, pid);
+        watched_images_forget(&c->watched, pid, time_ns);
         jit_lists_forget(&c->lists, pid);
         for (size_t i = 0; i < c->n_noted; i++)
                 if (c->noted[i].pid != pid)

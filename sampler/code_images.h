@@ -91,6 +91,6 @@ bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_cha
 int code_images_put(struct code_images *c, struct process_track *process, const struct image_change *change);
 
 /* The process has ended: its number may become another's. */
-void code_images_forget(struct code_images *c, uint32_t pid);
+void code_images_forget(struct code_images *c, uint32_t pid, uint64_t time_ns);
 
 #endif /* SAMPLER_CODE_IMAGES_H */

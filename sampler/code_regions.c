@@ -418,19 +418,27 @@ bool code_regions_has_other(const struct code_regions *c, const struct trace_cod
 /* A row that says "gone" counts for frames of later generations only: so there is one in any case. */
 int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
 {
-        struct code_piece piece = { .start_avma = row->start_avma,
-                                    .end_avma = row->start_avma + row->length_bytes };
-        struct process_track *track = track_of(c, row->process);
+        struct code_piece piece = { .start_avma = row->start_avma };
+        bool has_name = code_regions_has_other(c, row), was_seen;
+        struct process_track *track;
         struct process_code *code;
-        bool was_seen;
         int r;
 
-        if (!code_regions_has_other(c, row))
+        if (row->process == 0 || row->length_bytes == 0 ||
+            __builtin_add_overflow(row->start_avma, row->length_bytes, &piece.end_avma))
                 return 0;
-        r = note_frames(c);
-        code = &c->processes[row->process - 1];
+        track = track_of(c, row->process);
+        r = code_of(c, row->process, &code);
         if (r == 0)
-                r = cut_away(code, &piece, &was_seen);
+                r = note_frames(c);
+        if (r < 0)
+                return r;
+        code = &c->processes[row->process - 1];
+        if (!has_name && find_piece(code, &piece))
+                return 0;
+        if (!has_name && has_frame(code, piece.start_avma, piece.end_avma)) /* which keep none */
+                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, 1);
+        r = cut_away(code, &piece, &was_seen);
         row->gone = 1;
         row->name = 0;
         row->attachment = 0;

@@ -2,6 +2,7 @@
 #include "sampler/image_changes.h"
 
 #include "base/array.h"
+#include "sampler/memory_image.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +30,19 @@ int image_changes_add(struct image_changes *c, const struct image_change *change
         c->changes[at] = *change;
         c->n_changes++;
         return 0;
+}
+
+int image_changes_add_gone(struct image_changes *c, const struct memory_image *image, uint64_t time_ns)
+{
+        struct image_change change = { .time_ns = time_ns, .pid = image->memory.pid, .is_gone = true };
+        int r = 0;
+
+        for (size_t i = 0; i < image->n_parts && r == 0; i++) {
+                change.range.start_avma = image->parts[i].start_avma;
+                change.range.end_avma = image->parts[i].end_avma;
+                r = image_changes_add(c, &change);
+        }
+        return r;
 }
 
 bool image_changes_next(struct image_changes *c, uint64_t until_ns, struct image_change *ret_change)

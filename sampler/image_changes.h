@@ -17,6 +17,8 @@
 
 #define IMAGE_CHANGES_MAX 65536 /* that wait; what does not fit is left out, and its frames stay addresses */
 
+struct memory_image;
+
 /* From `time_ns` on, this is there in the process. */
 struct image_change {
         uint64_t time_ns;
@@ -35,6 +37,9 @@ void image_changes_deinit(struct image_changes *c);
 
 /* Behind those of the same time.  Returns 0 or -ENOMEM. */
 int image_changes_add(struct image_changes *c, const struct image_change *change);
+
+/* From then on nobody knows what is where the code of @image was.  Returns 0 or -ENOMEM. */
+int image_changes_add_gone(struct image_changes *c, const struct memory_image *image, uint64_t time_ns);
 
 /* The next one up to @until_ns, in the order of time.  Returns false if there is none. */
 bool image_changes_next(struct image_changes *c, uint64_t until_ns, struct image_change *ret_change);

@@ -33,6 +33,7 @@
 #define DUMP_BYTES_ONCE  (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
 #define MAP_FILLS_ONCE   16
 #define FRAMES_BYTES_MAX (UINT32_C(1) << 26) /* how to unwind code, of all processes */
+#define FRESH_MAX        65536               /* lines of a reading that are looked at together */
 #define TRIES_ONCE       16 /* to open a map, in a cycle: some programs change protections all the time */
 
 struct jit_process {
@@ -171,6 +172,19 @@ static int add_name(struct jit_files *f, const char *name, size_t name_bytes, ui
         return 0;
 }
 
+/* Names for memory that had none become regions, but where the reading has several. */
+static int take_fresh(struct jit_files *f, struct jit_process *p)
+{
+        struct renamed_code *renamed = &p->renamed;
+        int r = renamed_code_sort(renamed);
+        uint32_t region;
+
+        for (size_t i = 0; r >= 0 && i < renamed->n_fresh; i++)
+                r = code_regions_add(f->parts.regions, &renamed->fresh[i].row, &region);
+        renamed->n_fresh = 0;
+        return r < 0 ? r : 0;
+}
+
 /* Code of memory that had another name until a moment ago waits for its time. */
 static int take_line(struct jit_files *f, struct jit_process *p, const struct perf_map_line *line)
 {
@@ -179,20 +193,23 @@ static int take_line(struct jit_files *f, struct jit_process *p, const struct pe
                                          .time_ns = f->now_ns,
                                          .process = p->process,
                                          .source = TRACE_CODE_SOURCE_PERF_MAP };
-        uint32_t region;
         int r = add_name(f, line->name, line->name_bytes, &row.name);
 
         if (r < 0)
                 return r;
         if (renamed_code_waits(&p->renamed, &row) || code_regions_has_other(f->parts.regions, &row))
                 return renamed_code_add(&p->renamed, &row);
-        r = code_regions_add(f->parts.regions, &row, &region);
-        return r < 0 ? r : 0;
+        r = renamed_code_add_fresh(&p->renamed, &row);
+        return r == 0 && p->renamed.n_fresh == FRESH_MAX ? take_fresh(f, p) : r;
 }
 
 /* What of all that was read is put over other code becomes changes. */
-static int end_reading(struct jit_process *p, struct renamed_reading *reading)
+static int end_reading(struct jit_files *f, struct jit_process *p, struct renamed_reading *reading)
 {
+        int r = take_fresh(f, p);
+
+        if (r < 0)
+                return r;
         reading->now_ns = clock_raw_ns();
         reading->lag_ns = JIT_FILES_LAG_NS;
         if (p->renamed.n_lines > 0)
@@ -236,7 +253,7 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
                                 r = -ENOMEM;
         }
         if (r >= 0)
-                r = end_reading(p, &reading);
+                r = end_reading(f, p, &reading);
         if (is_over_limit)
                 loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
         return r < 0 ? r : 0;

@@ -19,6 +19,7 @@
 #define BELOW_MAX        16   /* mappings below the code that are looked at */
 #define NOTE_BYTES_MAX   1024 /* of the notes that may have the build-id */
 #define PROBES_AT_ONCE   64
+#define TRIES_MAX        3 /* to read an image that is being written over */
 #define COMPARE_BYTES    65536
 #define HEADER_SECTIONS  40 /* in the ELF header: where the section headers are */
 #define HEADER_SECTION_N 60 /* how many, and which of them has the names */
@@ -179,18 +180,6 @@ static int hash_mapped(const struct memory_image *image, uint32_t *constants, ui
                 *ret_content = content_hash(bytes.data, bytes.used_bytes);
         byte_buffer_deinit(&bytes);
         return r == 0 ? 1 : r == -ENOMEM ? r : 0;
-}
-
-int memory_image_is_unchanged(const struct memory_image *image)
-{
-        uint32_t constants = image->constants;
-        uint64_t content;
-        int r;
-
-        if (image->header_avma != 0 && !is_there_still(image, image->header_avma))
-                return 0;
-        r = hash_mapped(image, &constants, &content);
-        return r == 1 ? content == image->content && constants == image->constants : r;
 }
 
 /* Takes the header that begins at @avma, if it is one and the memory in question is its code. */
@@ -372,9 +361,46 @@ static int find_elsewhere(struct memory_image *image, const struct memory_image_
         return r == -ENOMEM ? r : found;
 }
 
-int memory_image_find(const struct memory_image_place *place, struct memory_image *ret_image)
+/* An image was found by its code alone, while its header was being written; that may be another one's. */
+static bool has_header_now(const struct memory_image *image)
 {
-        struct memory_image *image = ret_image;
+        struct memory_image now = { .memory = image->memory };
+        const struct memory_image_place place = { .pid = image->memory.pid,
+                                                  .start_avma = image->parts[0].start_avma,
+                                                  .end_avma = image->parts[0].end_avma,
+                                                  .avma = image->parts[0].start_avma };
+
+        return image->n_parts > 0 && find_below(&now, &place) == 1;
+}
+
+int memory_image_is_unchanged(const struct memory_image *image)
+{
+        uint32_t constants = image->constants;
+        uint64_t content;
+        int r;
+
+        if (image->header_avma != 0 && !is_there_still(image, image->header_avma))
+                return 0;
+        if (image->header_avma == 0 && has_header_now(image))
+                return 0;
+        r = hash_mapped(image, &constants, &content);
+        return r == 1 ? content == image->content && constants == image->constants : r;
+}
+
+/* The build-id was read before the code: in between, another image may have been put there. */
+static bool has_same_build_id(const struct memory_image *image)
+{
+        struct memory_image now = *image;
+
+        now.build_id_bytes = 0;
+        read_build_id(&now);
+        return now.build_id_bytes == image->build_id_bytes &&
+               memcmp(now.build_id, image->build_id, image->build_id_bytes) == 0;
+}
+
+/* Returns 1, 0, -ENOMEM; -EAGAIN if it was written over meanwhile. */
+static int find_once(const struct memory_image_place *place, struct memory_image *image)
+{
         int r;
 
         *image = (struct memory_image){ .memory = process_memory_of(place->pid) };
@@ -385,9 +411,21 @@ int memory_image_find(const struct memory_image_place *place, struct memory_imag
                 return r;
         read_build_id(image);
         r = hash_mapped(image, &image->constants, &image->content);
-        return r == 1 && !is_there_still(image, image->header_avma ? image->header_avma : image->copy_avma)
-                       ? 0
-                       : r;
+        if (r != 1)
+                return r;
+        return is_there_still(image, image->header_avma ? image->header_avma : image->copy_avma) &&
+                               has_same_build_id(image)
+                       ? 1
+                       : -EAGAIN;
+}
+
+int memory_image_find(const struct memory_image_place *place, struct memory_image *ret_image)
+{
+        int r = -EAGAIN;
+
+        for (unsigned i = 0; r == -EAGAIN && i < TRIES_MAX; i++)
+                r = find_once(place, ret_image);
+        return r == -EAGAIN ? 0 : r;
 }
 
 /* ---- its bytes ----------------------------------------------------------------------------------------- */

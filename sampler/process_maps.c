@@ -188,6 +188,19 @@ int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping)
         return 0;
 }
 
+bool process_maps_are_empty(uint32_t tid)
+{
+        struct process_maps maps;
+        struct perf_mmap m;
+        bool are_empty;
+
+        if (process_maps_open(&maps, tid, NULL) < 0)
+                return true;
+        are_empty = process_maps_next(&maps, &m) != 1;
+        process_maps_close(&maps);
+        return are_empty;
+}
+
 bool process_maps_has_code_at(uint32_t tid, uint64_t avma)
 {
         struct process_maps maps;

@@ -44,6 +44,9 @@ void process_maps_close(struct process_maps *maps);
  */
 int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping);
 
+/* Has it ended, with all its memory?  What cannot be read is empty. */
+bool process_maps_are_empty(uint32_t tid);
+
 /* Is the memory at @avma of a process executable now?  False if that cannot be known. */
 bool process_maps_has_code_at(uint32_t tid, uint64_t avma);
 

@@ -12,6 +12,7 @@
 void renamed_code_deinit(struct renamed_code *r)
 {
         free(r->lines);
+        free(r->fresh);
         free(r->changes);
         *r = (struct renamed_code){ .n_made = 0 };
 }
@@ -55,7 +56,123 @@ int renamed_code_add(struct renamed_code *r, const struct trace_code_region *row
         int code = array_reserve(&r->lines, &r->lines_capacity, r->n_lines + 1, sizeof(*r->lines));
 
         if (code == 0)
-                r->lines[r->n_lines++].row = *row;
+                r->lines[r->n_lines++] = (struct renamed_change){ .row = *row, .number = r->n_numbers++ };
+        return code;
+}
+
+int renamed_code_add_fresh(struct renamed_code *r, const struct trace_code_region *row)
+{
+        int code = array_reserve(&r->fresh, &r->fresh_capacity, r->n_fresh + 1, sizeof(*r->fresh));
+
+        if (code == 0)
+                r->fresh[r->n_fresh++] = (struct renamed_change){ .row = *row, .number = r->n_numbers++ };
+        return code;
+}
+
+/* A line while those of a reading are sorted. */
+struct sorted_line {
+        const struct renamed_change *line;
+        uint32_t fresh; /* its place among these plus one; 0 = it is none of them */
+        bool shares;    /* memory with another line */
+};
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+        return left < right ? -1 : left > right;
+}
+
+/* What is 0 says the same. */
+static int compare_rows(const struct trace_code_region *x, const struct trace_code_region *y)
+{
+        int by_start = compare_numbers(x->start_avma, y->start_avma);
+        int by_length = compare_numbers(x->length_bytes, y->length_bytes);
+
+        return by_start != 0 ? by_start : by_length != 0 ? by_length : compare_numbers(x->name, y->name);
+}
+
+static int compare_sorted(const void *a, const void *b)
+{
+        const struct sorted_line *x = a, *y = b;
+
+        return compare_rows(&x->line->row, &y->line->row);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+        const struct renamed_change *x = a, *y = b;
+
+        return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* By their starts, a line shares memory with the one before that reaches furthest, or with none.  One that is repeated is one. */
+static void mark_shared(struct sorted_line *lines, size_t n)
+{
+        size_t furthest = 0;
+
+        qsort(lines, n, sizeof(*lines), compare_sorted);
+        for (size_t i = 1; i < n; i++) {
+                const struct trace_code_region *before = &lines[furthest].line->row,
+                                               *row = &lines[i].line->row;
+
+                if (row->start_avma < before->start_avma + before->length_bytes &&
+                    compare_rows(row, before) != 0)
+                        lines[i].shares = lines[furthest].shares = true;
+                if (row->start_avma + row->length_bytes > before->start_avma + before->length_bytes)
+                        furthest = i;
+        }
+        for (size_t i = 1; i < n; i++)
+                if (lines[i - 1].shares && compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
+                        lines[i].shares = true;
+        for (size_t i = n - 1; i > 0; i--)
+                if (lines[i].shares && compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
+                        lines[i - 1].shares = true;
+}
+
+/* Moves the marked ones of `fresh` to `lines`. */
+static int move_shared(struct renamed_code *r, const bool *shares)
+{
+        size_t n_kept = 0;
+        int code = array_reserve(&r->lines, &r->lines_capacity, r->n_lines + r->n_fresh, sizeof(*r->lines));
+
+        if (code < 0)
+                return code;
+        for (size_t i = 0; i < r->n_fresh; i++)
+                if (shares[i])
+                        r->lines[r->n_lines++] = r->fresh[i];
+                else
+                        r->fresh[n_kept++] = r->fresh[i];
+        r->n_fresh = n_kept;
+        qsort(r->lines, r->n_lines, sizeof(*r->lines), compare_lines);
+        return 0;
+}
+
+int renamed_code_sort(struct renamed_code *r)
+{
+        size_t n = r->n_fresh + r->n_lines;
+        struct sorted_line *lines;
+        bool *shares;
+        int code = -ENOMEM;
+
+        r->n_numbers = 0;
+        if (n < 2 || r->n_fresh == 0)
+                return 0;
+        lines = calloc(n, sizeof(*lines));
+        shares = calloc(r->n_fresh, sizeof(*shares));
+        for (size_t i = 0; lines && i < n; i++) {
+                bool is_fresh = i < r->n_fresh;
+
+                lines[i].line = is_fresh ? &r->fresh[i] : &r->lines[i - r->n_fresh];
+                lines[i].fresh = is_fresh ? (uint32_t)i + 1 : 0;
+        }
+        if (lines && shares) {
+                mark_shared(lines, n);
+                for (size_t i = 0; i < n; i++)
+                        if (lines[i].fresh > 0)
+                                shares[lines[i].fresh - 1] = lines[i].shares;
+                code = move_shared(r, shares);
+        }
+        free(shares);
+        free(lines);
         return code;
 }
 
@@ -119,7 +236,9 @@ static size_t count_alike(const struct renamed_code *r, size_t line, size_t *ret
 static int add_window(struct renamed_code *r, struct trace_code_region *row, bool is_last,
                       const struct renamed_reading *reading)
 {
-        uint64_t from_ns = r->read_ns, until_ns = reading->now_ns;
+        /* What was read was there when nothing more was to be read; from then on the next reading's window begins. */
+        uint64_t from_ns = r->read_ns,
+                 until_ns = reading->empty_ns > from_ns ? reading->empty_ns : reading->now_ns;
         struct trace_code_region unknown = *row;
         int code = 0;
 

@@ -28,6 +28,7 @@ struct perf_mmap;
 /* From `row.time_ns` on the memory is this, or, with `row.gone`, nobody knows what. */
 struct renamed_change {
         struct trace_code_region row;
+        size_t number; /* of the line in its reading */
 };
 
 /* Memory that was made executable. */
@@ -44,6 +45,9 @@ struct renamed_code {
         uint64_t read_ns;             /* what the map said then was so; 0 = it was not read yet */
         struct renamed_change *lines; /* heap: of this reading, in their order */
         size_t n_lines, lines_capacity;
+        struct renamed_change *fresh; /* heap: lines of this reading about memory that had no name */
+        size_t n_fresh, fresh_capacity;
+        size_t n_numbers;               /* lines of this reading, of both kinds */
         struct renamed_change *changes; /* heap: that wait for their time, from `first` on, by time */
         size_t first, n_changes, changes_capacity;
 };
@@ -58,6 +62,16 @@ bool renamed_code_waits(const struct renamed_code *r, const struct trace_code_re
 
 /* A line of this reading that names memory otherwise.  Returns 0 or -ENOMEM. */
 int renamed_code_add(struct renamed_code *r, const struct trace_code_region *row);
+
+/* A line of this reading about memory that had no name so far.  Returns 0 or -ENOMEM. */
+int renamed_code_add_fresh(struct renamed_code *r, const struct trace_code_region *row);
+
+/*
+ * renamed_code_sort() - all lines of a reading are there
+ * `fresh` are those then that name memory alone: their code has been there since it was seen first.  Where several lines name the
+ * same memory it was replaced before the map was read, and they are renamings.  Returns 0 or -ENOMEM.
+ */
+int renamed_code_sort(struct renamed_code *r);
 
 /* What is known of a reading; CLOCK_MONOTONIC_RAW. */
 struct renamed_reading {

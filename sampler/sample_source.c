@@ -389,7 +389,7 @@ static int take_exec(struct sample_source *s, const struct perf_record *rec, str
         int r = sample_stacks_close_all(s, thread->process);
 
         address_space_clear(&thread->process->space);
-        code_images_forget(s->images, rec->pid);
+        code_images_forget(s->images, rec->pid, rec->time_ns);
         if (r == 0 && s->jit)
                 r = jit_files_note_exec(s->jit, rec->pid, rec->time_ns);
         if (thread->exits)
@@ -446,7 +446,7 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
         if (!thread)
                 return 0;
         if (rec->tid == rec->pid)
-                code_images_forget(s->images, rec->pid);
+                code_images_forget(s->images, rec->pid, rec->time_ns);
         return end_thread(s, thread, rec->time_ns);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "sampler/image_changes.h"
 #include "sampler/memory_image.h"
 
 #include <errno.h>
@@ -35,23 +36,48 @@ static bool watched_images_overlap(const struct memory_image *a, const struct me
         return false;
 }
 
-int watched_images_add(struct watched_images *w, const struct memory_image *image, uint64_t seen_ns)
+static int add(struct watched_images *w, const struct memory_image *image, uint64_t seen_ns)
 {
-        for (size_t i = w->n_images; i-- > 0;)
-                if (watched_images_overlap(&w->images[i].image, image))
-                        watched_images_remove(w, i);
         if (w->n_images == WATCHED_IMAGES_MAX)
-                return -EOVERFLOW;
+                return 0;
         if (array_reserve(&w->images, &w->capacity, w->n_images + 1, sizeof(*w->images)) < 0)
                 return -ENOMEM;
         w->images[w->n_images++] = (struct watched_image){ .image = *image, .seen_ns = seen_ns };
         return 0;
 }
 
-void watched_images_forget(struct watched_images *w, uint32_t pid)
+int watched_images_put(struct watched_images *w, struct image_changes *changes,
+                       const struct memory_image *image, uint64_t began_ns, uint64_t *from_ns)
+{
+        bool is_known = false;
+        int n_replaced = 0, r = 0;
+
+        for (size_t i = w->n_images; i-- > 0 && r == 0;) {
+                const struct memory_image *old = &w->images[i].image;
+
+                if (!watched_images_overlap(old, image))
+                        continue;
+                if (old->content == image->content && old->base_avma == image->base_avma) {
+                        is_known = true;
+                } else {
+                        r = image_changes_add_gone(changes, old, w->images[i].seen_ns);
+                        n_replaced++;
+                }
+                watched_images_remove(w, i);
+        }
+        if (is_known)
+                *from_ns = began_ns;
+        else if (r == 0)
+                r = image_changes_add_gone(changes, image, *from_ns);
+        if (r == 0)
+                r = add(w, image, *from_ns);
+        return r < 0 ? r : n_replaced;
+}
+
+void watched_images_forget(struct watched_images *w, uint32_t pid, uint64_t time_ns)
 {
         for (size_t i = w->n_images; i-- > 0;)
-                if (w->images[i].image.memory.pid == pid)
+                if (w->images[i].image.memory.pid == pid && w->images[i].seen_ns < time_ns)
                         watched_images_remove(w, i);
 }
 

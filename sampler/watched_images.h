@@ -2,7 +2,7 @@
 /*
  * sampler/watched_images.h - images in memory that the program can write while it runs them
  *
- * Way of the data:  code_images -> [watched_images] -> code_images
+ * Way of the data:  code_images -> [watched_images] -> code_images, image_changes
  *
  * No record tells when such an image is replaced.  So it is looked at again and again, ahead of the samples of that
  * time, and counts while it was the same at two looks.
@@ -17,6 +17,7 @@
 
 #define WATCHED_IMAGES_MAX 256 /* at a time; of others it is not seen that they are replaced */
 
+struct image_changes;
 struct memory_image;
 struct watched_image;
 
@@ -28,11 +29,21 @@ struct watched_images {
 
 void watched_images_deinit(struct watched_images *w);
 
-/* It was there at @seen_ns, and takes the place of those that it overlaps.  Returns 0, -EOVERFLOW, -ENOMEM. */
-int watched_images_add(struct watched_images *w, const struct memory_image *image, uint64_t seen_ns);
+/*
+ * watched_images_put() - an image was found
+ * It counts from after the look: what was there before is not known, since no record tells when it was written.  If it was seen there
+ * before, it was there when the look began, too.  Another one that was seen in its place counts until it was seen last, and is not
+ * watched any more.
+ * @began_ns: the look at its memory
+ * @from_ns:  after it; becomes the time from which it counts
+ * @changes:  gets what is gone
+ * Returns how many images it has replaced, or -ENOMEM.
+ */
+int watched_images_put(struct watched_images *w, struct image_changes *changes,
+                       const struct memory_image *image, uint64_t began_ns, uint64_t *from_ns);
 
-/* The process has ended, or runs another program. */
-void watched_images_forget(struct watched_images *w, uint32_t pid);
+/* The process has ended, or runs another program since @time_ns, some of whose images may have been seen already. */
+void watched_images_forget(struct watched_images *w, uint32_t pid, uint64_t time_ns);
 
 /*
  * watched_images_check() - the next image that is another one, or gone

@@ -169,6 +169,99 @@ START_TEST(of_an_old_map_the_last_line_counts)
 }
 END_TEST
 
+/* ---- memory that had no name --------------------------------------------------------------------------- */
+
+static void add_fresh(uint64_t start_avma, uint64_t length_bytes, uint32_t name)
+{
+        const struct trace_code_region row = {
+                .start_avma = start_avma, .length_bytes = length_bytes, .process = 1, .name = name
+        };
+
+        ck_assert_int_eq(renamed_code_add_fresh(&renamed, &row), 0);
+}
+
+/* Lines that name memory alone stay, in their order; those that share some are renamings, in theirs. */
+START_TEST(several_names_for_fresh_memory)
+{
+        add_fresh(0x500, 16, 1);
+        add_fresh(0x100, 16, 2);
+        add_fresh(0x100, 16, 3);
+        add_fresh(0x400, 16, 4);
+        add_fresh(0x10f, 1, 5); /* the last byte of 2 and 3 */
+        add_fresh(0x110, 16, 6);
+        ck_assert_int_eq(renamed_code_sort(&renamed), 0);
+        ck_assert_uint_eq(renamed.n_fresh, 3);
+        ck_assert_uint_eq(renamed.fresh[0].row.name, 1);
+        ck_assert_uint_eq(renamed.fresh[1].row.name, 4);
+        ck_assert_uint_eq(renamed.fresh[2].row.name, 6);
+        ck_assert_uint_eq(renamed.n_lines, 3);
+        ck_assert_uint_eq(renamed.lines[0].row.name, 2);
+        ck_assert_uint_eq(renamed.lines[1].row.name, 3);
+        ck_assert_uint_eq(renamed.lines[2].row.name, 5);
+}
+END_TEST
+
+/* A short line within a long one, behind another short one. */
+START_TEST(names_within_a_name)
+{
+        add_fresh(0x100, 0x100, 1);
+        add_fresh(0x120, 4, 2);
+        add_fresh(0x180, 4, 3);
+        ck_assert_int_eq(renamed_code_sort(&renamed), 0);
+        ck_assert_uint_eq(renamed.n_fresh, 0);
+        ck_assert_uint_eq(renamed.n_lines, 3);
+}
+END_TEST
+
+/* The same line twice is one name; with another name for its memory it is none. */
+START_TEST(a_line_that_is_repeated)
+{
+        add_fresh(0x100, 16, 1);
+        add_fresh(0x200, 16, 2);
+        add_fresh(0x100, 16, 1);
+        ck_assert_int_eq(renamed_code_sort(&renamed), 0);
+        ck_assert_uint_eq(renamed.n_fresh, 3);
+        renamed.n_fresh = 0;
+        add_fresh(0x100, 16, 1);
+        add_fresh(0x100, 16, 1);
+        add_fresh(0x108, 16, 3);
+        ck_assert_int_eq(renamed_code_sort(&renamed), 0);
+        ck_assert_uint_eq(renamed.n_fresh, 0);
+        ck_assert_uint_eq(renamed.n_lines, 3);
+}
+END_TEST
+
+/* It overlaps what is renamed in the same reading. */
+START_TEST(fresh_memory_beside_renamed)
+{
+        add_line(1);
+        add_fresh(CODE_AVMA + CODE_BYTES - 1, 16, 2);
+        ck_assert_int_eq(renamed_code_sort(&renamed), 0);
+        ck_assert_uint_eq(renamed.n_fresh, 0);
+        ck_assert_uint_eq(renamed.n_lines, 2);
+        ck_assert_uint_eq(renamed.lines[0].row.name, 1);
+}
+END_TEST
+
+/* Two readings before any of it takes effect: what the first one knew ends where the window of the second one begins. */
+START_TEST(windows_follow_each_other)
+{
+        struct renamed_reading reading = { .empty_ns = 95, .now_ns = 100, .n_lines = 1 };
+
+        end_reading(50, 0, 0);
+        add_line(1);
+        ck_assert_int_eq(renamed_code_end_reading(&renamed, &reading), 0);
+        add_line(2);
+        reading = (struct renamed_reading){ .empty_ns = 195, .now_ns = 200, .n_lines = 1 };
+        ck_assert_int_eq(renamed_code_end_reading(&renamed, &reading), 0);
+        expect(50, 0);
+        expect(95, 1);
+        expect(95, 0);
+        expect(195, 2);
+        expect_nothing();
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/renamed_code");
@@ -185,6 +278,11 @@ int main(void)
         tcase_add_test(tests, records_that_do_not_fit_are_no_moments);
         tcase_add_test(tests, a_line_may_come_after_its_record);
         tcase_add_test(tests, of_an_old_map_the_last_line_counts);
+        tcase_add_test(tests, several_names_for_fresh_memory);
+        tcase_add_test(tests, names_within_a_name);
+        tcase_add_test(tests, a_line_that_is_repeated);
+        tcase_add_test(tests, fresh_memory_beside_renamed);
+        tcase_add_test(tests, windows_follow_each_other);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
         srunner_free(runner);

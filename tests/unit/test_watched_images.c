@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/watched_images.c: an image in memory that can be written counts from the look that found it to the last look that saw it */
+#include "sampler/watched_images.h"
+
+#include "sampler/image_changes.h"
+#include "sampler/memory_image.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define PID  7
+#define CODE UINT64_C(0x10000)
+
+static struct watched_images watched;
+static struct image_changes changes;
+
+static void teardown(void)
+{
+        watched_images_deinit(&watched);
+        image_changes_deinit(&changes);
+}
+
+/* Finds an image with two parts of code there.  Returns since when it counts. */
+static uint64_t put(uint64_t content, uint64_t began_ns, uint64_t ended_ns, int n_replaced)
+{
+        struct memory_image image = { .memory = process_memory_of(PID),
+                                      .base_avma = CODE,
+                                      .content = content };
+        uint64_t from_ns = ended_ns;
+
+        image.parts[0] = (struct memory_image_part){ .start_avma = CODE, .end_avma = CODE + 0x100 };
+        image.parts[1] = (struct memory_image_part){ .start_avma = CODE + 0x1000, .end_avma = CODE + 0x1100 };
+        image.n_parts = 2;
+        ck_assert_int_eq(watched_images_put(&watched, &changes, &image, began_ns, &from_ns), n_replaced);
+        return from_ns;
+}
+
+/* The next changes are that both parts are gone. */
+static void expect_gone(uint64_t time_ns)
+{
+        struct image_change change;
+
+        for (unsigned i = 0; i < 2; i++) {
+                ck_assert(!image_changes_next(&changes, time_ns - 1, &change));
+                ck_assert(image_changes_next(&changes, time_ns, &change));
+                ck_assert(change.is_gone);
+                ck_assert_uint_eq(change.range.start_avma, CODE + i * UINT64_C(0x1000));
+        }
+}
+
+static void expect_nothing(void)
+{
+        struct image_change change;
+
+        ck_assert(!image_changes_next(&changes, UINT64_MAX, &change));
+}
+
+START_TEST(the_first_counts_from_its_look_on)
+{
+        ck_assert_uint_eq(put(1, 90, 100, 0), 100);
+        expect_gone(100); /* what was there before is not known, and is not taken for it later */
+        expect_nothing();
+}
+END_TEST
+
+START_TEST(the_same_again_was_there_when_the_look_began)
+{
+        (void)put(1, 90, 100, 0);
+        expect_gone(100);
+        ck_assert_uint_eq(put(1, 190, 200, 0), 190);
+        expect_nothing();
+        ck_assert_uint_eq(watched.n_images, 1);
+        /* It may have been replaced while it was looked at: nothing was seen later than that. */
+        (void)put(2, 290, 300, 1);
+        expect_gone(190);
+        expect_gone(300);
+        expect_nothing();
+}
+END_TEST
+
+START_TEST(another_one_ends_the_one_before)
+{
+        (void)put(1, 90, 100, 0);
+        expect_gone(100);
+        ck_assert_uint_eq(put(2, 190, 200, 1), 200);
+        expect_gone(100);
+        expect_gone(200);
+        expect_nothing();
+        ck_assert_uint_eq(watched.n_images, 1);
+}
+END_TEST
+
+START_TEST(a_new_program_keeps_what_was_seen_of_it)
+{
+        (void)put(1, 90, 100, 0);
+        watched_images_forget(&watched, PID + 1, 200);
+        watched_images_forget(&watched, PID, 100);
+        ck_assert_uint_eq(watched.n_images, 1);
+        watched_images_forget(&watched, PID, 101);
+        ck_assert_uint_eq(watched.n_images, 0);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/watched_images");
+        TCase *tc = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+        int n_failed;
+
+        suite_add_tcase(suite, tc);
+        tcase_add_checked_fixture(tc, NULL, teardown);
+        tcase_add_test(tc, the_first_counts_from_its_look_on);
+        tcase_add_test(tc, the_same_again_was_there_when_the_look_began);
+        tcase_add_test(tc, another_one_ends_the_one_before);
+        tcase_add_test(tc, a_new_program_keeps_what_was_seen_of_it);
+        srunner_run_all(runner, CK_ENV);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
