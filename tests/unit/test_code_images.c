@@ -244,7 +244,7 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
         struct perf_record rec = { .kind = PERF_RECORD_KIND_MMAP, .pid = (uint32_t)getpid() };
         struct image_change change;
         struct made_image other;
-        uint64_t now_ns = clock_raw_ns(), seen_ns;
+        uint64_t now_ns = clock_raw_ns(), seen_ns, found_ns;
 
         ck_assert_int_eq(mprotect(base, ROOM_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
         rec.time_ns = now_ns;
@@ -253,7 +253,11 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
         tell(code_avma, now_ns);
         ck_assert_int_eq(code_images_look(images, &rec), 0);
         ck_assert(code_images_next(images, UINT64_MAX, &change));
+        ck_assert(change.is_gone); /* what was there before that is not known */
+        found_ns = change.time_ns;
+        ck_assert(code_images_next(images, UINT64_MAX, &change));
         ck_assert(!change.is_gone);
+        ck_assert_uint_eq(change.time_ns, found_ns);
         ck_assert_uint_ge(change.time_ns, now_ns); /* it may have been written since the record */
         seen_ns = clock_raw_ns();
         ck_assert_int_eq(code_images_update(images), 0);
@@ -267,6 +271,8 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
         ck_assert(change.is_gone);
         ck_assert_uint_ge(change.time_ns, seen_ns); /* it was there still at the last look */
         ck_assert_uint_lt(change.time_ns, now_ns);
+        ck_assert(code_images_next(images, UINT64_MAX, &change));
+        ck_assert(change.is_gone);
         ck_assert(code_images_next(images, UINT64_MAX, &change));
         ck_assert(!change.is_gone);
         ck_assert_uint_ge(change.time_ns, now_ns);
