@@ -67,8 +67,11 @@ case $VARIANT in asan | tsan) searched=() ;; esac
 for mode in header freed "${searched[@]:1}"; do
         holds "$mode: is recorded" record "$mode" "$WORKLOADS/w_memory_image" "$mode" "$TMPDIR/first.so" "$TMPDIR/second.so"
         read_trace "$mode"
-        holds "$mode: nine samples of ten are in the function, by its place in the file" compare \
-                "$(share_in "$mode" "$TMPDIR/first.so" first_busy)" ">" 0.85
+        # In memory that can be written while it is executed nothing is known from before the first look at it.
+        enough=0.85
+        [ "$mode" != late ] || enough=0.3
+        holds "$mode: more than $enough of the samples are in the function, by its place in the file" compare \
+                "$(share_in "$mode" "$TMPDIR/first.so" first_busy)" ">" "$enough"
         holds "$mode: they are of one image" same 1 "$(n_different "$mode" 'kind == "sample" && module ~ /^\[image/' module)"
 done
 for mode in "${searched[@]}"; do
