@@ -349,6 +349,7 @@ int report_load(const char *path, const struct report_options *options, struct r
                 return error_set(err, -ENOMEM, "making the report: out of memory");
         if (!options)
                 options = &defaults;
+        report->path = path;
         trace_totals_init(&report->totals);
         report->filter.is_empty = true;
         report->totals.wants_waits = options->wants_waits;

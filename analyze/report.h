@@ -107,6 +107,7 @@ struct report_thread {
 };
 
 struct report {
+        const char *path;              /* of the trace; the caller's of report_load() */
         struct loaded_trace trace;     /* the strings are its */
         struct trace_reader *reader;   /* the trace's */
         struct trace_filter filter;    /* what was looked at */
@@ -153,7 +154,7 @@ struct report_options {
 
 /*
  * report_load() - read a trace to its end
- * @path:     "-" for standard input
+ * @path:     "-" for standard input; stays the caller's, and is there as long as the report
  * @options:  NULL for defaults: everything
  * A trace that is cut off or damaged on the way gives what stands before; `ending` and the gaps say so.
  * Returns 0, what trace_reader_open() returns, -ENOENT if there is no such sample event, -EIO and others

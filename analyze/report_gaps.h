@@ -25,7 +25,7 @@ struct report_gap {
         enum report_gap_source source;
         const char *code;            /* static: stable name for scripts */
         const char *words;           /* static: for people, without a full stop */
-        const char *advice;          /* static: "try: ..."; NULL = none */
+        const char *advice;          /* static: "try: ...", in which TRACE and MODULE stand for paths; NULL = none */
         struct report_string detail; /* reason and remedy, or the module that it is about; may be empty */
         uint64_t count;              /* how many; 0 = not a thing to count */
         double share;                /* of the samples shown; 0 = not about a share */

@@ -109,8 +109,8 @@ static const char *advise_on_file(const struct trace_module *module, struct repo
 
         for (size_t i = 0; module->build_id != 0 && i < sizeof(folders) / sizeof(folders[0]); i++)
                 if (begins_with(path, folders[i]) && !begins_with(path, "/usr/local/"))
-                        return "try: hyprof symbolize --debuginfod=https://debuginfod.elfutils.org TRACE, or install "
-                               "its debug symbols (Debian: PACKAGE-dbgsym)";
+                        return "try: hyprof symbolize --debuginfod=https://debuginfod.elfutils.org TRACE, or on Debian "
+                               "install the -dbgsym package of the one that dpkg -S MODULE names";
         return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
 }
 

@@ -19,8 +19,7 @@ struct unnamed_module {
         uint32_t path;          /* string; modules of one path are one row */
         struct sample_sum self; /* samples in functions without a symbol */
         bool has_addresses;     /* their functions, or some of them, are told apart by their addresses */
-        const char
-                *advice; /* static: what would give them names, "try: ..."; NULL = nothing is known to help */
+        const char *advice;     /* static, as in struct report_gap; NULL = nothing is known to help */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include "cli/counters_json.h"
 #include "cli/report_object.h"
 #include "cli/waits_json.h"
+#include "view/gap_advice.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -221,7 +222,8 @@ static json_t *pack_gaps(const struct report *report)
                 report_object_put(&object, "code", json_string(gap->code));
                 report_object_put(&object, "words", json_string(gap->words));
                 report_object_put(&object, "detail", report_object_string_or_null(gap->detail));
-                report_object_put(&object, "advice", gap->advice ? json_string(gap->advice) : json_null());
+                report_object_put(&object, "advice",
+                                  gap->advice ? json_string(gap_advice_of(report, gap).text) : json_null());
                 report_object_put(&object, "count",
                                   report_object_number_or_null(gap->count, gap->count != 0));
                 report_object_put(&object, "share", gap->share > 0 ? json_real(gap->share) : json_null());

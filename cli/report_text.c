@@ -6,6 +6,7 @@
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "cli/counters_text.h"
+#include "view/gap_advice.h"
 #include "view/report_names.h"
 #include "view/text_charset.h"
 #include "view/text_line.h"
@@ -363,7 +364,7 @@ static int print_also(const struct report *report, struct byte_buffer *line, con
 }
 
 /* "libfoo.so (31.0% of the samples) has no symbols"; "words (detail)"; "1,204 words" */
-static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
+static void describe_gap(const struct report *report, const struct report_gap *gap, struct byte_buffer *line)
 {
         if (gap->share > 0) {
                 if (gap->detail.n_bytes != 0) {
@@ -374,7 +375,7 @@ static void describe_gap(const struct report_gap *gap, struct byte_buffer *line)
                         text_line_add(line, "%s: %s", gap->words, text_number_share(gap->share).text);
                 }
                 if (gap->advice)
-                        text_line_add(line, "; %s", gap->advice);
+                        text_line_add(line, "; %s", gap_advice_of(report, gap).text);
                 return;
         }
         text_line_add(line, "%s",
@@ -396,7 +397,7 @@ static int print_gaps(const struct report *report, struct byte_buffer *line, con
                                             ? "missing in the whole recording, and why"
                                             : "missing, and why");
         for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
-                describe_gap(&report->gaps.rows[i], line);
+                describe_gap(report, &report->gaps.rows[i], line);
                 if (line->failed)
                         return -ENOMEM;
                 (void)fputs("  - ", page->out);

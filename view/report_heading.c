@@ -2,6 +2,7 @@
 #include "view/report_heading.h"
 
 #include "analyze/report.h"
+#include "view/gap_advice.h"
 #include "view/report_names.h"
 #include "view/shell_word.h"
 #include "view/text_number.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 /* The words of one line of "missing, and why". */
-static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
+static void warn_of_gap(struct view_document *d, const struct report *report, const struct report_gap *gap)
 {
         int n = (int)gap->detail.n_bytes;
         const char *detail = n != 0 ? gap->detail.bytes : "";
@@ -20,7 +21,7 @@ static void warn_of_gap(struct view_document *d, const struct report_gap *gap)
         if (gap->share > 0 && n != 0)
                 view_document_warn(d, "%.*s (%s of the samples) %s%s%s", n, detail,
                                    text_number_share(gap->share).text, gap->words, gap->advice ? "; " : "",
-                                   gap->advice ? gap->advice : "");
+                                   gap_advice_of(report, gap).text);
         else if (gap->share > 0)
                 view_document_warn(d, "%s: %s", gap->words, text_number_share(gap->share).text);
         else if (gap->count != 0 && n != 0)
@@ -74,7 +75,7 @@ void report_heading_add(struct view_document *d, const struct report *report, st
                 view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, 0);
         }
         for (uint32_t i = 0; i < report->gaps.n_rows; i++)
-                warn_of_gap(d, &report->gaps.rows[i]);
+                warn_of_gap(d, report, &report->gaps.rows[i]);
         if (report->ending_words[0] != '\0' && report->ending != TRACE_ENDING_WHOLE)
                 view_document_warn(d, "the trace does not end as it should: %s", report->ending_words);
 }
