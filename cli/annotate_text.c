@@ -6,6 +6,7 @@
 #include "analyze/sampled_trace.h"
 #include "base/byte_buffer.h"
 #include "cli/arrow_margin.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "view/report_names.h"
 #include "view/text_color.h"
@@ -376,13 +377,25 @@ static int put_part_title(struct annotate_text *t, const struct listing_part *pa
         return put_line(t, TEXT_COLOR_BOLD);
 }
 
+/* Without its code, a module says only where in its file a place is; memory of no file, and the kernel, have addresses. */
+static bool has_file_offsets(const struct annotation *a)
+{
+        const struct trace_module *module =
+                a->has_code || a->function.module == 0
+                        ? NULL
+                        : trace_dictionary_row(a->trace->dictionary, TRACE_TABLE_MODULES, a->function.module);
+
+        return module && (module->kind == TRACE_MODULE_FILE || module->kind == TRACE_MODULE_IMAGE);
+}
+
 static int put_code(struct annotate_text *t)
 {
         const struct annotation *a = t->a;
         uint8_t *shown = choose_rows(t, &a->instructions[0].sum, sizeof(a->instructions[0]),
                                      a->listing.n_instructions);
         struct arrow_margin margin;
-        int r = shown ? put_titles(t, "    address  instruction") : -ENOMEM;
+        int r = shown ? put_titles(t, has_file_offsets(a) ? "    in file" : "    address  instruction")
+                      : -ENOMEM;
 
         arrow_margin_init(&margin, a);
         for (size_t p = 0; p < a->listing.n_parts && r == 0; p++) {
@@ -546,7 +559,9 @@ static int put_header(struct annotate_text *t)
                 text_line_add(&t->line, a->is_kept ? "kept in the trace"
                                                    : "from the file, which is the one that was recorded");
         else
-                text_line_add(&t->line, "none: %s; sampled addresses alone", a->no_code.text);
+                text_line_add(&t->line, "none: %s; sampled %s alone", a->no_code.text,
+                              has_file_offsets(a) ? "places in the file, which are offsets and not addresses,"
+                                                  : "addresses");
         put_label(t, "code");
         return t->line.failed ? -ENOMEM : 0;
 }
