@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # ELF images in anonymous memory and objects of JITs are modules: their frames are offsets in them, and they are kept
+# shellcheck disable=SC2154 # tests/tap.sh assigns them
 set -eu
 . tests/tap.sh
 need cc jq
