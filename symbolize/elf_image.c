@@ -71,6 +71,7 @@ static int read_segments(struct elf_image *image, struct error *err)
                         .svma = header.p_vaddr,
                         .memory_bytes = header.p_memsz,
                         .executable = header.p_flags & PF_X,
+                        .writable = header.p_flags & PF_W,
                 };
         }
         return 0;

@@ -30,6 +30,7 @@ struct elf_image_segment {
         uint64_t svma; /* ... at this address */
         uint64_t memory_bytes;
         bool executable;
+        bool writable;
 };
 
 struct elf_image {

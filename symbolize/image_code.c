@@ -45,19 +45,28 @@ static bool has_segment(const struct elf_image *image, const struct elf_image_se
                 const struct elf_image_segment *s = &image->segments[i];
                 const uint8_t *own = bytes_of(image, s);
 
-                if (s->executable && s->file_off == wanted->file_off && s->svma == wanted->svma &&
-                    s->file_bytes == wanted->file_bytes)
+                if (s->executable == wanted->executable && s->file_off == wanted->file_off &&
+                    s->svma == wanted->svma && s->file_bytes == wanted->file_bytes)
                         return own && memcmp(own + skip, bytes + skip, s->file_bytes - skip) == 0;
         }
         return false;
 }
 
+static bool is_zero(const uint8_t *bytes, uint64_t n_bytes)
+{
+        return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n_bytes - 1) == 0;
+}
+
 bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b)
 {
         for (size_t i = 0; i < a->n_segments; i++) {
-                const uint8_t *bytes = bytes_of(a, &a->segments[i]);
+                const struct elf_image_segment *s = &a->segments[i];
+                const uint8_t *bytes = bytes_of(a, s);
 
-                if (a->segments[i].executable && (!bytes || !has_segment(b, &a->segments[i], bytes)))
+                if (s->executable && (!bytes || !has_segment(b, s, bytes)))
+                        return false;
+                if (!s->executable && !s->writable && bytes && s->file_bytes > 0 &&
+                    !is_zero(bytes, s->file_bytes) && !has_segment(b, s, bytes))
                         return false;
         }
         return image_code_is_there(a);

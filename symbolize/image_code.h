@@ -16,7 +16,10 @@ struct trace_dictionary;
 /* Whether a segment with code has bytes in the file: a file with debug information only has none. */
 bool image_code_is_there(const struct elf_image *image);
 
-/* Whether all code of @a is in @b, at the same place, byte for byte; the ELF header does not count. */
+/*
+ * Whether all code of @a is in @b, at the same place, byte for byte, and its constants: the same code under other names has other
+ * dynamic symbols.  The ELF header does not count, nor do segments of zeros, which an image that was put together lacks.
+ */
 bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b);
 
 /*

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154 # tests/tap.sh assigns them
 set -eu
 . tests/tap.sh
-need cc jq
+need cc jq strip
 need_sampling
 
 # What is kept is only looked at where anything is.
@@ -79,6 +79,20 @@ for mode in "${searched[@]}"; do
         $keeps "$mode: the whole image is kept, from the heap" same 3 "$(kept_kind "$mode" 'image')"
 done
 $keeps "freed: what is mapped is kept, or all of it if there was time" grep -qxE '3|4' <(kept_kind freed 'image')
+
+# Stripped and without a build-id: the unstripped file names it afterwards, recognised by its code, whatever its name is,
+# and told from one with the same code and other names.
+strip -s -o "$TMPDIR/stripped.so" "$TMPDIR/first.so"
+mkdir "$TMPDIR/unstripped"
+cp "$TMPDIR/first.so" "$TMPDIR/unstripped/another_name"
+cp "$TMPDIR/second.so" "$TMPDIR/unstripped/another_file"
+holds "stripped: is recorded" record stripped "$WORKLOADS/w_memory_image" header "$TMPDIR/stripped.so" "$TMPDIR/second.so"
+read_trace stripped
+holds "stripped: its function has no name" same 0 "$(n_events stripped 'kind == "sample" && self == "first_busy"')"
+$keeps "stripped: symbolize --debug-dir" ends_with 0 "$HYPROF" symbolize --debug-dir "$TMPDIR/unstripped" "$TMPDIR/stripped.hyp"
+read_trace stripped
+$keeps "stripped: names it" compare "$(n_events stripped 'kind == "sample" && self == "first_busy"')" ">" \
+        "0.85 * $(n_events stripped 'kind == "sample"')"
 
 # Another image at the same place later is another module.
 holds "turns: is recorded" record turns "$WORKLOADS/w_memory_image" turns "$TMPDIR/first.so" "$TMPDIR/second.so"
