@@ -145,3 +145,17 @@ void fake_program_blob(struct fake_program *p, uint32_t slot, uint64_t time_ns, 
                                                .words = { at, n_bytes },
                                                .n_words = 2 });
 }
+
+void fake_program_attach_source(struct fake_program *p, uint64_t time_ns, char letter)
+{
+        char text[3000];
+
+        memset(text, letter, sizeof(text));
+        fake_program_put(p, 0,
+                         &(struct fake_event){ .time_ns = time_ns,
+                                               .kind = CLIENT_ABI_EVENT_SOURCE_TEXT,
+                                               .words = { 1 },
+                                               .n_words = 1,
+                                               .text = text,
+                                               .text_bytes = sizeof(text) });
+}

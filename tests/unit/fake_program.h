@@ -55,4 +55,7 @@ void fake_program_leave(struct fake_program *p, uint32_t slot, uint64_t time_ns)
 void fake_program_blob(struct fake_program *p, uint32_t slot, uint64_t time_ns, const void *bytes,
                        size_t n_bytes);
 
+/* A source text of 3,000 times @letter, in slot 0. */
+void fake_program_attach_source(struct fake_program *p, uint64_t time_ns, char letter);
+
 #endif /* TESTS_UNIT_FAKE_PROGRAM_H */

@@ -593,20 +593,6 @@ START_TEST(test_future_is_not_believed)
 }
 END_TEST
 
-static void attach_source(struct fake_program *program, uint64_t time_ns, char letter)
-{
-        char text[3000];
-
-        memset(text, letter, sizeof(text));
-        fake_program_put(program, 0,
-                         &(struct fake_event){ .time_ns = time_ns,
-                                               .kind = CLIENT_ABI_EVENT_SOURCE_TEXT,
-                                               .words = { 1 },
-                                               .n_words = 1,
-                                               .text = text,
-                                               .text_bytes = sizeof(text) });
-}
-
 /* Rows stand before what refers to them: texts of the program's, and the threads that fibers are. */
 START_TEST(test_whole_trace)
 {
@@ -631,7 +617,7 @@ START_TEST(test_whole_trace)
         fake_program_leave(&program, 0, early_ns + 3);
         fake_program_enter(&program, 0, early_ns + 4, fiber, 0);
         fake_program_begin(&program, 0, early_ns + 5, fiber);
-        attach_source(&program, early_ns + 6, 'a');
+        fake_program_attach_source(&program, early_ns + 6, 'a');
         kernel_record_add_exit(&f.record, &end);
         into(&f, FAKE_TRACKER_0);
         kernel_record_add_exit(&f.record, &other_end); /* ends before, and is looked at after */
