@@ -40,6 +40,13 @@
 /* At the end, without anything new being read: a file system of the program's may never answer. */
 #define LAST_WAIT_NS (10 * NS_PER_S)
 
+/*
+ * Of what was mapped before the recording began: with so many places in callstacks it is kept at once.  The rest is kept
+ * at the end, those with more places first, as long as it takes no more than this together.
+ */
+#define PLACES_ENOUGH 3
+#define FEW_BYTES_MAX (UINT64_C(8) << 20)
+
 enum code_state {
         CODE_NEW = 0,
         CODE_COMING,
@@ -66,9 +73,10 @@ struct module_place {
 struct kept_module {
         uint32_t code;        /* id; 0 = it has none that is kept */
         uint32_t next_module; /* with the same code; 0 = none */
-        bool is_judged;       /* by the policy: it need not be kept */
-        bool has_sample;
-        struct module_place *place; /* heap; with CODE_KEEPER_ALL, of those that were judged */
+        bool is_judged;       /* it need not be kept, or not before it has samples */
+        uint8_t n_places;     /* of its code in callstacks; PLACES_ENOUGH = or more */
+        struct module_place
+                *place; /* heap: of those that were judged and may be kept; NULL = never, or done */
 };
 
 /* An image on its way into the trace. */
@@ -306,13 +314,14 @@ static int want_missing_file(struct code_keeper *k, uint32_t module, const struc
         return 0;
 }
 
-/* It need not be kept, unless samples say so. */
-static int judge(struct code_keeper *k, uint32_t module, uint32_t pid, const struct perf_mmap *mmap)
+/* It need not be kept, unless samples say so: with CODE_KEEPER_ALL, or where it is one to keep. */
+static int judge(struct code_keeper *k, uint32_t module, uint32_t pid, const struct perf_mmap *mmap,
+                 bool is_one_to_keep)
 {
         struct module_place *place;
 
         k->modules[module].is_judged = true;
-        if (k->options.mode != CODE_KEEPER_ALL)
+        if (k->options.mode != CODE_KEEPER_ALL && !is_one_to_keep)
                 return 0;
         place = malloc(sizeof(*place) + mmap->path_bytes);
         if (!place)
@@ -341,6 +350,7 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
 {
         bool is_vdso = row->kind == TRACE_MODULE_VDSO;
         const struct kept_module *m;
+        bool is_one_to_keep;
         int fd, r;
 
         if (!k->reader || (row->kind != TRACE_MODULE_FILE && !is_vdso))
@@ -356,10 +366,11 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
                 return fd;
         if (is_vdso && fd == -ENOENT)
                 fd = -ENOTSUP; /* that of a 32-bit process is not ours */
-        if (!is_vdso && !is_wanted(k, pid, mmap, fd)) {
+        is_one_to_keep = is_vdso || is_wanted(k, pid, mmap, fd);
+        if (!is_vdso && (!is_one_to_keep || mmap->was_there)) {
                 if (fd >= 0)
                         io_close(&fd);
-                return judge(k, module, pid, mmap);
+                return judge(k, module, pid, mmap, is_one_to_keep);
         }
         return fd >= 0 ? want_open_file(k, module, mmap, fd) : want_missing_file(k, module, mmap, fd);
 }
@@ -371,26 +382,65 @@ int code_keeper_miss_file(struct code_keeper *k, uint32_t module, const struct p
         return r == 0 && k->reader ? want_missing_file(k, module, mmap, -ENOENT) : r;
 }
 
-void code_keeper_note_sample(struct code_keeper *k, uint32_t module)
+static void drop_place(struct kept_module *m)
 {
-        struct kept_module *m = k->options.mode == CODE_KEEPER_ALL && module < k->n_modules
-                                        ? &k->modules[module]
-                                        : NULL;
-        int fd;
+        free(m->place);
+        m->place = NULL;
+}
 
-        if (!m || m->has_sample)
-                return;
-        m->has_sample = true;
-        if (!m->place)
-                return;
-        fd = module_file_open(m->place->pid, &m->place->mmap, NULL);
-        /* Without memory for it, it is not kept. */
+/* Its code is kept after all.  Without memory for it, it is not. */
+static void want_place(struct code_keeper *k, uint32_t module, int fd)
+{
+        struct kept_module *m = &k->modules[module];
+
         if (fd >= 0)
                 (void)want_open_file(k, module, &m->place->mmap, fd);
         else
                 (void)want_missing_file(k, module, &m->place->mmap, fd);
-        free(m->place);
-        m->place = NULL;
+        drop_place(m);
+}
+
+static int open_place(const struct kept_module *m)
+{
+        return module_file_open(m->place->pid, &m->place->mmap, NULL);
+}
+
+void code_keeper_note_place(struct code_keeper *k, uint32_t module)
+{
+        struct kept_module *m = module < k->n_modules ? &k->modules[module] : NULL;
+
+        if (!m || !m->place || ++m->n_places < (m->place->mmap.was_there ? PLACES_ENOUGH : 1))
+                return;
+        want_place(k, module, open_place(m));
+}
+
+/* A module with few places: kept if *@left_bytes are enough for it. */
+static void want_few(struct code_keeper *k, uint32_t module, uint64_t *left_bytes)
+{
+        struct kept_module *m = &k->modules[module];
+        struct stat status;
+        int fd = open_place(m);
+
+        if (fd >= 0 && fstat(fd, &status) == 0) {
+                if ((uint64_t)status.st_size > *left_bytes) {
+                        io_close(&fd);
+                        fd = -EFBIG;
+                } else {
+                        *left_bytes -= (uint64_t)status.st_size;
+                }
+        }
+        want_place(k, module, fd);
+}
+
+/* The recording is over: what has few places, those with more first. */
+static void want_all_few(struct code_keeper *k)
+{
+        uint64_t left_bytes = FEW_BYTES_MAX;
+
+        for (unsigned n_places = PLACES_ENOUGH - 1; n_places > 0; n_places--)
+                for (size_t module = 0; module < k->n_modules; module++)
+                        if (k->modules[module].place && k->modules[module].n_places == n_places)
+                                want_few(k, (uint32_t)module, &left_bytes);
 }
 
 static void free_source(const struct code_source *source)
@@ -546,6 +596,8 @@ int code_keeper_take(struct code_keeper *k, bool wait)
 
         if (!k->reader)
                 return 0;
+        if (wait)
+                want_all_few(k);
         do {
                 while (r == 0 && image_reader_next(k->reader, &image) == 1)
                         r = take_image(k, &image);

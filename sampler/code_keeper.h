@@ -98,8 +98,12 @@ int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_s
 /* Code that was read already.  @payload is emptied.  Returns 0 or -ENOMEM. */
 int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struct byte_buffer *payload);
 
-/* A sample fell into @module: for CODE_KEEPER_ALL.  Cheap. */
-void code_keeper_note_sample(struct code_keeper *k, uint32_t module);
+/*
+ * code_keeper_note_place() - another address of @module is in a callstack
+ * For CODE_KEEPER_ALL, and for files that were mapped before the recording began: these are kept from the third place on;
+ * those with fewer at the end, as long as they have 8 MiB together.  Cheap.
+ */
+void code_keeper_note_place(struct code_keeper *k, uint32_t module);
 
 /*
  * Makes rows of what was read since.

@@ -65,6 +65,7 @@ struct perf_mmap {
         uint8_t build_id_bytes; /* 0 = the kernel gives none */
         bool executable;
         bool writable;
+        bool was_there; /* before the recording began */
         bool is_shared; /* what others write into the same file is seen: MAP_SHARED */
         const char *path;
         size_t path_bytes;

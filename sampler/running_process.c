@@ -361,6 +361,7 @@ static int add_mappings(const struct running_process *p, uint32_t tid, struct sa
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
         while (r == 0 && process_maps_next(&maps, &record.mmap) == 1) {
+                record.mmap.was_there = true;
                 if (region_finder_is_region_name(record.mmap.path, record.mmap.path_bytes))
                         *ret_has_region = true;
                 n_mappings = 1;

@@ -76,7 +76,7 @@ static int add_frame(struct stack_builder *b, const struct address_space *space,
                 if (range) {
                         frame.module = range->module;
                         if (b->keeper)
-                                code_keeper_note_sample(b->keeper, range->module);
+                                code_keeper_note_place(b->keeper, range->module);
                         module = trace_dictionary_row(b->dictionary, TRACE_TABLE_MODULES, range->module);
                         if (module->kind != TRACE_MODULE_ANONYMOUS)
                                 frame.offset = at->avma - range->start_avma + range->file_offset_bytes;

@@ -105,6 +105,17 @@ static void map_code(struct mapped_code *code, uint8_t fill)
                                          .path_bytes = strlen(code->name) };
 }
 
+/* To more than may be kept of code with few places. */
+static void enlarge(const struct mapped_code *code)
+{
+        char link[96];
+
+        (void)snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx",
+                       (unsigned long)code->mmap.start_avma,
+                       (unsigned long)(code->mmap.start_avma + FILE_BYTES));
+        ck_assert_int_eq(truncate(link, 9 << 20), 0);
+}
+
 static void unmap_code(struct mapped_code *code)
 {
         ck_assert_int_eq(munmap(code->at, FILE_BYTES), 0);
@@ -340,9 +351,9 @@ START_TEST(test_installed)
                 start((enum code_keeper_mode)mode, 0);
                 ck_assert_int_eq(code_keeper_want_file(keeper, 5, &row, (uint32_t)getpid(), &mmap), 0);
                 ck_assert_int_eq(code_keeper_want_file(keeper, 6, &row, (uint32_t)getpid(), &mmap), 0);
-                code_keeper_note_sample(keeper, 5);
-                code_keeper_note_sample(keeper, 5);
-                code_keeper_note_sample(keeper, 7); /* nobody knows it */
+                code_keeper_note_place(keeper, 5);
+                code_keeper_note_place(keeper, 5);
+                code_keeper_note_place(keeper, 7); /* nobody knows it */
                 take_all();
                 ck_assert_uint_eq(count_rows(), mode == CODE_KEEPER_ALL ? 1 : 0);
                 if (mode == CODE_KEEPER_ALL)
@@ -350,6 +361,42 @@ START_TEST(test_installed)
                 ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_TOO_LATE], 0);
                 stop();
         }
+}
+END_TEST
+
+/* What was mapped before the recording is kept from its third place on; of the rest, at the end, a few mebibytes. */
+START_TEST(test_mapped_before)
+{
+        enum { LARGE = 1, FEW, NONE, OFTEN, N_CODES = OFTEN };
+
+        static struct mapped_code codes[N_CODES];
+
+        start(CODE_KEEPER_AUTO, 0);
+        for (uint32_t i = 0; i < N_CODES; i++) {
+                map_code(&codes[i], (uint8_t)(i + 1));
+                codes[i].mmap.was_there = true;
+        }
+        enlarge(&codes[LARGE - 1]);
+        for (uint32_t module = 1; module <= N_CODES; module++)
+                want(module, &codes[module - 1]);
+        for (int i = 0; i < 2; i++) {
+                code_keeper_note_place(keeper, LARGE);
+                code_keeper_note_place(keeper, OFTEN);
+        }
+        code_keeper_note_place(keeper, FEW);
+        ck_assert(code_keeper_lacks(keeper, OFTEN));
+        code_keeper_note_place(keeper, OFTEN);
+        ck_assert(!code_keeper_lacks(keeper, OFTEN));
+        unmap_code(&codes[OFTEN - 1]); /* it was opened by then */
+        take_all();
+        ck_assert_uint_eq(count_rows(), 3);
+        (void)kept_as(OFTEN);
+        (void)kept_as(FEW);
+        was_left_out(LARGE, TRACE_IMAGE_OVER_LIMIT);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_OVER_LIMIT], 1);
+        stop();
+        for (uint32_t i = 0; i < N_CODES - 1; i++)
+                unmap_code(&codes[i]);
 }
 END_TEST
 
@@ -428,7 +475,7 @@ START_TEST(test_none)
         byte_buffer_add(&payload, "code", 4);
         ck_assert_int_eq(code_keeper_add(keeper, 3, TRACE_ATTACHMENT_CODE_BYTES, &payload), 0);
         ck_assert_ptr_null(payload.data);
-        code_keeper_note_sample(keeper, 1);
+        code_keeper_note_place(keeper, 1);
         take_all();
         ck_assert_uint_eq(n_freed, 1);
         ck_assert_uint_eq(count_rows(), 0);
@@ -478,6 +525,7 @@ int main(void)
         tcase_add_test(tcase, test_too_late);
         tcase_add_test(tcase, test_limit);
         tcase_add_test(tcase, test_installed);
+        tcase_add_test(tcase, test_mapped_before);
         tcase_add_test(tcase, test_vdso);
         tcase_add_test(tcase, test_other_code);
         tcase_add_test(tcase, test_none);
