@@ -10,13 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_BITS 13 /* entries of 32 bytes: they stay in the second cache */
+#define MEMORY_BITS 14 /* entries of 32 bytes: most stay in the second cache */
+#define FRAME_BITS  13 /* entries of 24 bytes */
 
 struct memory_entry {
         uint64_t avma, generation;
         uint32_t parent;
         uint32_t kind;  /* of the address: whose side, and whether a call lies before it */
         uint32_t stack; /* 0 = this entry is empty */
+};
+
+/* A frame, whoever called it: a callstack that is new has mostly frames that are not. */
+struct frame_entry {
+        uint64_t avma, generation;
+        uint32_t kind;
+        uint32_t frame; /* 0 = this entry is empty */
 };
 
 /* What became of the callstack before, from its root inwards: most of the next one is the same. */
@@ -28,6 +36,7 @@ struct path_entry {
 
 struct stack_memory {
         struct memory_entry entries[1U << MEMORY_BITS];
+        struct frame_entry frames[1U << FRAME_BITS];
         struct path_entry path[CALL_CHAIN_FRAMES_MAX];
         uint32_t n_path;
         uint64_t path_generation; /* of the address space that it is of */
@@ -85,6 +94,30 @@ static int add_frame(struct stack_builder *b, const struct address_space *space,
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
+/* The same, remembered.  Returns as trace_dictionary_add(). */
+static int find_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                      uint32_t *ret_frame)
+{
+        struct frame_entry *entry;
+        int r;
+
+        if (space->generation == 0 || !b->memory)
+                return add_frame(b, space, at, ret_frame);
+        entry = &b->memory->frames[at->avma * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRAME_BITS)];
+        if (entry->frame != 0 && entry->avma == at->avma && entry->generation == space->generation &&
+            entry->kind == kind_of(at)) {
+                *ret_frame = entry->frame;
+                return 0;
+        }
+        r = add_frame(b, space, at, ret_frame);
+        if (r >= 0)
+                *entry = (struct frame_entry){ .avma = at->avma,
+                                               .generation = space->generation,
+                                               .kind = kind_of(at),
+                                               .frame = *ret_frame };
+        return r;
+}
+
 /* The mark that stands for the callers that are missing. */
 static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
 {
@@ -99,7 +132,7 @@ static int add_stack(struct stack_builder *b, const struct address_space *space,
                      uint32_t parent, uint32_t *ret_stack)
 {
         struct trace_stack row = { .parent = parent };
-        int r = at ? add_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
+        int r = at ? find_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
 
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack);
 }
