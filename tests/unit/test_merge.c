@@ -463,6 +463,7 @@ START_TEST(test_region_waits)
         uint64_t past_ns = clock_raw_ns() - NS_PER_S;
         struct kernel_record_identity self = at(pid, pid, past_ns), other = at(pid, tid, past_ns + 10),
                                       end = at(pid, tid, past_ns + 20);
+        struct process_track *process;
         static struct fixture f;
 
         set_up(&f);
@@ -476,8 +477,13 @@ START_TEST(test_region_waits)
         ck_assert_uint_eq(f.merge.zones.n_regions, 0);
         ck_assert_ptr_nonnull(process_table_find_thread(&f.merge.processes, tid));
         ck_assert_uint_eq(process_table_find_thread(&f.merge.processes, tid)->n_pending, 2);
+        process = process_table_find_process(&f.merge.processes, pid);
+        process->held_ns = past_ns + 10; /* as of a sample that waits for its unwind table */
         cycle(&f, false);
         ck_assert_uint_eq(f.merge.zones.n_regions, 1);
+        ck_assert_uint_eq(process_table_find_thread(&f.merge.processes, tid)->n_pending, 2);
+        process->held_ns = UINT64_MAX;
+        cycle(&f, false);
         ck_assert_ptr_null(process_table_find_thread(&f.merge.processes, tid));
         finish(&f);
         (void)get(&f, thread_of(&f, tid), 0, TRACE_OP_SAMPLE);
@@ -494,35 +500,6 @@ static size_t count(const struct fixture *f, uint32_t thread, enum trace_op op)
                 n += f->list.events[i].thread == thread && f->list.events[i].event.op == op;
         return n;
 }
-
-/* While a sample waits for its unwind table, its process is written up to that sample, and no thread is forgotten. */
-START_TEST(test_process_is_held)
-{
-        uint64_t past_ns = clock_raw_ns() - NS_PER_S;
-        struct kernel_record_identity begin = at(PID, PID, past_ns), early = at(PID, PID, past_ns + 9),
-                                      late = at(PID, PID, past_ns + 10), end = at(PID, PID, past_ns + 20);
-        struct process_track *process;
-        static struct fixture f;
-
-        set_up(&f);
-        put_comm(&f, &begin, "held");
-        cycle(&f, false);
-        process = process_table_find_process(&f.merge.processes, PID);
-        process->held_ns = past_ns + 10;
-        put_sample(&f, &early, CODE);
-        put_sample(&f, &late, CODE);
-        kernel_record_add_exit(&f.record, &end);
-        into(&f, FAKE_TRACKER_0);
-        cycle(&f, false);
-        ck_assert_uint_eq(process_table_find_thread(&f.merge.processes, PID)->n_pending, 2);
-        process->held_ns = UINT64_MAX;
-        cycle(&f, false);
-        ck_assert_ptr_null(process_table_find_thread(&f.merge.processes, PID));
-        finish(&f);
-        ck_assert_uint_eq(count(&f, thread_of(&f, PID), TRACE_OP_SAMPLE), 2);
-        tear_down(&f);
-}
-END_TEST
 
 static void *emit(void *context)
 {
@@ -782,7 +759,6 @@ int main(void)
         tcase_add_loop_test(tc, test_last_losses, 0, 5);
         tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
         tcase_add_test(tc, test_region_waits);
-        tcase_add_test(tc, test_process_is_held);
         tcase_add_test(tc, test_thread_without_records);
         tcase_add_test(tc, test_future_is_not_believed);
         tcase_add_test(tc, test_whole_trace);
