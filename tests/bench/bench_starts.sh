@@ -141,15 +141,17 @@ exit $status
 END
 chmod +x "$folder/beside"
 kernels() { # words, milliseconds each, command in front...
+        local late cut
         TMPDIR=$folder "$HYPROF" record -q -F 2000 -o "$folder/k.hyp" -- "${@:3}" \
                 "$WORKLOADS/w_kernel_turns" "$folder/template.so" 500 "$2" >"$folder/k.log" 2>&1
-        "$HYPROF" report --json --process w_kernel_turns "$folder/k.hyp" | jq -r --arg words "$1" '
-                ([.missing[] | select(.code == "CODE_TOO_LATE") | .count] | add // 0) as $late |
-                "\($words): \($late) kernels too late to keep"'
-        "$HYPROF" report --process w_kernel_turns "$folder/k.hyp" | grep -E '^ +(stacks|samples) '
+        "$HYPROF" report --json --process w_kernel_turns "$folder/k.hyp" | jq -r '
+                def count($code): [.missing[] | select(.code == $code) | .count] | add // 0;
+                "\(count("CODE_TOO_LATE")) \(count("STACK_TABLE_LATE"))"' >"$folder/counts"
+        read -r late cut <"$folder/counts"
+        printf '%-46s %8s %8s  %s\n' "$1" "$late" "$cut" \
+                "$("$HYPROF" report --process w_kernel_turns "$folder/k.hyp" | sed -n 's/^ *stacks  *\([^(,]*complete\).*/\1/p')"
 }
-echo
-echo "500 kernels in files that are deleted once they are loaded"
+printf '\n%-46s %8s %8s  %s\n' "500 kernels in files that are deleted once loaded" "too late" "no table" "stacks"
 kernels "2 ms each, alone" 2
 kernels "1 ms each, alone" 1
 cd "$folder" && printf '#!/bin/sh\n/bin/true\n' >small.sh && chmod +x small.sh
