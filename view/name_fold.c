@@ -133,7 +133,7 @@ static size_t begin_of_name(const char *text, size_t n_bytes)
         return 0; /* no parameters: whatever it is, it is no function of C++ */
 }
 
-static void fold(struct byte_buffer *out, const char *text, size_t n_bytes, unsigned folds)
+static void fold_groups(struct byte_buffer *out, const char *text, size_t n_bytes, unsigned folds)
 {
         size_t at = folds & DROP_PARAMETERS ? begin_of_name(text, n_bytes) : 0;
 
@@ -152,6 +152,28 @@ static void fold(struct byte_buffer *out, const char *text, size_t n_bytes, unsi
                         byte_buffer_add_u8(out, (uint8_t)text[at++]);
                 }
         }
+}
+
+/* Without what stands behind the parameters of a member function. */
+static size_t without_qualifiers(const char *text, size_t n_bytes)
+{
+        static const char *const qualifiers[] = { " const", " volatile", " &", " &&", " noexcept" };
+
+        for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++) {
+                size_t n = strlen(qualifiers[i]);
+
+                if (n_bytes > n + 1 && text[n_bytes - n - 1] == ')' &&
+                    stands_at(text, n_bytes, n_bytes - n, qualifiers[i]))
+                        return n_bytes - n;
+        }
+        return n_bytes;
+}
+
+static void fold(struct byte_buffer *out, const char *text, size_t n_bytes, unsigned folds)
+{
+        if (folds & DROP_PARAMETERS)
+                n_bytes = without_qualifiers(text, n_bytes);
+        fold_groups(out, text, n_bytes, folds);
 }
 
 static size_t bytes_of(const char *text, size_t n_bytes, uint32_t n_columns)

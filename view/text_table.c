@@ -103,7 +103,7 @@ void text_table_add_text(struct text_table *t, const char *text)
 static void find_wanted_widths(const struct text_table *t, uint32_t *widths)
 {
         for (uint32_t c = 0; c < t->n_columns; c++) {
-                uint32_t most = t->full_names && !t->columns[c].right ? 0 : t->columns[c].n_columns_max;
+                uint32_t most = t->columns[c].n_columns_max;
 
                 widths[c] = (uint32_t)strlen(t->columns[c].title);
                 for (size_t i = c; i < t->n_cells; i += t->n_columns)
@@ -253,7 +253,9 @@ static void print_cell(const struct text_table *t, const struct text_column *col
 
         if (column->right && width > n_columns)
                 print_spaces(width - n_columns, out);
-        if (n_columns > width && cell)
+        if (n_columns > width && cell && t->full_names && !column->right)
+                (void)fwrite(text, 1, n_bytes, out); /* what follows moves to the right */
+        else if (n_columns > width && cell)
                 n_columns = print_folded(t, cell, width, out);
         else if (n_bytes != 0)
                 (void)fwrite(text, 1, bytes_of_columns(text, n_bytes, width), out);
@@ -300,8 +302,6 @@ int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE
                 return -ENOMEM;
         assert(t->n_cells % t->n_columns == 0);
         fitted = *t;
-        if (fitted.full_names)
-                fitted.line_columns = UINT32_MAX;
         if (fitted.line_columns == 0)
                 fitted.line_columns = text_width_of(out);
         find_widths(&fitted, n_indent, ret_widths);

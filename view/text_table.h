@@ -44,7 +44,7 @@ struct text_table {
         uint32_t
                 line_columns; /* of the longest line; 0, as at first = text_width_of() what it is printed to */
         bool bold_titles;     /* with the codes of a terminal */
-        bool full_names;      /* cells that are no numbers are never cut: lines are as long as need be */
+        bool full_names;      /* cells that are no numbers are never cut, and move the rest of their line */
         bool failed;
 };
 

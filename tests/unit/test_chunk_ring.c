@@ -254,6 +254,9 @@ static void add_states(struct fixture *f)
         add(f, 9, 1, TRACE_OP_ZONE_BEGIN, 1);
         add(f, 9, 2, TRACE_OP_THREAD_EXIT, 0);
         add(f, 9, 3, TRACE_OP_SWITCH_OUT, 0); /* the kernel is done with it */
+        add(f, 12, 1, TRACE_OP_ZONE_BEGIN, 1);
+        add(f, 12, 2, TRACE_OP_ZONES_GONE, 0);
+        add(f, 12, 3, TRACE_OP_SWITCH_IN, 2);
         flush(f);
 }
 
@@ -280,6 +283,9 @@ START_TEST(test_states)
         expect(&f, OTHER, 1, TRACE_OP_ZONE_BEGIN, 3 * S, 3);
         expect_no_more(&f, OTHER, 2);
         expect_no_more(&f, 9, 0);
+        expect(&f, 12, 0, TRACE_OP_SWITCH_IN, 3 * S,
+               2); /* and not in a zone of the program that was replaced */
+        expect_no_more(&f, 12, 1);
         expect(&f, 11, 0, TRACE_OP_FRAME_MARK, 4 * S, 1);
         tear_down(&f);
 }

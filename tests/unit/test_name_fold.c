@@ -50,6 +50,7 @@ START_TEST(test_as_much_as_is_needed)
         expect("  std::basic_string<…>::begin() const", "  " STRING "::begin() const", 40);
         /* The return type of a template's instance. */
         expect("std::__introsort_loop<…>", "void std::__introsort_loop<long*, long>(long*, long*, long)", 24);
+        expect("std::basic_string<…>::size", STRING "::size() const", 26);
         expect("std::vector<…>", "std::vector<long, std::allocator<long> >", 14);
 }
 END_TEST

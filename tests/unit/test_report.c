@@ -660,6 +660,40 @@ START_TEST(test_a_zone_known_from_samples_only)
 }
 END_TEST
 
+/* A program that is replaced leaves its zones open: they never end, and nothing of the next program is in them. */
+START_TEST(test_replaced_program)
+{
+        struct trace_builder b;
+        struct report *report;
+        uint32_t outer, inner, after;
+
+        trace_builder_init(&b);
+        outer = trace_builder_location(&b, "outer");
+        inner = trace_builder_location(&b, "inner");
+        after = trace_builder_location(&b, "after");
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        trace_builder_begin_zone(&b, 100, outer);
+        trace_builder_begin_zone(&b, 150, inner);
+        trace_builder_event(&b, 200, TRACE_OP_ZONES_GONE);
+        trace_builder_begin_zone(&b, 300, after);
+        trace_builder_event(&b, 350, TRACE_OP_ZONE_END);
+        trace_builder_event(&b, 1000, TRACE_OP_FRAME_MARK);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+        ck_assert_uint_eq(zone_of(report, "outer")->n_closed, 0);
+        ck_assert_uint_eq(zone_of(report, "outer")->n_unclosed, 1);
+        ck_assert_uint_eq(zone_of(report, "outer")->total_ns, 100);
+        ck_assert_uint_eq(zone_of(report, "outer")->self_ns, 50);
+        ck_assert_uint_eq(zone_of(report, "inner")->n_unclosed, 1);
+        ck_assert_uint_eq(zone_of(report, "after")->n_closed, 1);
+        ck_assert_uint_eq(gap_of(report, "ZONES_UNCLOSED").count, 2);
+        ck_assert(!has_gap(report, "ZONES_UNBALANCED"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_no_trace_at_all)
 {
         struct error err = ERROR_NONE;
@@ -697,6 +731,7 @@ int main(void)
         tcase_add_test(tc, test_cut_at_every_byte);
         tcase_add_test(tc, test_a_chunk_that_makes_no_sense);
         tcase_add_test(tc, test_a_zone_known_from_samples_only);
+        tcase_add_test(tc, test_replaced_program);
         tcase_add_test(tc, test_no_trace_at_all);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
