@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct place {
-        uint32_t stack;        /* the one after the last stands for "no callstack" */
+        uint32_t stack;        /* the one after the last stands for "no call stack" */
         uint32_t at;           /* in the labels of the groups */
         struct sample_sum sum; /* that comes through here */
         struct sample_sum self;

@@ -130,7 +130,7 @@ static struct report_string function_words(const struct trace_dictionary *d, con
                 words = "[no module]";
                 break;
         case FUNCTION_NO_CALLSTACK:
-                words = "[no callstack]";
+                words = "[no call stack]";
                 break;
         }
         return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };

@@ -188,7 +188,7 @@ static int add_nameless(struct report *report)
                                           "is another file now, of another build-id or content: its "
                                           "symbols were not used" },
                 [FUNCTION_NO_MODULE] = { "NO_MODULE", "samples at addresses outside of every known module" },
-                [FUNCTION_NO_CALLSTACK] = { "NO_CALLSTACK", "samples without a callstack" },
+                [FUNCTION_NO_CALLSTACK] = { "NO_CALLSTACK", "samples without a call stack" },
         };
         int r = add_unnamed_modules(report);
 

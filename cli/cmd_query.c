@@ -45,7 +45,7 @@ static const struct option_table table = {
         .n_operands_max = 1,
         .stray_advice = "hyprof query --sqlite out.db TRACE, then sqlite3 out.db 'SELECT ...'",
         .about =
-                "Writes samples, callstacks, zones, waits and counters into an SQLite database, with views for the\n"
+                "Writes samples, call stacks, zones, waits and counters into an SQLite database, with views for the\n"
                 "usual questions (docs/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"
                 "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,

@@ -52,11 +52,11 @@ static void add_refused(struct doctor_findings *f, const struct perf_access *a, 
 static void add_code(struct doctor_findings *f, const struct perf_access *a)
 {
         if (a->user_error == 0)
-                add(f, true, "user code", "callstacks of one's own programs");
+                add(f, true, "user code", "call stacks of one's own programs");
         else
                 add_refused(f, a, "user code", a->user_error, false);
         if (a->kernel_error == 0)
-                add(f, true, "kernel code", "the kernel's part of callstacks");
+                add(f, true, "kernel code", "the kernel's part of call stacks");
         else
                 add_refused(f, a, "kernel code", a->kernel_error, true);
         if (a->kernel_symbols) {

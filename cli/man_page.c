@@ -146,7 +146,7 @@ static void put_own(struct manual_writer *w)
 
         if (w->is_roff)
                 put_title(MAN_PAGE_OWN, w->out);
-        put_name(w, MAN_PAGE_OWN, "a hybrid profiler: callstacks and zones in one trace");
+        put_name(w, MAN_PAGE_OWN, "a hybrid profiler: call stacks and zones in one trace");
         put_heading(w, "SYNOPSIS");
         manual_writer_lines(w, synopsis, strlen(synopsis));
         put_heading(w, "DESCRIPTION");

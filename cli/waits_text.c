@@ -159,7 +159,7 @@ static int print_places(const struct report_waits *w, uint32_t limit, struct byt
         uint32_t n_rows = report_limited(w->n_places, limit);
 
         text_page_print_title(page,
-                              "waits by place: % of all waiting; below it the callstack, innermost first");
+                              "waits by place: % of all waiting; below it the call stack, innermost first");
         for (uint32_t i = 0; i < n_rows; i++) {
                 int r = print_place(w, &w->places[i], limit, line, page);
 
@@ -293,10 +293,10 @@ static int print_explained(const struct report_waits *w, struct byte_buffer *lin
         if (n_waits == 0)
                 return 0;
         if (n_with_stack == 0)
-                text_line_add(line, "callstacks: none was recorded at waits; hyprof record --off-cpu does, "
+                text_line_add(line, "call stacks: none was recorded at waits; hyprof record --off-cpu does, "
                                     "with the right to see the kernel");
         else
-                text_line_add(line, "callstacks: %s of the waits and %s of the time have one",
+                text_line_add(line, "call stacks: %s of the waits and %s of the time have one",
                               text_number_share(report_share(n_with_stack, n_waits)).text,
                               text_number_share(report_share(wait_row_total_ns(&w->with_stack),
                                                              wait_row_total_ns(&w->all)))
@@ -318,7 +318,7 @@ int waits_text_print(const struct report *report, uint32_t limit, const struct t
         if (!report->on_cpu_known) {
                 text_page_print_title(
                         page,
-                        "waiting: nothing is known; hyprof record --off-cpu records it, with callstacks");
+                        "waiting: nothing is known; hyprof record --off-cpu records it, with call stacks");
                 return 0;
         }
         r = print_summary(w, &line, page);

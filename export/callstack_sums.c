@@ -30,7 +30,7 @@ static int add(struct callstack_sums *s, const struct callstack_key *key, enum c
 
 static int complain_of(int r, struct error *err)
 {
-        return r < 0 ? error_set(err, r, "the export: too many different callstacks for the memory") : 0;
+        return r < 0 ? error_set(err, r, "the export: too many different call stacks for the memory") : 0;
 }
 
 static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,

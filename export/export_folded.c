@@ -88,7 +88,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         if (x->options->zones_as_frames)
                 key.path = (uint32_t)event->sample.path;
         if (add(&x->stacks, &key, x->by_weight ? weight : 1) < 0)
-                return error_set(err, -ENOMEM, "no memory for the callstacks");
+                return error_set(err, -ENOMEM, "no memory for the call stacks");
         return 0;
 }
 
@@ -232,7 +232,7 @@ static int finish(struct folded_export *x, const struct trace_walk *walk, FILE *
                 r = -EIO;
         deinit_stacks(&joined);
         if (r < 0)
-                return error_set(err, r, r == -EIO ? "writing failed" : "no memory for the callstacks");
+                return error_set(err, r, r == -EIO ? "writing failed" : "no memory for the call stacks");
         export_totals_leave_out(x->totals, walk,
                                 ~(1U << EXPORT_LEFT_OUT_SAMPLES)); /* whatever is no sample */
         return 0;

@@ -210,7 +210,7 @@ const char *export_frames_name(struct export_frames *f, const struct export_fram
         if (function->name != 0)
                 return trace_dictionary_string(f->dictionary, function->name, ret_bytes);
         if (function->kind == FUNCTION_NO_CALLSTACK)
-                return join(f, "[no callstack]", 0, "", ret_bytes);
+                return join(f, "[no call stack]", 0, "", ret_bytes);
         return module_name(f, function->module, ret_bytes);
 }
 

@@ -54,11 +54,12 @@ static int explain_descriptors(const struct event_set *set, struct error *err)
                         err, -EMFILE, "%zu events on %zu CPUs need %zu descriptors, %llu are allowed",
                         set->options.attr.request->n_specs + 2, set->cpus.n_cpus,
                         events_of_thread(set) + set->cpus.n_cpus, (unsigned long long)files.rlim_cur);
-        return error_set(err, -EMFILE,
-                         "%zu events on %zu CPUs need %zu descriptors for each thread that runs already, "
-                         "%llu are allowed",
-                         set->options.attr.request->n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
-                         (unsigned long long)files.rlim_cur);
+        return error_set(
+                err, -EMFILE,
+                "%zu events on %zu CPUs need %zu descriptors for each thread that is already running, "
+                "%llu are allowed",
+                set->options.attr.request->n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
+                (unsigned long long)files.rlim_cur);
 }
 
 static const char *scope_words(const struct event_set *set)

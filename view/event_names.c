@@ -207,7 +207,7 @@ void event_names_put_callstack(struct event_names *n, struct view_table *t, cons
         if (place->is_cut != 0)
                 byte_buffer_add(&n->words, " < …", strlen(" < …"));
         if (n->words.used_bytes == 0)
-                view_table_put_words(n->document, t, "[no callstack]");
+                view_table_put_words(n->document, t, "[no call stack]");
         else
                 put_words(n, t);
 }

@@ -243,7 +243,7 @@ static void add_all_sites(struct event_names *n, const struct memory_stats *s)
                                             site_columns, sizeof(site_columns) / sizeof(site_columns[0]));
                 view_table_set_about(
                         d, t,
-                        "by callstack where the program recorded it, else by zone; it may have been in use still "
+                        "by call stack where the program recorded it, else by zone; it may have been in use still "
                         "when the recording ended");
                 leaks = add_sites(n, s, t, &live);
                 t = view_document_add_table(d, "sites", "Allocated, by where", site_columns,

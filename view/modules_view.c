@@ -114,7 +114,7 @@ static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
         if (sum->named.n_samples == sum->self.n_samples)
                 return "all known";
         if (weights[FUNCTION_NO_CALLSTACK] != 0)
-                return "no callstack was recorded";
+                return "no call stack was recorded";
         if (weights[FUNCTION_NO_MODULE] != 0)
                 return "outside of every known mapping";
         if (weights[FUNCTION_STALE_FILE] > weights[FUNCTION_NO_SYMBOL] + weights[FUNCTION_UNNAMED])

@@ -23,7 +23,7 @@ struct report_string report_names_function(struct report_string name, enum funct
         case FUNCTION_NO_MODULE:
                 return report_names_words("[outside of every module]");
         case FUNCTION_NO_CALLSTACK:
-                return report_names_words("[no callstack]");
+                return report_names_words("[no call stack]");
         }
         return name;
 }

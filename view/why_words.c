@@ -89,7 +89,7 @@ struct report_string why_words_function(const struct why *w, uint32_t label)
         case FUNCTION_NO_MODULE:
                 return words_of("[unknown memory]");
         case FUNCTION_NO_CALLSTACK:
-                return words_of("[no callstack]");
+                return words_of("[no call stack]");
         case FUNCTION_NAMED:
         case FUNCTION_MARK:
         case FUNCTION_UNNAMED:
@@ -118,7 +118,7 @@ static struct report_string place_name(const struct why *w, uint32_t id)
         label = label_of_place(&w->places, &place);
         if (label != 0)
                 return why_words_function(w, label);
-        return place.has_stack ? words_of("[kernel]") : words_of("[no callstack]");
+        return place.has_stack ? words_of("[kernel]") : words_of("[no call stack]");
 }
 
 struct report_string why_words_kernel(const struct why *w, uint32_t id)
@@ -492,7 +492,7 @@ static void add_unplaced(const struct why *w, struct byte_buffer *out)
                 return;
         add(out, "; ");
         add_share(out, share);
-        add(out, " is waits without a callstack");
+        add(out, " is waits without a call stack");
 }
 
 /* A function that writes to a disk runs and waits: neither half alone is what it costs. */

@@ -12,7 +12,7 @@ static const char *function_of(const struct function_table *t, const struct trac
                                uint32_t n)
 {
         static const char *const kinds[] = {
-                "", "[no symbol]", "[stale]", "[no module]", "[no callstack]", "[mark]"
+                "", "[no symbol]", "[stale]", "[no module]", "[no call stack]", "[mark]"
         };
         static char name[100];
         const struct function *function;
@@ -59,7 +59,7 @@ START_TEST(test_names_and_reasons)
         ck_assert_str_eq(function_of(&t, &b, unnamed, 0), "[no symbol]");
         ck_assert_str_eq(function_of(&t, &b, stale, 0), "[stale]");
         ck_assert_str_eq(function_of(&t, &b, outside, 0), "[no module]");
-        ck_assert_str_eq(function_of(&t, &b, outside + 1, 0), "[no callstack]");
+        ck_assert_str_eq(function_of(&t, &b, outside + 1, 0), "[no call stack]");
         /* foo in two frames is one function */
         ck_assert_uint_eq(t.frames.labels[t.frames.first[named]],
                           t.frames.labels[t.frames.first[inlined] + 2]);
