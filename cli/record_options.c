@@ -143,7 +143,8 @@ static const struct option_row option_rows[] = {
         { LETTER_CLIENT_RING, "client-ring", "SIZE",
           "memory that each program may fill with events that are not recorded yet, beyond 1M for each of "
           "its threads: 64M; from 4K to 960M; up to 1M it is all that a thread has; default: a 32nd of the "
-          "machine's memory, and at most an 8th of what the program's cgroup allows" },
+          "machine's memory, and at most an 8th of what the program's cgroup allows; all programs together "
+          "have at most twice that" },
         { LETTER_EMBED, "embed", EMBED_CHOICES,
           "code that is copied into the trace: auto, what may be gone later (deleted and temporary "
           "files, memfds, containers' files); all, also every other file with samples; none; default: "

@@ -5,7 +5,7 @@
  * compare and exchange; it never moves and never goes away.  So a search needs
  * no lock, two threads that add one key at once agree on one node, and memory
  * grows with the names: nodes lie side by side, in blocks that are mapped when
- * they are reached, 80 bytes each with their entry.  (An open table for four
+ * they are reached, 96 bytes each with their entry.  (An open table for four
  * million names would touch a page for nearly each of the first thousands.)
  * With a million names a root has 16: about two steps down.
  *
