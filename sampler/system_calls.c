@@ -72,7 +72,8 @@ static const int allowed[] = {
         SCMP_SYS(rt_sigtimedwait), SCMP_SYS(sigaltstack), SCMP_SYS(set_robust_list),
         SCMP_SYS(get_robust_list), SCMP_SYS(set_tid_address), SCMP_SYS(rseq), SCMP_SYS(membarrier),
         /* giving up more rights */
-        SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(seccomp),
+        SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(seccomp), SCMP_SYS(landlock_create_ruleset),
+        SCMP_SYS(landlock_restrict_self),
 #ifdef __SANITIZE_ADDRESS__
         SCMP_SYS(ptrace), SCMP_SYS(getdents), /* the search for leaks stops all threads */
 #endif

@@ -17,6 +17,7 @@
 #include "symbolize/confinement.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/jit_descriptor.h"
+#include "symbolize/landlock.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 
@@ -235,6 +236,7 @@ static _Noreturn void run_child(struct confinement_user user, int fd, table_proc
         (void)setpriority(PRIO_PROCESS, 0, CHILD_PRIORITY); /* if it is permitted */
         (void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
         r = confinement_enter(user, fds, 1, &err);
+        (void)landlock_restrict(LANDLOCK_BAN_FILES); /* all that it reads is handed to it */
         hello.status = r;
         if (send_packet(fds[0], &hello, err.text, strlen(err.text)) == 0 && r == 0)
                 r = answer_requests(fds[0], task);

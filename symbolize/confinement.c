@@ -4,6 +4,7 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "symbolize/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,5 +179,10 @@ int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_f
 
 int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err)
 {
-        return confinement_enter_writing(user, fds, n_fds, 0, err);
+        int r = confinement_enter_writing(user, fds, n_fds, 0, err);
+
+        /* Where the kernel has it: the rest holds without it. */
+        if (r == 0)
+                (void)landlock_restrict(LANDLOCK_BAN_CHANGES);
+        return r;
 }

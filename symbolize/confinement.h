@@ -7,7 +7,8 @@
  * Afterwards the process has no capabilities and cannot gain any, holds only
  * the descriptors it was left, cannot make a file longer, leave a core, or take
  * memory and processor time without end, and dies with its parent.  It can
- * still read what its user can read.
+ * still read what its user can read.  Where the kernel has Landlock, it cannot
+ * open a file for writing either, nor remove, rename or execute one.
  */
 #ifndef SYMBOLIZE_CONFINEMENT_H
 #define SYMBOLIZE_CONFINEMENT_H
@@ -36,7 +37,7 @@ struct confinement_user {
  */
 int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err);
 
-/* The same for a child that writes files of at most so many bytes; confinement_enter() allows none. */
+/* The same without Landlock, for a child that writes files of at most so many bytes. */
 int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
                               struct error *err);
 

@@ -4,6 +4,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/image_finder.h"
+#include "symbolize/landlock.h"
 #include "symbolize/symbol_findings.h"
 #include "symbolize/symbol_process.h"
 #include "symbolize/symbolizer.h"
@@ -21,6 +22,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -314,6 +316,29 @@ START_TEST(test_lies_are_refused)
 }
 END_TEST
 
+static char own_file[] = "/tmp/confined-XXXXXX"; /* that its user could write to, and remove */
+
+/* Says what a process can do with files that it may only read, or NULL. */
+static const char *find_change(void)
+{
+        char other[sizeof(own_file) + 1];
+
+        (void)snprintf(other, sizeof(other), "%s2", own_file);
+        if (open("/dev/null", O_WRONLY) >= 0 || errno != EACCES)
+                return "opening for writing";
+        if (open("/proc/self/mem", O_RDWR) >= 0)
+                return "its own memory";
+        if (open(own_file, O_WRONLY) >= 0 || truncate(own_file, 0) == 0)
+                return "opening its file for writing";
+        if (rename(own_file, other) == 0 || unlink(own_file) == 0)
+                return "removing its file";
+        if (mkdir(other, 0700) == 0 || open(other, O_WRONLY | O_CREAT, 0600) >= 0)
+                return "making a file";
+        if (open(own_file, O_RDONLY) < 0)
+                return "no reading";
+        return NULL;
+}
+
 /* Says "confined" for frame 1 if all of it holds, else what does not. */
 static const char *find_right(void)
 {
@@ -342,6 +367,8 @@ static const char *find_right(void)
         (void)signal(SIGXFSZ, SIG_IGN);
         if (write(memfd_create("file", 0), "x", 1) >= 0)
                 return "writing";
+        if (landlock_version() > 0 && find_change())
+                return find_change();
         return "confined";
 }
 
@@ -356,6 +383,19 @@ static int look_around(struct symbolizer *symbolizer, uint32_t task, const struc
         return say(sink, module, module == 1 ? find_right() : id);
 }
 
+static void make_own_file(void)
+{
+        int fd;
+
+        memcpy(own_file + sizeof(own_file) - sizeof("XXXXXX"), "XXXXXX", sizeof("XXXXXX"));
+        fd = mkstemp(own_file);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(fchmod(fd, 0644), 0);
+        (void)close(fd);
+        if (landlock_version() == 0)
+                printf("skipped: this kernel has no Landlock\n");
+}
+
 /* loop test: staying the same user, and becoming another one */
 START_TEST(test_child_is_confined)
 {
@@ -363,6 +403,8 @@ START_TEST(test_child_is_confined)
         char id[32];
         sigset_t blocked;
         int extra_fd = fcntl(0, F_DUPFD, 9);
+
+        make_own_file();
 
         if (_i == 1)
                 options.run_as_uid = options.run_as_gid = OTHER_UID;
@@ -375,6 +417,7 @@ START_TEST(test_child_is_confined)
         (void)snprintf(id, sizeof(id), "%u", _i == 1 && geteuid() == 0 ? OTHER_UID : getuid());
         check_string(symbol_row(2)->function, id);
         (void)close(extra_fd);
+        (void)unlink(own_file);
 }
 END_TEST
 
@@ -398,10 +441,12 @@ START_TEST(test_few_files_may_be_open)
         rlim_t before = limit_files(N_FEW_FILES);
         struct error err = ERROR_NONE;
 
+        make_own_file();
         ck_assert_msg(symbol_process_run_task(&dictionary, &no_options, look_around, &err) == 0, "%s",
                       err.text);
         check_string(symbol_row(1)->function, "confined");
         (void)limit_files(before);
+        (void)unlink(own_file);
 }
 END_TEST
 
