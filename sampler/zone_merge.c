@@ -36,7 +36,10 @@ enum lane_stop {
 
 void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts)
 {
-        *m = (struct zone_merge){ .parts = *parts, .last_ns = UINT64_MAX };
+        *m = (struct zone_merge){ .parts = *parts,
+                                  .last_ns = UINT64_MAX,
+                                  .region_ns = ZONE_MERGE_REGION_NS,
+                                  .cycle_ns = ZONE_MERGE_CYCLE_NS };
         fiber_order_init(&m->order);
 }
 
@@ -348,7 +351,7 @@ static bool is_spent(struct zone_merge *m)
 {
         uint64_t now_ns = clock_raw_ns();
 
-        if (m->final && m->last_ns == UINT64_MAX && is_urged(m))
+        if (m->final && m->last_ns > now_ns + ZONE_MERGE_LAST_NS && is_urged(m))
                 m->last_ns = now_ns + ZONE_MERGE_LAST_NS;
         return now_ns >= (m->final ? m->last_ns : m->spent_ns);
 }
@@ -590,10 +593,10 @@ static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint
 
                 if ((zones->regions[i].n_cycles_ended != 0) != have_ended)
                         continue;
-                m->spent_ns = begin_ns + ZONE_MERGE_REGION_NS;
-                if (m->spent_ns > now_ns + ZONE_MERGE_CYCLE_NS)
-                        m->spent_ns = now_ns + ZONE_MERGE_CYCLE_NS;
-                if (begin_ns < now_ns + ZONE_MERGE_CYCLE_NS)
+                m->spent_ns = begin_ns + m->region_ns;
+                if (m->spent_ns > now_ns + m->cycle_ns)
+                        m->spent_ns = now_ns + m->cycle_ns;
+                if (begin_ns < now_ns + m->cycle_ns)
                         m->next_region = i + 1;
                 r = merge_region(m, &zones->regions[i]);
                 m->is_behind = m->is_behind || zones->regions[i].is_behind;
@@ -620,6 +623,8 @@ int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
         m->until_ns = until_ns;
         m->ring_bytes_max = final ? RING_BYTES_AT_LAST : RING_BYTES_AT_ONCE;
         m->final = final;
+        if (final && m->last_ns == UINT64_MAX)
+                m->last_ns = now_ns + ZONE_MERGE_FINAL_NS;
         forget_stalls(m);
         r = merge_regions(m, now_ns);
         if (m->is_behind)

@@ -29,6 +29,7 @@ struct zone_source;
 #define ZONE_MERGE_REGION_NS (50 * NS_PER_MS)
 #define ZONE_MERGE_CYCLE_NS  (150 * NS_PER_MS)
 #define ZONE_MERGE_LAST_NS   NS_PER_S
+#define ZONE_MERGE_FINAL_NS  (60 * NS_PER_S)
 
 /* What it works with; all borrowed. */
 struct zone_merge_parts {
@@ -53,11 +54,12 @@ struct zone_merge {
         uint64_t ring_bytes_max; /* of one ring in this cycle */
         /* So that no program keeps the recorder from the others, from the disk and from signals: see zone_merge_run(). */
         bool final;
-        size_t next_region;       /* where the next cycle begins */
-        uint64_t spent_ns;        /* when the work for this region is to end; UINT64_MAX = no bound */
-        bool is_behind;           /* some of the last cycle's work was left to the next */
-        uint64_t behind_since_ns; /* since when each cycle has left some; 0 = the last one did not */
-        uint64_t last_ns;         /* when the final run is to end; UINT64_MAX = no hurry */
+        uint64_t region_ns, cycle_ns; /* ZONE_MERGE_REGION_NS, ZONE_MERGE_CYCLE_NS; tests have others */
+        size_t next_region;           /* where the next cycle begins */
+        uint64_t spent_ns;            /* when the work for this region is to end; UINT64_MAX = no bound */
+        bool is_behind;               /* some of the last cycle's work was left to the next */
+        uint64_t behind_since_ns;     /* since when each cycle has left some; 0 = the last one did not */
+        uint64_t last_ns;             /* when the final run is to end; UINT64_MAX = no hurry */
 };
 
 void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts);
@@ -68,8 +70,8 @@ void zone_merge_deinit(struct zone_merge *m);
  * @final:  everything that there is
  * Where that is too much at once, `stalled_ns` of the process says how far it came: one program has ZONE_MERGE_REGION_NS
  * of a cycle, all of them ZONE_MERGE_CYCLE_NS, and the next cycle begins with the programs and rings that come after.
- * The final run has no such bound until `stop_fd` becomes readable: then it ends ZONE_MERGE_LAST_NS later, and the bytes
- * that were not read are counted as TRACE_LOSS_CLIENT_UNREAD.
+ * The final run lasts ZONE_MERGE_FINAL_NS at most, as a program may go on writing; when `stop_fd` becomes readable it
+ * ends ZONE_MERGE_LAST_NS later.  The bytes that were not read are counted as TRACE_LOSS_CLIENT_UNREAD.
  * Returns 0, -ENOMEM, -errno of the flush.
  */
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);

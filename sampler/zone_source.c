@@ -31,6 +31,12 @@
 #define WAITING_MAX      4096 /* regions; whoever comes then is found by the mapping, or not ours */
 #define WAITING_NS       NS_PER_S
 #define LOOKUPS_A_CYCLE  32
+#define REFUSED_MAX      65536 /* regions that are remembered; more are counted each time that they come */
+
+/* A memfd that was not taken. */
+struct refused_region {
+        uint64_t device, inode;
+};
 
 void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts)
 {
@@ -41,6 +47,7 @@ void zone_source_init(struct zone_source *s, const struct zone_source_parts *par
         spare_memory_init(&s->spare, parts->client_ring_bytes);
         event_translator_init(&s->translator, parts->dictionary, parts->losses);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
+        intern_init(&s->refused, sizeof(struct refused_region), REFUSED_MAX);
 }
 
 void zone_source_deinit(struct zone_source *s)
@@ -53,6 +60,7 @@ void zone_source_deinit(struct zone_source *s)
         free(s->waiting);
         free(s->missed_pids);
         intern_deinit(&s->known_pids);
+        intern_deinit(&s->refused);
         event_translator_deinit(&s->translator);
         *s = (struct zone_source){ .n_regions = 0 };
 }
@@ -160,6 +168,19 @@ static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
         return false;
 }
 
+/* It comes when it is handed in, and again with each of its mappings. */
+static int count_refused(struct zone_source *s, const struct stat *st, int why)
+{
+        const struct refused_region refused = { .device = st->st_dev, .inode = st->st_ino };
+        uint32_t id;
+        int r = intern_add(&s->refused, &refused, sizeof(refused), &id);
+
+        if (r != 0)
+                loss_counter_add(s->losses,
+                                 why == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED, 1);
+        return r == -ENOMEM ? r : 0;
+}
+
 /* Takes a region of a process that is ours, with its row in PROCESSES; its descriptor is taken over. */
 static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t process)
 {
@@ -182,12 +203,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
                 if (!region)
                         io_close(&w->fd);
                 client_region_close(region);
-                if (s->refused_device != st.st_dev || s->refused_inode != st.st_ino)
-                        loss_counter_add(s->losses,
-                                         r == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED, 1);
-                s->refused_device = st.st_dev;
-                s->refused_inode = st.st_ino;
-                return r == -ENOMEM ? r : 0;
+                return r == -ENOMEM ? r : count_refused(s, &st, r);
         }
         zone_source_end(s, w->pid);
         taken = &s->regions[s->n_regions++];

@@ -22,7 +22,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct loss_counter;
 struct process_table;
@@ -63,11 +62,9 @@ struct zone_source {
         size_t n_waiting, waiting_capacity;
         uint32_t *missed_pids; /* heap, owned: announced, but gone before their region could be opened */
         size_t n_missed_pids, missed_capacity;
+        struct intern refused; /* struct refused_region: each is counted once, however often it comes */
         struct intern
                 known_pids; /* of all processes that ever had a region open here, or were counted as missed */
-
-        dev_t refused_device; /* of the region that was refused last: it may come twice, handed in and found */
-        ino_t refused_inode;
 
         struct error busy; /* the words of a region that another recorder has; code 0 = none so far */
 

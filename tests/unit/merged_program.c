@@ -12,6 +12,8 @@ static int flush_if_full(void *context)
         struct merged_program *f = context;
 
         f->n_flush_asked++;
+        if (f->on_flush)
+                f->on_flush(f);
         return 0;
 }
 

@@ -40,6 +40,8 @@ struct merged_program {
         struct event_list list;
         uint64_t start_ns; /* the events of a test are a few nanoseconds behind this */
         unsigned n_flush_asked;
+        void (*on_flush)(
+                struct merged_program *f); /* or NULL: called while a cycle runs, between pieces of work */
 };
 
 /* It starts, and its threads have their slots. */

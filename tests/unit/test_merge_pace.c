@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/merge.c: the first chunks are written soon, and a program that keeps it behind costs it its raised priority */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_writer.h"
+#include "instrument/client_abi.h"
+#include "instrument/region_inbox.h"
+#include "sampler/merge.h"
+#include "sampler/stack_unwinder.h"
+#include "sampler/thread_priority.h"
+#include "sampler/writer_thread.h"
+#include "tests/unit/fake_events.h"
+#include "tests/unit/fake_program.h"
+
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PID          500
+#define LOWER_NICE   7
+#define FIRST_AGE_NS (20 * NS_PER_MS)
+
+static const uint32_t sample_events[] = { 1, 2 };
+
+struct fixture {
+        int fd; /* memfd */
+        struct trace_writer *writer;
+        struct writer_thread *writer_thread;
+        struct trace_dictionary dictionary;
+        struct event_set events;
+        struct region_inbox inbox;
+        struct merge merge;
+};
+
+static void set_up(struct fixture *f)
+{
+        struct merge_options options = {
+                .dictionary = &f->dictionary,
+                .events = &f->events,
+                .unwinder = { .mode = STACK_UNWINDER_FP },
+                .sample_events = sample_events,
+                .families = CLIENT_ABI_FAMILIES,
+                .inbox = &f->inbox,
+                .stop_fd = -1,
+                .priority = LOWER_NICE,
+        };
+
+        memset(f, 0, sizeof(*f));
+        f->inbox.fd = -1;
+        f->fd = memfd_create("trace", MFD_CLOEXEC);
+        ck_assert_int_eq(trace_writer_new(f->fd, &f->writer, NULL), 0);
+        ck_assert_int_eq(writer_thread_start(f->writer, -1, -1, &f->writer_thread, NULL), 0);
+        trace_dictionary_init(&f->dictionary, 0);
+        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
+        options.writer = f->writer_thread;
+        ck_assert_int_eq(merge_init(&f->merge, &options, NULL), 0);
+}
+
+static void cycle(struct fixture *f, bool final)
+{
+        struct error err = ERROR_NONE;
+
+        ck_assert_msg(merge_cycle(&f->merge, final, &err) == 0, "%s", err.text);
+}
+
+static void tear_down(struct fixture *f)
+{
+        cycle(f, true);
+        ck_assert_int_eq(writer_thread_join(f->writer_thread, NULL), 0);
+        merge_deinit(&f->merge);
+        event_set_close(&f->events);
+        trace_dictionary_deinit(&f->dictionary);
+        trace_writer_free(f->writer);
+        io_close(&f->fd);
+}
+
+/* Who is killed early leaves something as well. */
+START_TEST(test_first_chunks_come_soon)
+{
+        static struct fixture f;
+
+        set_up(&f);
+        for (uint64_t age_ns = FIRST_AGE_NS; age_ns <= 4 * FIRST_AGE_NS; age_ns *= 2) {
+                while (clock_raw_ns() < f.merge.flushed_ns + age_ns)
+                        ;
+                cycle(&f, false);
+                ck_assert_uint_eq(f.merge.flushed_ns, f.merge.cycled_ns);
+        }
+        tear_down(&f);
+}
+END_TEST
+
+/* It does so when a program has left work to the next cycle for five seconds on end, not before. */
+START_TEST(test_priority_falls_back)
+{
+        int before = thread_priority_get();
+        struct fake_program program;
+        struct thread_track *thread;
+        static struct fixture f;
+
+        set_up(&f);
+        ck_assert_int_eq(process_table_add_thread(&f.merge.processes, PID, PID, 0, clock_raw_ns(), &thread),
+                         0);
+        fake_program_start(&program, PID);
+        ck_assert_int_eq(zone_source_receive(&f.merge.zones, PID, fake_program_fd(&program)), 0);
+        f.merge.zone_merge.region_ns = 0; /* too little for anything */
+        cycle(&f, false);
+        cycle(&f, false);
+        ck_assert_uint_eq(f.merge.zones.n_regions, 1);
+        ck_assert_uint_ne(f.merge.zone_merge.behind_since_ns, 0);
+        ck_assert_int_eq(thread_priority_get(), before);
+        f.merge.zone_merge.behind_since_ns -= MERGE_BEHIND_NS;
+        cycle(&f, false);
+        ck_assert_int_eq(thread_priority_get(), LOWER_NICE);
+        tear_down(&f);
+        fake_program_end(&program);
+        thread_priority_restore(before);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/merge, pace");
+        TCase *tc = tcase_create("merge_pace");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_first_chunks_come_soon);
+        tcase_add_test(tc, test_priority_falls_back);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

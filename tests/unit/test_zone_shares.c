@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler/zone_merge.c, zone_source.c: no program keeps the recorder from the others, nor takes its memory without bound */
+#include "base/clock.h"
+#include "base/io.h"
+#include "instrument/client_abi.h"
+#include "tests/unit/merged_program.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define N_OTHERS    4
+#define LARGE_BYTES 70000 /* of a payload after which the time is looked at */
+
+/* Works until what this program may take of the cycle is over. */
+static void use_up(struct merged_program *f)
+{
+        while (clock_raw_ns() < f->merge.spent_ns)
+                ;
+}
+
+static size_t count_zones(const struct merged_program *f, uint32_t thread)
+{
+        const struct trace_event *event;
+        size_t n = 0;
+
+        for (size_t i = 0; (event = event_list_get(&f->list, thread, i)); i++)
+                n += event->op == TRACE_OP_ZONE_BEGIN;
+        return n;
+}
+
+/* One more cycle, and how many zones have come of each of the first program's threads. */
+static void cycle(struct merged_program *f, size_t n_zones[MERGED_PROGRAM_THREADS])
+{
+        merged_program_cycle(f, f->start_ns + 1000, false);
+        merged_program_read_back(f);
+        for (uint32_t i = 0; i < MERGED_PROGRAM_THREADS; i++)
+                n_zones[i] = count_zones(f, merged_program_thread_row(f, i));
+}
+
+/* All rings are full again in each cycle, and one of them takes all the time: the next cycle begins with the next one. */
+START_TEST(test_rings_take_turns)
+{
+        size_t n_zones[MERGED_PROGRAM_THREADS];
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        zone = fake_program_name(&f.program, "zone");
+        f.on_flush = use_up;
+        for (uint64_t n = 1; n <= MERGED_PROGRAM_THREADS; n++) {
+                for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
+                        fake_program_begin(&f.program, slot, f.start_ns + n, zone);
+                cycle(&f, n_zones);
+                ck_assert(f.merge.is_behind);
+        }
+        for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
+                ck_assert_uint_ge(n_zones[slot], 1);
+        ck_assert_uint_lt(n_zones[0] + n_zones[1] + n_zones[2], 3 * MERGED_PROGRAM_THREADS);
+        f.on_flush = NULL;
+        cycle(&f, n_zones);
+        ck_assert(!f.merge.is_behind);
+        ck_assert_uint_eq(n_zones[0] + n_zones[1] + n_zones[2], 3 * MERGED_PROGRAM_THREADS);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* The time is looked at after each large payload as well: one ring may hold many. */
+START_TEST(test_large_payloads)
+{
+        static const char bytes[LARGE_BYTES];
+        size_t n_zones[MERGED_PROGRAM_THREADS];
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        zone = fake_program_name(&f.program, "zone");
+        for (uint64_t i = 0; i < 3; i++) {
+                fake_program_blob(&f.program, 0, f.start_ns + 10 + 2 * i, bytes, sizeof(bytes));
+                merged_program_put_text(&f, 10 + 2 * i, CLIENT_ABI_EVENT_MESSAGE, 0, "");
+                fake_program_begin(&f.program, 0, f.start_ns + 11 + 2 * i, zone);
+        }
+        f.on_flush = use_up;
+        for (size_t n = 0; n < 3; n++) {
+                cycle(&f, n_zones);
+                ck_assert_uint_eq(n_zones[0], n);
+                ck_assert(f.merge.is_behind);
+        }
+        f.on_flush = NULL;
+        merged_program_finish(&f);
+        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 0)), 3);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* ---- several programs ---------------------------------------------------------------------------------- */
+
+struct others {
+        struct fake_program program[N_OTHERS];
+        struct thread_track *thread[N_OTHERS];
+};
+
+static uint32_t pid_of(uint32_t i)
+{
+        return MERGED_PROGRAM_PID + 100 + i;
+}
+
+static void add_others(struct merged_program *f, struct others *others)
+{
+        for (uint32_t i = 0; i < N_OTHERS; i++) {
+                struct fake_program *program = &others->program[i];
+
+                ck_assert_int_eq(process_table_add_thread(&f->processes, pid_of(i), pid_of(i), 0, f->start_ns,
+                                                          &others->thread[i]),
+                                 0);
+                fake_program_start(program, pid_of(i));
+                ck_assert_int_eq(zone_source_receive(&f->zones, pid_of(i), fake_program_fd(program)), 0);
+                fake_program_thread(program, 0, f->start_ns, pid_of(i));
+                merged_program_cycle(f, f->start_ns, false);
+        }
+        ck_assert_uint_eq(f->zones.n_regions, 1 + N_OTHERS);
+        for (uint32_t i = 0; i < N_OTHERS; i++) {
+                uint32_t zone = fake_program_name(&others->program[i], "other");
+
+                fake_program_begin(&others->program[i], 0, f->start_ns + 10, zone);
+        }
+}
+
+static void end_others(struct others *others)
+{
+        for (uint32_t i = 0; i < N_OTHERS; i++)
+                fake_program_end(&others->program[i]);
+}
+
+static size_t count_served(const struct merged_program *f, const struct others *others)
+{
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < N_OTHERS; i++)
+                n += count_zones(f, others->thread[i]->thread);
+        return n;
+}
+
+static void use_up_once(struct merged_program *f)
+{
+        use_up(f);
+        f->on_flush = NULL;
+}
+
+/* One that takes all that it may of a cycle: all others are served in the same cycle. */
+START_TEST(test_a_share_for_each)
+{
+        static struct merged_program f;
+        struct others others;
+        size_t n_zones[MERGED_PROGRAM_THREADS];
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        add_others(&f, &others);
+        zone = fake_program_name(&f.program, "zone");
+        for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
+                fake_program_begin(&f.program, slot, f.start_ns + 10, zone);
+        f.merge.next_region = 0;
+        f.merge.cycle_ns = UINT64_MAX / 4; /* it alone is the subject here */
+        f.on_flush = use_up_once;
+        cycle(&f, n_zones);
+        ck_assert_uint_eq(n_zones[0] + n_zones[1] + n_zones[2], 1);
+        ck_assert(f.merge.is_behind);
+        ck_assert_uint_eq(count_served(&f, &others), N_OTHERS);
+        cycle(&f, n_zones);
+        ck_assert_uint_eq(n_zones[0] + n_zones[1] + n_zones[2], MERGED_PROGRAM_THREADS);
+        merged_program_expect_no_loss(&f);
+        end_others(&others);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* All of them take all that they may in each cycle: it ends nevertheless, and the next one begins where it ended. */
+START_TEST(test_cycles_end)
+{
+        static struct merged_program f;
+        struct others others;
+        size_t n_zones[MERGED_PROGRAM_THREADS], n_before[N_OTHERS] = { 0 };
+
+        merged_program_set_up(&f);
+        add_others(&f, &others);
+        f.merge.cycle_ns = 2 * f.merge.region_ns;
+        f.merge.next_region = 0;
+        f.on_flush = use_up;
+        for (unsigned n = 1; n <= N_OTHERS / 2 + 1; n++) {
+                unsigned n_served = 0;
+
+                cycle(&f, n_zones);
+                for (uint32_t i = 0; i < N_OTHERS; i++) {
+                        size_t n_now = count_zones(&f, others.thread[i]->thread);
+
+                        n_served += n_now > n_before[i];
+                        n_before[i] = n_now;
+                        /* Those that were served first have more to say. */
+                        fake_program_begin(&others.program[i], 0, f.start_ns + 10 + n, 1);
+                }
+                ck_assert_uint_ge(n_served, 1);
+                ck_assert_uint_le(n_served, 2);
+        }
+        for (uint32_t i = 0; i < N_OTHERS; i++)
+                ck_assert_uint_ge(count_zones(&f, others.thread[i]->thread), 1);
+        merged_program_expect_no_loss(&f);
+        end_others(&others);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* ---- the end ------------------------------------------------------------------------------------------- */
+
+static int stop_fd;
+
+static void stop_and_use_up(struct merged_program *f)
+{
+        ck_assert_int_eq(eventfd_write(stop_fd, 1), 0);
+        f->merge.last_ns = clock_raw_ns(); /* the second that is left to it is over */
+}
+
+/* Whoever wants the recording to end is heard while the last events are merged; each byte that was not is counted. */
+START_TEST(test_unread_bytes_are_counted)
+{
+        static struct merged_program f;
+        uint64_t n_bytes = 0;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        ck_assert_int_ge(stop_fd, 0);
+        f.merge.parts.stop_fd = stop_fd;
+        zone = fake_program_name(&f.program, "zone");
+        for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
+                for (uint64_t i = 0; i < 10; i++)
+                        fake_program_begin(&f.program, slot, f.start_ns + 10 + i, zone);
+        for (uint32_t slot = 1; slot < MERGED_PROGRAM_THREADS; slot++) {
+                const struct client_abi_slot *s = fake_region_slot(&f.program.region, slot);
+
+                n_bytes += s->head_bytes - s->tail_bytes;
+        }
+        f.on_flush = stop_and_use_up;
+        merged_program_finish(&f);
+        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 0)), 10);
+        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 1)), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_UNREAD], n_bytes);
+        merged_program_tear_down(&f);
+        io_close(&stop_fd);
+}
+END_TEST
+
+static void stop_only(struct merged_program *f)
+{
+        (void)f;
+        ck_assert_int_eq(eventfd_write(stop_fd, 1), 0);
+}
+
+/* From then on a second is left to it, not more. */
+START_TEST(test_a_second_is_left)
+{
+        static struct merged_program f;
+        uint32_t zone;
+
+        merged_program_set_up(&f);
+        stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        f.merge.parts.stop_fd = stop_fd;
+        zone = fake_program_name(&f.program, "zone");
+        for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
+                fake_program_begin(&f.program, slot, f.start_ns + 10, zone);
+        ck_assert_uint_eq(f.merge.last_ns, UINT64_MAX);
+        merged_program_cycle(&f, UINT64_MAX, true);
+        ck_assert_uint_le(f.merge.last_ns,
+                          clock_raw_ns() + ZONE_MERGE_FINAL_NS); /* a program may go on writing for ever */
+        for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
+                fake_program_begin(&f.program, slot, f.start_ns + 20, zone);
+        f.on_flush = stop_only;
+        merged_program_finish(&f);
+        ck_assert_uint_le(f.merge.last_ns, clock_raw_ns() + ZONE_MERGE_LAST_NS);
+        merged_program_tear_down(&f);
+        io_close(&stop_fd);
+}
+END_TEST
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* As large as one may be; nothing of it is touched. */
+static void start_large(struct fake_region *p, uint32_t pid)
+{
+        struct client_abi_header h = fake_region_header();
+
+        h.pid = pid;
+        h.control_word = UINT32_C(1) << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILIES;
+        h.n_slots_used = 0;
+        h.n_slots = 65000;
+        h.slot_bytes = 4096;
+        h.ring_bytes = 8;
+        h.locations_offset = h.slots_offset + (uint64_t)h.n_slots * h.slot_bytes;
+        h.strings_offset = h.locations_offset + 4096;
+        h.rings_offset = h.strings_offset + h.strings_bytes;
+        h.region_bytes = h.rings_offset + h.n_slots * h.ring_bytes;
+        fake_region_make(p, &h, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
+static void hand_in(struct merged_program *f, const struct fake_region *p, uint32_t pid)
+{
+        int fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 0);
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(zone_source_receive(&f->zones, pid, fd), 0);
+        merged_program_cycle(f, f->start_ns, false);
+}
+
+/* Beyond the gibibyte that all have together, regions are refused, each is counted once, and there is room again later. */
+START_TEST(test_regions_have_a_gibibyte)
+{
+        struct fake_region large[N_OTHERS];
+        static struct merged_program f;
+        struct thread_track *thread;
+        uint64_t small_bytes;
+
+        merged_program_set_up(&f);
+        small_bytes = f.zones.regions_bytes;
+        ck_assert_uint_gt(small_bytes, 0);
+        for (uint32_t i = 0; i < N_OTHERS; i++) {
+                ck_assert_int_eq(
+                        process_table_add_thread(&f.processes, pid_of(i), pid_of(i), 0, f.start_ns, &thread),
+                        0);
+                start_large(&large[i], pid_of(i));
+                hand_in(&f, &large[i], pid_of(i));
+                ck_assert_uint_le(f.zones.regions_bytes, ZONE_SOURCE_REGIONS_BYTES_MAX);
+        }
+        ck_assert_uint_eq(f.zones.n_regions, N_OTHERS); /* the small one and all large ones but the last */
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 1);
+        hand_in(&f, &large[N_OTHERS - 1], pid_of(N_OTHERS - 1)); /* as it comes again with each mapping */
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 1);
+
+        for (uint32_t i = 0; i < N_OTHERS - 1; i++)
+                zone_source_end(&f.zones, pid_of(i));
+        for (unsigned n = 0; n < 10 && f.zones.n_regions > 1; n++)
+                merged_program_cycle(&f, f.start_ns, false);
+        ck_assert_uint_eq(f.zones.n_regions, 1);
+        ck_assert_uint_eq(f.zones.regions_bytes, small_bytes);
+        hand_in(&f, &large[N_OTHERS - 1], pid_of(N_OTHERS - 1));
+        ck_assert_uint_eq(f.zones.n_regions, 2);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 1);
+        for (uint32_t i = 0; i < N_OTHERS; i++)
+                fake_region_destroy(&large[i]);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+int main(void)
+{
+        Suite *suite = suite_create("sampler/zone_merge, shares");
+        TCase *tc = tcase_create("zone_shares");
+        SRunner *runner;
+        int n_failed;
+
+        tcase_add_test(tc, test_rings_take_turns);
+        tcase_add_test(tc, test_large_payloads);
+        tcase_add_test(tc, test_a_share_for_each);
+        tcase_add_test(tc, test_cycles_end);
+        tcase_add_test(tc, test_unread_bytes_are_counted);
+        tcase_add_test(tc, test_a_second_is_left);
+        tcase_add_test(tc, test_regions_have_a_gibibyte);
+        suite_add_tcase(suite, tc);
+        runner = srunner_create(suite);
+        srunner_run_all(runner, CK_NORMAL);
+        n_failed = srunner_ntests_failed(runner);
+        srunner_free(runner);
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
