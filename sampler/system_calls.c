@@ -12,9 +12,11 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -161,6 +163,111 @@ static int add_rules(scmp_filter_ctx filter)
         return r;
 }
 
+/* ---- whether the filter is what it should be ----------------------------------------------------------- */
+
+#define REFUSED     (SECCOMP_RET_ERRNO | EPERM)
+#define NOT_THERE   (SECCOMP_RET_ERRNO | ENOSYS)
+#define NUMBERS_MAX 1024 /* no machine has a call with this number */
+
+/* The result by the lists above. */
+static uint32_t find_result(const struct seccomp_data *data)
+{
+        for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+                if (allowed[i] == data->nr)
+                        return SECCOMP_RET_ALLOW;
+        for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+                if (unknown[i] == data->nr)
+                        return NOT_THERE;
+        for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+                if (conditions[i].call == data->nr &&
+                    (data->args[conditions[i].argument] & conditions[i].mask) == conditions[i].value)
+                        return SECCOMP_RET_ALLOW;
+        return REFUSED;
+}
+
+/* The result by the filter; the kernel's instructions as far as libseccomp uses them, anything else is wrong. */
+static uint32_t run_filter(const struct sock_filter *filter, size_t n, const struct seccomp_data *data)
+{
+        uint32_t a = 0;
+
+        for (size_t at = 0; at < n; at++) {
+                uint32_t k = filter[at].k;
+
+                switch (filter[at].code) {
+                case BPF_LD | BPF_W | BPF_ABS:
+                        if (k > sizeof(*data) - sizeof(a))
+                                return SECCOMP_RET_KILL_PROCESS;
+                        memcpy(&a, (const uint8_t *)data + k, sizeof(a));
+                        break;
+                case BPF_ALU | BPF_AND | BPF_K:
+                        a &= k;
+                        break;
+                case BPF_JMP | BPF_JA:
+                        at += k;
+                        break;
+                case BPF_JMP | BPF_JEQ | BPF_K:
+                        at += a == k ? filter[at].jt : filter[at].jf;
+                        break;
+                case BPF_JMP | BPF_JGT | BPF_K:
+                        at += a > k ? filter[at].jt : filter[at].jf;
+                        break;
+                case BPF_JMP | BPF_JGE | BPF_K:
+                        at += a >= k ? filter[at].jt : filter[at].jf;
+                        break;
+                case BPF_JMP | BPF_JSET | BPF_K:
+                        at += a & k ? filter[at].jt : filter[at].jf;
+                        break;
+                case BPF_RET | BPF_K:
+                        return k;
+                default:
+                        return SECCOMP_RET_KILL_PROCESS;
+                }
+        }
+        return SECCOMP_RET_KILL_PROCESS;
+}
+
+static bool is_right(const struct sock_filter *filter, size_t n, int call, unsigned argument, uint64_t value)
+{
+        struct seccomp_data data = { .nr = call, .arch = seccomp_arch_native() };
+
+        data.args[argument] = value;
+        return run_filter(filter, n, &data) == find_result(&data);
+}
+
+/*
+ * Without memory libseccomp may leave calls out, and say nothing of it: with a filter that forbids to wait or to write
+ * the recorder would die.
+ */
+static bool is_as_listed(const struct sock_filter *filter, size_t n)
+{
+        for (int call = 0; call < NUMBERS_MAX; call++)
+                if (!is_right(filter, n, call, 0, 0) || !is_right(filter, n, call, 0, UINT64_MAX))
+                        return false;
+        for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+                const struct condition *c = &conditions[i];
+
+                if (c->call >= 0 &&
+                    (!is_right(filter, n, c->call, c->argument, c->value) ||
+                     !is_right(filter, n, c->call, c->argument, c->value ^ (c->mask & -c->mask)) ||
+                     !is_right(filter, n, c->call, c->argument, c->value ^ c->mask)))
+                        return false;
+        }
+        return true;
+}
+
+static int check_filter(int fd)
+{
+        const size_t n_max = BPF_MAXINSNS * sizeof(struct sock_filter);
+        struct sock_filter *filter = malloc(n_max);
+        size_t n_bytes = 0;
+        int r = filter ? io_pread_full(fd, filter, n_max, 0, &n_bytes, NULL) : -ENOMEM;
+
+        if (r == 0 && !is_as_listed(filter, n_bytes / sizeof(*filter)))
+                r = -ENOMEM;
+        free(filter);
+        return r;
+}
+
 /* In the child.  Returns 0 or -errno. */
 static int write_filter(int fd)
 {
@@ -179,7 +286,7 @@ static int write_filter(int fd)
         if (r == 0)
                 r = seccomp_export_bpf(filter, fd);
         seccomp_release(filter);
-        return r;
+        return r < 0 ? r : check_filter(fd);
 }
 
 int system_calls_prepare(struct error *err)

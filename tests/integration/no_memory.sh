@@ -27,6 +27,43 @@ holds symbolize ends_by_itself symbolize --no-cache -o "$TMPDIR/s.hyp" "$trace"
 for format in firefox perfetto pprof chrome speedscope folded callgrind; do
         holds "export $format" ends_by_itself export --force -o "$TMPDIR/out" "$format" "$trace"
 done
+# Its filter of system calls, its threads and its children come and go: a hang here was one at a raised priority.
+if "$HYPROF" doctor >/dev/null 2>&1; then
+        recording=(record -q -o "$TMPDIR/r.hyp" -- "$WORKLOADS/w_two_zones" 0.02)
+        holds record ends_by_itself "${recording[@]}"
+        # The filter of system calls is made in a child, whose allocations come after those that are counted: there libseccomp
+        # may leave calls out without a word.
+        filter_is_whole() {
+                local n status
+                for ((n = 60; n < 3600; n += 73)); do
+                        status=0
+                        FAIL_AT=$n LD_PRELOAD=$BUILD/tools/fail_allocation.so timeout -k 1 20 "$HYPROF" "${recording[@]}" >"$TMPDIR/out" 2>&1 || status=$?
+                        if [ "$status" -ge 124 ] && [ "$status" -ne 125 ] && [ "$status" -ne 126 ]; then
+                                echo "allocation $n: status $status"
+                                cat "$TMPDIR/out"
+                                return 1
+                        fi
+                done
+        }
+        holds "record: a filter that lacks calls is not used" filter_is_whole
+        # Whatever it leaves can be read, and its status says whether there is anything.
+        leaves_what_can_be_read() {
+                local n status n_traces=0
+                for ((n = 1; n < 900; n += 31)); do
+                        rm -f "$TMPDIR"/r.hyp*
+                        status=0
+                        FAIL_AT=$n LD_PRELOAD=$BUILD/tools/fail_allocation.so "$HYPROF" "${recording[@]}" >"$TMPDIR/out" 2>&1 || status=$?
+                        [ "$status" -ne 0 ] || [ -s "$TMPDIR/r.hyp" ] || { echo "allocation $n: no trace"; return 1; }
+                        [ -s "$TMPDIR/r.hyp" ] || continue
+                        n_traces=$((n_traces + 1))
+                        "$HYPROF" report "$TMPDIR/r.hyp" >"$TMPDIR/out" 2>&1 || { echo "allocation $n:"; cat "$TMPDIR/out"; return 1; }
+                done
+                figure "traces in spite of a failed allocation: $n_traces"
+        }
+        holds "record: a trace that can be read, or none" leaves_what_can_be_read
+else
+        skips record "hardware: no events here"
+fi
 
 # ---- check --repair: the file stays as it was, or holds all that is whole
 sum() { sha256sum <"$1"; }

@@ -10,6 +10,7 @@
  * where they began.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ void *__libc_realloc(void *block, size_t n_bytes);
 static atomic_long n_allocations;
 static long fail_at;
 static bool fail_all;
-static const char *count_path;
+static int count_fd =
+        -1; /* open from the beginning: who may make no file at the end can write into this one */
 static pid_t process;
 
 static bool fails(void)
@@ -58,7 +60,8 @@ __attribute__((constructor)) static void begin(void)
 
         fail_at = at ? strtol(at, NULL, 10) : 0;
         fail_all = getenv("FAIL_ALL") != NULL;
-        count_path = getenv("FAIL_COUNT");
+        if (getenv("FAIL_COUNT"))
+                count_fd = open(getenv("FAIL_COUNT"), O_WRONLY | O_CLOEXEC);
         process = getpid();
         (void)unsetenv("LD_PRELOAD");
         atomic_store(&n_allocations, 0);
@@ -67,14 +70,9 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void end(void)
 {
         long n = atomic_load(&n_allocations);
-        FILE *file;
+        char text[24];
+        int n_bytes = snprintf(text, sizeof(text), "%ld\n", n);
 
-        fail_at = 0;
-        if (!count_path || getpid() != process)
-                return;
-        file = fopen(count_path, "we");
-        if (!file)
-                return;
-        (void)fprintf(file, "%ld\n", n);
-        (void)fclose(file);
+        if (count_fd >= 0 && getpid() == process)
+                (void)!write(count_fd, text, (size_t)n_bytes);
 }
