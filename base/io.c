@@ -125,15 +125,18 @@ int io_copy(int from_fd, int to_fd, struct error *err)
         return r;
 }
 
-int io_open_unnamed(struct error *err)
+const char *io_temporary_folder(void)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
         const char *folder = getenv("TMPDIR");
-        int fd;
 
-        if (!folder || !*folder)
-                folder = "/tmp";
-        fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        return folder && *folder ? folder : "/tmp";
+}
+
+int io_open_unnamed(struct error *err)
+{
+        const char *folder = io_temporary_folder();
+        int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         return fd < 0 ? error_errno(err, "a temporary file in %s", folder) : fd;
 }
 

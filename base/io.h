@@ -38,6 +38,9 @@ int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buf
 /* Copies what is left of one file or pipe to the end of another.  Returns 0 or -errno. */
 int io_copy(int from_fd, int to_fd, struct error *err);
 
+/* $TMPDIR, else /tmp; borrowed. */
+const char *io_temporary_folder(void);
+
 /*
  * io_open_unnamed() - a new file without a name in $TMPDIR, else /tmp, for reading and writing
  * Gone with its descriptor.  Returns the descriptor, the caller's to close, or -errno.

@@ -56,7 +56,7 @@ static int write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offse
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0)
-                        return error_errno(err, "writing a temporary file");
+                        return error_errno(err, "writing a temporary file in %s", io_temporary_folder());
                 bytes += n;
                 n_bytes -= (size_t)n;
                 offset += (uint64_t)n;

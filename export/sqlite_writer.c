@@ -37,17 +37,20 @@ struct sqlite_cell {
         };
 };
 
+/* @what:  NULL = the file */
 static void keep_failure(struct sqlite_writer *w, const char *what)
 {
+        if (!what && w->db)
+                what = sqlite3_db_filename(w->db, "main");
         if (w->why.code == 0)
-                (void)error_set(&w->why, -EIO, "%s: %s", what,
+                (void)error_set(&w->why, -EIO, "%s: %s", what && *what ? what : "the database",
                                 w->db ? sqlite3_errmsg(w->db) : "out of memory");
 }
 
 void sqlite_writer_run(struct sqlite_writer *w, const char *sql)
 {
         if (w->why.code == 0 && sqlite3_exec(w->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-                keep_failure(w, "the database");
+                keep_failure(w, NULL);
 }
 
 int sqlite_writer_open(struct sqlite_writer *w, const char *path, const char *schema, struct error *err)
@@ -130,7 +133,7 @@ static void insert_rows(struct sqlite_insert *i, sqlite3_stmt **statement, int f
         for (int k = 0; i->cells && k < n_rows * i->n_columns; k++)
                 bind_cell(i, *statement, k + 1, &i->cells[first * i->n_columns + k]);
         if (sqlite3_step(*statement) != SQLITE_DONE)
-                keep_failure(i->writer, "the database");
+                keep_failure(i->writer, NULL);
         (void)sqlite3_reset(*statement);
 }
 
