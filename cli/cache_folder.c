@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cache_folder.h"
 
+#include "sampler/privileges.h"
 #include "symbolize/index_cache.h"
 
 #include <pwd.h>
@@ -20,7 +21,7 @@ static char *join(const char *folder, const char *name)
         return folder && folder[0] == '/' && asprintf(&path, "%s/%s", folder, name) >= 0 ? path : NULL;
 }
 
-static char *find_home_cache(void)
+static char *find_home_cache(uid_t uid)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *home = getenv("HOME");
@@ -28,14 +29,14 @@ static char *find_home_cache(void)
         struct passwd entry, *found = NULL;
         struct stat status;
 
-        if (home && stat(home, &status) == 0 && status.st_uid == geteuid())
+        if (home && stat(home, &status) == 0 && status.st_uid == uid)
                 return join(home, ".cache/hyprof");
-        if (getpwuid_r(geteuid(), &entry, buffer, sizeof(buffer), &found) != 0 || !found)
+        if (getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
                 return NULL;
         return join(entry.pw_dir, ".cache/hyprof");
 }
 
-static char *find_folder(void)
+static char *find_folder(uid_t uid)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *own = getenv("HYPROF_CACHE_DIR");
@@ -46,15 +47,18 @@ static char *find_folder(void)
 
         if (own)
                 return own[0] != '\0' && asprintf(&path, "%s", own) >= 0 ? path : NULL;
-        if (all && stat(all, &status) == 0 && status.st_uid == geteuid())
+        if (all && stat(all, &status) == 0 && status.st_uid == uid)
                 return join(all, "hyprof");
-        return find_home_cache();
+        return find_home_cache(uid);
 }
 
 bool cache_folder_open(struct index_cache *cache)
 {
-        char *folder = find_folder();
-        bool is_open = folder && index_cache_open(cache, folder, NULL) == 0;
+        struct invoking_user user = invoking_user_read();
+        uid_t uid = user.known ? user.uid : geteuid();
+        gid_t gid = user.known ? user.gid : getegid();
+        char *folder = find_folder(uid);
+        bool is_open = folder && index_cache_open_for(cache, folder, uid, gid, NULL) == 0;
 
         free(folder);
         return is_open;

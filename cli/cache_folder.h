@@ -5,8 +5,8 @@
  * Way of the data:  environment -> [cache_folder] -> index_cache
  *
  * $HYPROF_CACHE_DIR (empty: nowhere), else $XDG_CACHE_HOME/hyprof, else
- * ~/.cache/hyprof, of the user that the process is: under sudo a home that
- * belongs to somebody else is not used, but this user's own.
+ * ~/.cache/hyprof, of the user that the process is, and under sudo of who called
+ * it: a home that belongs to somebody else is not used.
  */
 #ifndef CLI_CACHE_FOLDER_H
 #define CLI_CACHE_FOLDER_H

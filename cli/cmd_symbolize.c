@@ -15,6 +15,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
+#include "sampler/privileges.h"
 #include "symbolize/debuginfod_fetch.h"
 #include "symbolize/debuginfod_folder.h"
 #include "symbolize/image_finder.h"
@@ -156,8 +157,11 @@ static int find_names(struct work *w, struct trace_dictionary *d, const struct i
 {
         struct error why = ERROR_NONE;
         uint64_t n_news = 0;
+        struct invoking_user user = invoking_user_read();
         struct symbol_process_options options = {
                 .stop_fd = -1,
+                .run_as_uid = user.uid, /* what parses hostile files is never root under sudo */
+                .run_as_gid = user.gid,
                 .search = &w->search,
                 .spool = &w->code.spool,
                 .cache = cache,

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -54,13 +55,36 @@ static int make_folder(const char *folder, struct error *err)
         return 0;
 }
 
-static int check_folder(int fd, const char *folder, struct error *err)
+/* With the rights of its owner, for files only.  Returns the descriptor, or -errno. */
+static int open_folder(const struct index_cache *c, const char *folder, struct error *err)
+{
+        int fd, r;
+
+        (void)setfsgid(c->owner_gid);
+        (void)setfsuid(c->owner_uid);
+        r = make_folder(folder, err);
+        fd = r == 0 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        if (r == 0 && fd < 0)
+                r = error_errno(err, "%s", folder);
+        (void)setfsuid(geteuid());
+        (void)setfsgid(getegid());
+        return r < 0 ? r : fd;
+}
+
+/* What root makes for somebody else is theirs. */
+static void give(const struct index_cache *c, int fd)
+{
+        if (c->owner_uid != geteuid())
+                (void)!fchown(fd, c->owner_uid, c->owner_gid); /* not all file systems have owners */
+}
+
+static int check_folder(const struct index_cache *c, int fd, const char *folder, struct error *err)
 {
         struct stat status;
 
         if (fstat(fd, &status) < 0)
                 return error_errno(err, "%s", folder);
-        if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        if (status.st_uid != c->owner_uid || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
                 return error_set(err, -EPERM, "%s: others can write into it", folder);
         return 0;
 }
@@ -89,6 +113,7 @@ static int make_key(struct index_cache *c, struct error *err)
         fd = openat(c->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0)
                 return error_errno(err, "making the key of the cache");
+        give(c, fd);
         r = io_write_all(fd, c->key.bytes, sizeof(c->key.bytes), err);
         io_close(&fd);
         if (r == 0 && linkat(c->folder_fd, name, c->folder_fd, KEY_FILE, 0) < 0 &&
@@ -105,17 +130,24 @@ static int make_key(struct index_cache *c, struct error *err)
 
 int index_cache_open(struct index_cache *c, const char *folder, struct error *err)
 {
-        int r = make_folder(folder, err);
+        return index_cache_open_for(c, folder, geteuid(), getegid(), err);
+}
+
+int index_cache_open_for(struct index_cache *c, const char *folder, uint32_t uid, uint32_t gid,
+                         struct error *err)
+{
+        int r;
 
         *c = (struct index_cache){ .folder_fd = -1,
+                                   .owner_uid = uid,
+                                   .owner_gid = gid,
                                    .bytes_max = INDEX_CACHE_BYTES_MAX,
                                    .entry_bytes_max = INDEX_CACHE_ENTRY_MAX };
+        r = open_folder(c, folder, err);
         if (r < 0)
                 return r;
-        c->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (c->folder_fd < 0)
-                return error_errno(err, "%s", folder);
-        r = check_folder(c->folder_fd, folder, err);
+        c->folder_fd = r;
+        r = check_folder(c, c->folder_fd, folder, err);
         if (r == 0 && !read_key(c))
                 r = make_key(c, err);
         if (r < 0)
@@ -139,6 +171,8 @@ int index_cache_prepare(struct index_cache *c, struct error *err)
                 fd = openat(c->folder_fd, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
                 if (fd < 0)
                         file[0] = '\0';
+                else
+                        give(c, fd);
                 io_close(&fd);
         }
         return 0;
@@ -348,6 +382,7 @@ int index_cache_begin(const struct index_cache *c, const struct index_cache_name
         w.fd = openat(c->folder_fd, w.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (w.fd < 0)
                 return error_errno(err, "writing into the cache");
+        give(c, w.fd);
         *ret_writer = w;
         return 0;
 }

@@ -40,6 +40,7 @@ struct index_cache_spares {
 
 struct index_cache {
         int folder_fd;
+        uint32_t owner_uid, owner_gid;     /* of the folder and of all files in it */
         struct index_cache_spares *spares; /* heap; NULL = new files can be made */
         uint64_t bytes_max, entry_bytes_max;
         struct content_key key;
@@ -71,6 +72,13 @@ struct index_cache_writer {
  * Returns 0, -EPERM, -ENOTDIR, -errno.
  */
 int index_cache_open(struct index_cache *c, const char *folder, struct error *err);
+
+/*
+ * index_cache_open_for() - the same for root that works for a user: the folder and its files are the user's
+ * The folder is looked for and made with the user's rights, so that no name in it leads root astray.
+ */
+int index_cache_open_for(struct index_cache *c, const char *folder, uint32_t uid, uint32_t gid,
+                         struct error *err);
 void index_cache_close(struct index_cache *c);
 
 /*

@@ -126,6 +126,13 @@ cp "$folder/home/root.hyp" "$TMPDIR/root.hyp"
 read_trace root
 holds "--as-root: they arrive" compare "$(n_events root 'kind == "zone_begin"')" ">" 100
 
+# ---- what is kept of debug information
+in_cache() { HYPROF_CACHE_DIR=$1 by_sudo "$HYPROF" symbolize -q t.hyp; }
+holds "symbolize" ends_with 0 in_cache "$folder/home/cache"
+holds "its cache is the user's" same "$uid:$gid $uid:$gid" "$(owner home/cache) $(owner home/cache/key)"
+holds "where only root can make one" ends_with 0 in_cache "$folder/closed/cache"
+holds "there is none" test ! -e "$folder/closed/cache"
+
 # ---- a command that becomes root
 chmod 4755 "$folder/w_becomes_root"
 if setpriv --reuid="$uid" --clear-groups "$folder/w_becomes_root" 0 | grep -q 'euid 0'; then
