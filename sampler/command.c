@@ -79,19 +79,19 @@ static _Noreturn void run_child(const struct command_options *options, const int
         int go_fd = fds[0], exec_fd = fds[1];
         ssize_t got;
         char byte;
-        int code;
+        int code = 0;
 
-        for (; environment[0]; environment += 2)
+        for (; environment[0] && code == 0; environment += 2)
                 /* NOLINTNEXTLINE(concurrency-mt-unsafe): a forked child has one thread */
-                if (setenv(environment[0], environment[1], 1) < 0)
-                        _exit(CHILD_FAILED);
+                code = setenv(environment[0], environment[1], 1) < 0 ? errno : 0;
         (void)pthread_sigmask(SIG_SETMASK, options->signals, NULL);
         do
                 got = read(go_fd, &byte, 1);
         while (got < 0 && errno == EINTR);
         if (got != 1)
                 _exit(CHILD_FAILED);
-        code = options->as_root ? -privileges_become_root(NULL) : 0;
+        if (code == 0 && options->as_root)
+                code = -privileges_become_root(NULL);
         if (code == 0) {
                 (void)execvp(options->argv[0], options->argv);
                 code = errno;
@@ -191,23 +191,47 @@ int command_reap(struct command *c, bool block)
         return c->reaped;
 }
 
-int command_wait(pid_t pid, int signal_fd)
+void command_hand_on(pid_t pid, const struct signalfd_siginfo *info, struct command_urge *urge)
+{
+        if (info->ssi_code != SI_USER)
+                return;
+        urge->n_signals++;
+        if (urge->signal == 0 && (info->ssi_signo == SIGTERM || urge->n_signals > 1)) {
+                urge->signal = (int)info->ssi_signo;
+                urge->since_ns = clock_raw_ns();
+        }
+        if (pid > 0)
+                (void)kill(pid, (int)info->ssi_signo);
+}
+
+/* Milliseconds that the command may go on to take; -1 = as long as it likes. */
+static int time_left(const struct command_urge *urge)
+{
+        uint64_t now_ns = clock_raw_ns(), end_ns = urge->since_ns + COMMAND_URGED_NS;
+
+        if (urge->signal == 0)
+                return -1;
+        return now_ns < end_ns ? (int)((end_ns - now_ns) / NS_PER_MS) + 1 : 0;
+}
+
+int command_wait(pid_t pid, int signal_fd, struct command_urge *urge)
 {
         struct command command = { .pid = pid, .pid_fd = -1, .go_fd = -1, .exec_fd = -1 };
         struct signalfd_siginfo info;
+        bool is_over = false;
 
         command.pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-        while (!command_reap(&command, command.pid_fd < 0)) {
+        while (!command_reap(&command, command.pid_fd < 0) && !is_over) {
                 struct pollfd fds[2] = { { .fd = command.pid_fd, .events = POLLIN },
                                          { .fd = signal_fd, .events = POLLIN } };
 
-                (void)poll(fds, 2, -1);
+                (void)poll(fds, 2, time_left(urge));
                 while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
-                        if (info.ssi_code == SI_USER)
-                                (void)kill(pid, (int)info.ssi_signo);
+                        command_hand_on(pid, &info, urge);
+                is_over = time_left(urge) == 0;
         }
         io_close(&command.pid_fd);
-        return command.wait_status;
+        return command.reaped ? command.wait_status : urge->signal;
 }
 
 bool command_has_stopped(struct command *c)

@@ -10,12 +10,15 @@
 #ifndef SAMPLER_COMMAND_H
 #define SAMPLER_COMMAND_H
 
+#include "base/clock.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct error;
+struct signalfd_siginfo;
 
 struct command {
         pid_t pid;      /* 0 = none */
@@ -52,12 +55,24 @@ int command_go(struct command *c, struct error *err);
 /* Reaps it if it has ended; @block waits for that.  Returns 1 if it has ended, else 0. */
 int command_reap(struct command *c, bool block);
 
+/* Who wants us to end, whatever the command does: SIGTERM, or the second signal that is sent to us alone.  All zero at first. */
+struct command_urge {
+        unsigned n_signals;
+        int signal;        /* 0 = nobody does */
+        uint64_t since_ns; /* CLOCK_MONOTONIC_RAW */
+};
+
+/* What is sent to us alone, not by a terminal, is handed on to the command, if @pid is not 0, and counted. */
+void command_hand_on(pid_t pid, const struct signalfd_siginfo *info, struct command_urge *urge);
+
 /*
  * command_wait() - until a child that runs has ended
- * @signal_fd:  a signalfd: what people send to us is handed on to it
- * Returns its status as of waitpid(2).
+ * @signal_fd:  a signalfd, for command_hand_on()
+ * @urge:       COMMAND_URGED_NS after it became urgent, the child is waited for no more, and runs on
+ * Returns its status as of waitpid(2); of one that runs on, that of a process that ended by the signal.
  */
-int command_wait(pid_t pid, int signal_fd);
+#define COMMAND_URGED_NS (NS_PER_S * 3 / 2)
+int command_wait(pid_t pid, int signal_fd, struct command_urge *urge);
 
 /* True if a signal has stopped it since the last question, and nothing has let it go on since. */
 bool command_has_stopped(struct command *c);

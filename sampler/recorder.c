@@ -538,8 +538,7 @@ static void take_signal(struct recorder *r)
         struct signalfd_siginfo info;
 
         while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-                if (info.ssi_code == SI_USER && r->command.pid > 0)
-                        (void)kill(r->command.pid, (int)info.ssi_signo);
+                command_hand_on(r->command.pid, &info, &r->result->urge);
                 r->result->stopped = true;
                 if (r->deadline_ns == 0)
                         r->deadline_ns = clock_raw_ns() + (r->command.pid > 0 ? GRACE_NS : 0);
@@ -787,6 +786,6 @@ void recorder_wait(struct recorder_result *result)
 {
         if (result->ended || result->exec_failed || result->command_pid <= 0)
                 return;
-        result->wait_status = command_wait(result->command_pid, result->stop_fd);
+        result->wait_status = command_wait(result->command_pid, result->stop_fd, &result->urge);
         result->ended = true;
 }

@@ -11,6 +11,7 @@
 #define SAMPLER_RECORDER_H
 
 #include "sampler/code_keeper.h"
+#include "sampler/command.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
 #include "sampler/flight_recorder.h"
@@ -71,7 +72,8 @@ struct recorder_result {
         bool is_full;      /* by the file's size */
         bool writer_stuck; /* somebody still waits in write(2): writer and file are not to be touched */
         int command_pid;   /* for recorder_wait(), while it runs on */
-        int stop_fd;       /* a signalfd, for the work after the recording; owned by the caller */
+        struct command_urge urge;
+        int stop_fd; /* a signalfd, for the work after the recording; owned by the caller */
         uint64_t
                 own_cpu_ns; /* processor time of the recording itself, with its helpers, without its preparations */
         struct perf_access access; /* what was found to be allowed; for advice after a failure */
@@ -94,7 +96,7 @@ struct recorder_result {
 int recorder_run(const struct recorder_options *options, struct trace_writer *writer,
                  struct trace_dictionary *dictionary, struct recorder_result *ret_result, struct error *err);
 
-/* Waits for a command that outlived its recording; signals to us are handed on to it. */
+/* Waits for a command that outlived its recording; signals to us are handed on to it: see command_wait(). */
 void recorder_wait(struct recorder_result *result);
 
 #endif /* SAMPLER_RECORDER_H */

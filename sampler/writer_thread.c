@@ -19,6 +19,9 @@
 
 #define QUEUE_ITEMS   64 /* bodies are about a mebibyte, a few at most: this bounds the memory */
 #define LOOK_AGAIN_NS (100 * NS_PER_MS)
+/* When somebody wants us to stop: for one chunk to be written, and for all that are queued at the end. */
+#define STOPPED_CHUNK_NS (NS_PER_S * 7 / 10)
+#define STOPPED_END_NS   NS_PER_S
 
 /* A chunk; or, where a ring is kept, a question for a snapshot or a dump, which comes when what is before it was done. */
 struct queued_chunk {
@@ -229,15 +232,21 @@ static bool is_stopped(const struct writer_thread *t)
         return t->stop_fd >= 0 && poll(&stop, 1, 0) > 0;
 }
 
-/* Waits for room, but not for ever.  Returns 0 or -errno; then nothing of @item was taken. */
+/*
+ * Waits for room, but when we are to stop, no longer than one chunk takes: whoever reads the trace may not read on.
+ * Returns 0 or -errno; then nothing of @item was taken.
+ */
 static int put(struct writer_thread *t, const struct queued_chunk *item)
 {
+        uint64_t until_ns = UINT64_MAX;
         int r;
 
         (void)pthread_mutex_lock(&t->lock);
-        while (t->n_queued == QUEUE_ITEMS && t->failure.code == 0 && !is_stopped(t)) {
+        while (t->n_queued == QUEUE_ITEMS && t->failure.code == 0 && clock_raw_ns() < until_ns) {
                 const struct timespec when = look_again();
 
+                if (until_ns == UINT64_MAX && is_stopped(t))
+                        until_ns = clock_raw_ns() + STOPPED_CHUNK_NS;
                 (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
         }
         r = t->failure.code;
@@ -343,6 +352,7 @@ uint64_t writer_thread_dropped_ns(struct writer_thread *t)
 
 int writer_thread_join(struct writer_thread *t, struct error *err)
 {
+        uint64_t until_ns = UINT64_MAX;
         struct timespec when;
         int r;
 
@@ -353,7 +363,9 @@ int writer_thread_join(struct writer_thread *t, struct error *err)
         do {
                 when = look_again();
                 r = pthread_timedjoin_np(t->thread, NULL, &when);
-        } while (r != 0 && !is_stopped(t));
+                if (r != 0 && until_ns == UINT64_MAX && is_stopped(t))
+                        until_ns = clock_raw_ns() + STOPPED_END_NS;
+        } while (r != 0 && clock_raw_ns() < until_ns);
         if (r != 0)
                 return error_set(err, -EINTR, "gave up waiting for whoever reads the trace");
 
