@@ -43,6 +43,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define ZONE_MEMORY_BYTES_MIN \
+        (UINT64_C(18) << 20) /* of one program, with default rings: docs/client-abi.md, "Limits" */
+
 /* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
 #define TABLE_ROWS_MAX (UINT32_C(1) << 22)
 
@@ -354,6 +357,20 @@ static void wait_for_command(struct work *w)
                 complain("the recording has ended; waiting for the command (process %d)",
                          w->result.command_pid);
         recorder_wait(&w->result);
+        if (!w->options->quiet && kill(w->result.command_pid, 0) == 0)
+                complain("the command (process %d) goes on, unrecorded", w->result.command_pid);
+}
+
+/* The programs' shared memory is a file to the kernel, and the least of it is larger than a small limit. */
+static void note_file_limit(const struct record_options *options, char **argv)
+{
+        struct rlimit limit;
+
+        if (!argv || options->quiet || options->client_ring_bytes != 0 ||
+            getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= ZONE_MEMORY_BYTES_MIN)
+                return;
+        complain("note: no zones will be recorded: their shared memory takes %s, and ulimit -f allows %s",
+                 text_number_bytes(ZONE_MEMORY_BYTES_MIN).text, text_number_bytes(limit.rlim_cur).text);
 }
 
 static int record_into(struct output_file *file, const struct record_options *options, char **argv)
@@ -366,6 +383,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         struct error err = ERROR_NONE;
         int r;
 
+        note_file_limit(options, argv);
         open_work(&w);
         r = record_trace(&w, &err);
         say_how_it_went(&w, r, &err);

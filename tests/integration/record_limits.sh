@@ -46,6 +46,11 @@ for size in 1 64X -1; do
         holds "--max-size $size: status 2" ends_with 2 "$HYPROF" record --max-size=$size -- true
 done
 
+# ---- the size of any file, of which shared memory is one
+record_in_small_files() { (ulimit -f 1024 && exec "$HYPROF" record -o "$TMPDIR/files.hyp" -- true 2>"$TMPDIR/err"); }
+holds "ulimit -f" record_in_small_files
+holds "no room for zones: one line says so" notes '^hyprof: note: no zones will be recorded: their shared memory takes 18.9 MB, and ulimit -f allows'
+
 # ---- no callstacks
 record none --call-graph none -- "$WORKLOADS/w_two_zones" 1
 read_trace none
