@@ -277,7 +277,7 @@ static int watch_all(struct recorder *r, struct error *err)
         if (code == 0)
                 code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
         if (code == 0)
-                code = watch(r, r->inbox.fd, WAKE_REGION, 0, err);
+                code = watch(r, r->inbox.fd, WAKE_REGION, EPOLLET, err);
         if (code == 0)
                 code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
         if (code == 0 && r->options->keeper.mode != CODE_KEEPER_NONE)
