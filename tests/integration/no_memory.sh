@@ -35,7 +35,7 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
         # may leave calls out without a word.
         filter_is_whole() {
                 local n status
-                for ((n = 60; n < 3600; n += 73)); do
+                for ((n = 60; n < 3600; n += 145)); do
                         status=0
                         FAIL_AT=$n LD_PRELOAD=$BUILD/tools/fail_allocation.so timeout -k 1 20 "$HYPROF" "${recording[@]}" >"$TMPDIR/out" 2>&1 || status=$?
                         if [ "$status" -ge 124 ] && [ "$status" -ne 125 ] && [ "$status" -ne 126 ]; then
