@@ -721,30 +721,6 @@ START_TEST(test_region_gone)
 }
 END_TEST
 
-/* Without a writer that works there is no recording; that is said, and nothing hangs. */
-START_TEST(test_writer_fails)
-{
-        int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-        struct error err = ERROR_NONE;
-        static struct fixture f;
-        int r = 0;
-
-        set_up(&f);
-        ck_assert_int_eq(dup3(full_fd, f.fd, O_CLOEXEC), f.fd);
-        io_close(&full_fd);
-        for (uint64_t i = 0; r == 0 && i < 100000; i++) {
-                struct kernel_record_identity when = at(PID, PID, 10 + i);
-
-                put_sample(&f, &when, CODE + i % 0x500);
-                r = merge_cycle(&f.merge, true, &err);
-        }
-        ck_assert_int_eq(r, -ENOSPC);
-        ck_assert_uint_ne(strlen(err.text), 0);
-        ck_assert_int_eq(writer_thread_join(f.writer_thread, NULL), -ENOSPC);
-        tear_down(&f);
-}
-END_TEST
-
 int main(void)
 {
         Suite *suite = suite_create("sampler/merge");
@@ -766,7 +742,6 @@ int main(void)
         tcase_add_test(tc, test_full_tables);
         tcase_add_test(tc, test_foreign_thread);
         tcase_add_test(tc, test_region_gone);
-        tcase_add_test(tc, test_writer_fails);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

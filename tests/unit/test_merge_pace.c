@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge.c: the first chunks are written soon, and a program that keeps it behind costs it its raised priority */
+/* sampler/merge.c: the first chunks are written soon, a failed write ends it, a program that keeps it behind lowers its priority */
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -13,14 +14,20 @@
 #include "sampler/writer_thread.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_program.h"
+#include "tests/unit/fake_ring.h"
+#include "tests/unit/kernel_record.h"
 
 #include <check.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define PID          500
+#define CODE         0x400000
 #define LOWER_NICE   7
 #define FIRST_AGE_NS (20 * NS_PER_MS)
 
@@ -34,6 +41,7 @@ struct fixture {
         struct event_set events;
         struct region_inbox inbox;
         struct merge merge;
+        struct byte_buffer record; /* on its way into a ring */
 };
 
 static void set_up(struct fixture *f)
@@ -67,10 +75,15 @@ static void cycle(struct fixture *f, bool final)
         ck_assert_msg(merge_cycle(&f->merge, final, &err) == 0, "%s", err.text);
 }
 
-static void tear_down(struct fixture *f)
+static void finish(struct fixture *f)
 {
         cycle(f, true);
         ck_assert_int_eq(writer_thread_join(f->writer_thread, NULL), 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+        byte_buffer_deinit(&f->record);
         merge_deinit(&f->merge);
         event_set_close(&f->events);
         trace_dictionary_deinit(&f->dictionary);
@@ -90,6 +103,7 @@ START_TEST(test_first_chunks_come_soon)
                 cycle(&f, false);
                 ck_assert_uint_eq(f.merge.flushed_ns, f.merge.cycled_ns);
         }
+        finish(&f);
         tear_down(&f);
 }
 END_TEST
@@ -116,9 +130,51 @@ START_TEST(test_priority_falls_back)
         f.merge.zone_merge.behind_since_ns -= MERGE_BEHIND_NS;
         cycle(&f, false);
         ck_assert_int_eq(thread_priority_get(), LOWER_NICE);
+        finish(&f);
         tear_down(&f);
         fake_program_end(&program);
         thread_priority_restore(before);
+}
+END_TEST
+
+static void put_sample(struct fixture *f, uint64_t time_ns, uint64_t avma)
+{
+        const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, avma, CODE + 0x500 };
+        struct kernel_record_sample sample = {
+                .identity = { .pid = PID,
+                              .tid = PID,
+                              .time_ns = time_ns,
+                              .cpu = 1,
+                              .event = FAKE_EVENT_SPEC_0 },
+                .ip_avma = avma,
+                .period = 1009,
+                .chain = chain,
+                .n_chain = 3,
+        };
+
+        kernel_record_add_sample(&f->record, &sample);
+        fake_ring_take(&f->events.rings[FAKE_SAMPLES_1], &f->record);
+}
+
+/* Without a writer that works there is no recording; that is said, and nothing hangs. */
+START_TEST(test_writer_fails)
+{
+        int full_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+        struct error err = ERROR_NONE;
+        static struct fixture f;
+        int r = 0;
+
+        set_up(&f);
+        ck_assert_int_eq(dup3(full_fd, f.fd, O_CLOEXEC), f.fd);
+        io_close(&full_fd);
+        for (uint64_t i = 0; r == 0 && i < 100000; i++) {
+                put_sample(&f, 10 + i, CODE + i % 0x500);
+                r = merge_cycle(&f.merge, true, &err);
+        }
+        ck_assert_int_eq(r, -ENOSPC);
+        ck_assert_uint_ne(strlen(err.text), 0);
+        ck_assert_int_eq(writer_thread_join(f.writer_thread, NULL), -ENOSPC);
+        tear_down(&f);
 }
 END_TEST
 
@@ -131,6 +187,7 @@ int main(void)
 
         tcase_add_test(tc, test_first_chunks_come_soon);
         tcase_add_test(tc, test_priority_falls_back);
+        tcase_add_test(tc, test_writer_fails);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);
