@@ -33,6 +33,7 @@
 
 /* Copied out of the programs' rings and not merged yet; with more, no sample waits for its unwind table. */
 #define HELD_ZONES_MAX_BYTES (UINT64_C(1) << 24)
+#define HELD_EVENTS_MAX      (UINT32_C(1) << 18) /* the same of events of the kernel's that are pending */
 /* At the end, for unwind tables that samples lack. */
 #define TABLES_WAIT_NS NS_PER_S
 
@@ -412,6 +413,17 @@ static void give_way(struct merge *m, uint64_t now_ns)
         thread_priority_restore(m->priority);
 }
 
+/* What is held back with the samples that wait for a table takes memory. */
+static bool holds_much(const struct merge *m)
+{
+        size_t n_pending = 0;
+
+        for (size_t i = 0; i < m->processes.n_listed; i++)
+                if (m->processes.listed[i]->process->held_ns != UINT64_MAX)
+                        n_pending += m->processes.listed[i]->n_pending;
+        return m->zones.held_bytes > HELD_ZONES_MAX_BYTES || n_pending > HELD_EVENTS_MAX;
+}
+
 /* The kernel's records, and what JITs say of the code in them; at the end also of processes that came with these records. */
 static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, bool final, struct error *err)
 {
@@ -419,9 +431,7 @@ static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, boo
 
         if (jit_files_read(m->jit, now_ns, final) < 0)
                 return error_set(err, -ENOMEM, "no memory for files about code");
-        /* Zones that are held back with the samples that wait take memory. */
-        if (m->zones.held_bytes > HELD_ZONES_MAX_BYTES &&
-            sample_stacks_resume(&m->samples, NULL, UINT64_MAX) < 0)
+        if (holds_much(m) && sample_stacks_resume(&m->samples, NULL, UINT64_MAX) < 0)
                 return error_set(err, -ENOMEM, "no memory for kernel records");
         r = sample_source_run(&m->samples, until_ns, err);
         if (r == 0 && final)
