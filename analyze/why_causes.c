@@ -157,8 +157,7 @@ static bool judge_gaps(const struct why *w)
                 .n = w->collector.n_gaps,
                 .n_with = w->collector.n_moved_gaps,
         };
-        return slow.n_with >= WHY_WITH_MIN &&
-               (double)slow.n_with >= MOVED_OF_ALL_MIN * (double)w->groups[WHY_SLOW].n &&
+        return (double)slow.n_with >= MOVED_OF_ALL_MIN * (double)w->groups[WHY_SLOW].n &&
                why_ratio_compare(&slow, &other, 1) < WHY_P_HIGH;
 }
 

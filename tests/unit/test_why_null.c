@@ -22,7 +22,7 @@ struct world {
         struct trace_builder b;
         uint32_t worker, request, event, path, lock;
         uint32_t function[N_FUNCTIONS], place[N_PLACES], fault; /* stacks */
-        uint64_t n_frames, now_ns, random;
+        uint64_t n_frames, now_ns, random, cpu;
 };
 
 static void add(struct world *w, uint64_t time_ns, enum trace_op op, const uint64_t *operands)
@@ -111,10 +111,11 @@ static void take_lock(struct world *w, uint64_t ns)
         ADD(w, w->now_ns, LOCK_RELEASE, w->lock);
 }
 
-static void be_preempted(struct world *w, uint64_t ns)
+static void be_preempted(struct world *w, uint64_t ns, bool moves)
 {
-        ADD(w, w->now_ns, SWITCH_OUT, 0, 1, TRACE_WAIT_PREEMPTED);
-        ADD(w, w->now_ns + ns, SWITCH_IN, 0);
+        ADD(w, w->now_ns, SWITCH_OUT, w->cpu, 1, TRACE_WAIT_PREEMPTED);
+        w->cpu ^= moves;
+        ADD(w, w->now_ns + ns, SWITCH_IN, w->cpu);
         w->now_ns += ns;
 }
 
@@ -249,6 +250,8 @@ enum lack {
         LACK_SHARE_OF_OWN,
         LACK_SHARE,
         LACK_CERTAINTY,
+        LACK_MOVED, /* slow instances, of those that were preempted */
+        LACK_REASON_TO_MOVE,
         N_LACKS,
 };
 
@@ -303,7 +306,7 @@ static void build_part(struct world *w, uint64_t wait_ns, uint64_t others_ns)
                 if (is_slow)
                         rest(w, wait_ns, w->place[1]);
                 if (is_slow && others_ns > 0)
-                        be_preempted(w, others_ns);
+                        be_preempted(w, others_ns, false);
                 if (is_slow && others_ns == 0)
                         run(w, 100 * UNIT_NS - wait_ns, w->function[0], 0);
                 end(w);
@@ -320,6 +323,20 @@ static void build_uncertain(struct world *w, uint64_t longer_ns)
                         rest(w, 3 * UNIT_NS + (i == 19 ? longer_ns : 0), w->place[1]);
                         run(w, 6 * UNIT_NS + (i == 59 ? longer_ns : 0), w->function[0], 0);
                 }
+                end(w);
+        }
+}
+
+/* All instances are preempted, slow ones for long; @n_moved of 20 slow ones and @n_others_moved of 10 others go on on another CPU. */
+static void build_moves(struct world *w, uint32_t n_moved, uint32_t n_others_moved)
+{
+        for (uint32_t i = 0; i < 420; i++) {
+                bool is_slow = i < 20;
+
+                begin(w);
+                run(w, 10 * UNIT_NS + i % 7, w->function[0], 0);
+                be_preempted(w, is_slow ? 100 * UNIT_NS : UNIT_NS,
+                             is_slow ? i < n_moved : i % 10 < n_others_moved);
                 end(w);
         }
 }
@@ -353,8 +370,14 @@ static void build_lack(struct world *w, enum lack lack, bool is_good)
                 build_part(w, (is_good ? 6 : 4) * UNIT_NS, 95 * UNIT_NS);
                 break;
         case LACK_CERTAINTY:
-        case N_LACKS:
                 build_uncertain(w, (is_good ? 0 : 120) * UNIT_NS);
+                break;
+        case LACK_MOVED:
+                build_moves(w, is_good ? 10 : 9, 0);
+                break;
+        case LACK_REASON_TO_MOVE:
+        case N_LACKS:
+                build_moves(w, 20, is_good ? 0 : 9);
                 break;
         }
 }
