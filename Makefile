@@ -144,7 +144,7 @@ BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(B)/tools/fail_allocation.so
 
 # The unit tests that run threads against each other.
-TSAN_NAMES  := queue thread region client ring writer blob name_table opened_files early_opener read_ahead
+TSAN_NAMES  := queue thread region client ring writer blob name_table opened_files early_opener read_ahead sqlite
 TSAN_TESTS  := $(sort $(foreach n,$(TSAN_NAMES),$(foreach t,$(UNIT_TESTS),$(if $(findstring $(n),$(notdir $(t))),$(t)))))
 
 Q := $(if $(filter 1,$(V)),,@)

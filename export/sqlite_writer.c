@@ -2,6 +2,7 @@
 #include "export/sqlite_writer.h"
 
 #include "base/byte_buffer.h"
+#include "export/sqlite_queue.h"
 #include "view/utf8.h"
 
 #include <errno.h>
@@ -11,46 +12,38 @@
 #include <string.h>
 
 /* Rows that go into the table by one statement: a quarter of the time of a row is beginning and ending one. */
-#define ROWS_MAX       16
+#define ROWS_AT_ONCE   32
 #define COLUMNS_MAX    32
-#define TEXT_BYTES_MAX (UINT32_C(64) << 10) /* of rows that wait, before the last of them */
+#define TEXT_BYTES_MAX (UINT32_C(64) << 10) /* of a batch, before its last row */
+#define BATCHES_ALONE \
+        4 /* batches that are inserted before a thread is started for them: fewer are soon done */
 
 /* Large pages: fewer to fill and to find. */
 static const char settings[] = "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
-                               "PRAGMA locking_mode=EXCLUSIVE; BEGIN";
+                               "PRAGMA locking_mode=EXCLUSIVE; PRAGMA threads=2; BEGIN";
 
-enum cell_kind {
-        CELL_NULL,
-        CELL_NUMBER,
-        CELL_REAL,
-        CELL_TEXT,
-};
-
-struct sqlite_cell {
-        enum cell_kind kind;
-        union {
-                int64_t number;
-                double real;
-                struct {
-                        size_t at, n_bytes; /* in `texts` */
-                } text;
-        };
-};
-
-/* @what:  NULL = the file */
-static void keep_failure(struct sqlite_writer *w, const char *what)
+/* @what:  NULL = the file.  The database is the thread's while there is one: @why is of whoever has it. */
+static void keep_failure(struct sqlite3 *db, struct error *why, const char *what)
 {
-        if (!what && w->db)
-                what = sqlite3_db_filename(w->db, "main");
+        if (!what && db)
+                what = sqlite3_db_filename(db, "main");
+        if (why->code == 0)
+                (void)error_set(why, -EIO, "%s: %s", what && *what ? what : "the database",
+                                db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+static void no_memory(struct sqlite_writer *w)
+{
         if (w->why.code == 0)
-                (void)error_set(&w->why, -EIO, "%s: %s", what && *what ? what : "the database",
-                                w->db ? sqlite3_errmsg(w->db) : "out of memory");
+                (void)error_set(&w->why, -ENOMEM, "the database: out of memory");
 }
 
 void sqlite_writer_run(struct sqlite_writer *w, const char *sql)
 {
+        if (w->queue)
+                sqlite_queue_drain(w->queue, &w->why);
         if (w->why.code == 0 && sqlite3_exec(w->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-                keep_failure(w, NULL);
+                keep_failure(w->db, &w->why, NULL);
 }
 
 int sqlite_writer_open(struct sqlite_writer *w, const char *path, const char *schema, struct error *err)
@@ -58,7 +51,7 @@ int sqlite_writer_open(struct sqlite_writer *w, const char *path, const char *sc
         *w = (struct sqlite_writer){ .db = NULL };
         if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                             NULL) != SQLITE_OK)
-                keep_failure(w, path);
+                keep_failure(w->db, &w->why, path);
         sqlite_writer_run(w, settings);
         sqlite_writer_run(w, schema);
         return w->why.code < 0 ? error_set(err, w->why.code, "%s", w->why.text) : 0;
@@ -66,6 +59,8 @@ int sqlite_writer_open(struct sqlite_writer *w, const char *path, const char *sc
 
 void sqlite_writer_close(struct sqlite_writer *w)
 {
+        sqlite_queue_stop(w->queue, &w->why);
+        w->queue = NULL;
         (void)sqlite3_close_v2(w->db);
         w->db = NULL;
 }
@@ -77,18 +72,12 @@ int sqlite_writer_finish(struct sqlite_writer *w, const char *sql, struct error 
         return w->why.code < 0 ? error_set(err, w->why.code, "%s", w->why.text) : 0;
 }
 
-void sqlite_insert_open(struct sqlite_insert *i, struct sqlite_writer *w, const char *table, int n_columns)
-{
-        *i = (struct sqlite_insert){ .writer = w, .table = table, .n_columns = n_columns };
-        i->cells = calloc((size_t)ROWS_MAX * (size_t)n_columns, sizeof(*i->cells));
-        if (!i->cells && w->why.code == 0)
-                (void)error_set(&w->why, -ENOMEM, "the database: out of memory");
-}
+/* ------------------------------------------------------------------ batches */
 
 /* The statement that inserts @n_rows; NULL after a failure. */
-static sqlite3_stmt *prepare(struct sqlite_insert *i, int n_rows)
+static sqlite3_stmt *prepare(const struct sqlite_insert *i, int n_rows, struct error *why)
 {
-        char sql[128 + ROWS_MAX * (2 * COLUMNS_MAX + 2)];
+        char sql[128 + ROWS_AT_ONCE * (2 * COLUMNS_MAX + 2)];
         int n = snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES", i->table);
         sqlite3_stmt *statement = NULL;
 
@@ -100,77 +89,121 @@ static sqlite3_stmt *prepare(struct sqlite_insert *i, int n_rows)
                                                  : "(",
                                       k + 1 == i->n_columns ? ")" : "");
         if (sqlite3_prepare_v2(i->writer->db, sql, -1, &statement, NULL) != SQLITE_OK)
-                keep_failure(i->writer, i->table);
+                keep_failure(i->writer->db, why, i->table);
         return statement;
 }
 
-static void bind_cell(const struct sqlite_insert *i, sqlite3_stmt *statement, int parameter,
+static void bind_cell(const struct sqlite_rows *rows, sqlite3_stmt *statement, int parameter,
                       const struct sqlite_cell *cell)
 {
         switch (cell->kind) {
-        case CELL_NULL:
+        case SQLITE_CELL_NULL:
                 (void)sqlite3_bind_null(statement, parameter);
                 break;
-        case CELL_NUMBER:
+        case SQLITE_CELL_NUMBER:
                 (void)sqlite3_bind_int64(statement, parameter, cell->number);
                 break;
-        case CELL_REAL:
+        case SQLITE_CELL_REAL:
                 (void)sqlite3_bind_double(statement, parameter, cell->real);
                 break;
-        case CELL_TEXT: /* borrowed until the step */
-                (void)sqlite3_bind_text64(statement, parameter, (const char *)i->texts.data + cell->text.at,
-                                          cell->text.n_bytes, SQLITE_STATIC, SQLITE_UTF8);
+        case SQLITE_CELL_TEXT: /* borrowed until the step */
+                (void)sqlite3_bind_text64(statement, parameter,
+                                          (const char *)rows->texts.data + cell->text.at, cell->text.n_bytes,
+                                          SQLITE_STATIC, SQLITE_UTF8);
                 break;
         }
 }
 
-static void insert_rows(struct sqlite_insert *i, sqlite3_stmt **statement, int first, int n_rows)
+static void insert_rows(const struct sqlite_rows *rows, sqlite3_stmt **statement, int first, int n_rows,
+                        struct error *why)
 {
+        const struct sqlite_insert *i = rows->insert;
+
         if (!*statement)
-                *statement = prepare(i, n_rows);
+                *statement = prepare(i, n_rows, why);
         if (!*statement)
                 return;
-        for (int k = 0; i->cells && k < n_rows * i->n_columns; k++)
-                bind_cell(i, *statement, k + 1, &i->cells[first * i->n_columns + k]);
+        for (int k = 0; k < n_rows * i->n_columns; k++)
+                bind_cell(rows, *statement, k + 1, &rows->cells[first * i->n_columns + k]);
         if (sqlite3_step(*statement) != SQLITE_DONE)
-                keep_failure(i->writer, NULL);
+                keep_failure(i->writer->db, why, NULL);
         (void)sqlite3_reset(*statement);
 }
 
-/* The rows that wait go into the table. */
+/* Of whoever has the database now. */
+static void insert_batch(struct sqlite_rows *rows, struct error *why)
+{
+        struct sqlite_insert *i = rows->insert;
+        int row = 0;
+
+        for (; row + ROWS_AT_ONCE <= rows->n_rows && why->code == 0; row += ROWS_AT_ONCE)
+                insert_rows(rows, &i->many, row, ROWS_AT_ONCE, why);
+        for (; row < rows->n_rows && why->code == 0; row++)
+                insert_rows(rows, &i->one, row, 1, why);
+}
+
+/* The rows that wait are on their way into the table. */
 static void flush(struct sqlite_insert *i)
 {
-        if (i->texts.failed && i->writer->why.code == 0)
-                (void)error_set(&i->writer->why, -ENOMEM, "the database: out of memory");
-        if (i->n_rows == ROWS_MAX && i->writer->why.code == 0)
-                insert_rows(i, &i->many, 0, ROWS_MAX);
+        struct sqlite_writer *w = i->writer;
+
+        if (!i->rows || i->rows->n_rows == 0)
+                return;
+        if (i->rows->texts.failed) {
+                no_memory(w);
+                i->rows->n_rows = 0;
+                byte_buffer_clear(&i->rows->texts);
+                return;
+        }
+        if (!w->queue && w->n_batches++ == BATCHES_ALONE)
+                w->queue = sqlite_queue_start(insert_batch);
+        if (w->queue) {
+                i->rows = sqlite_queue_put(w->queue, i->rows, &w->why);
+                if (!i->rows)
+                        no_memory(w);
+                else
+                        i->rows->insert = i;
+                return;
+        }
+        if (w->why.code == 0)
+                insert_batch(i->rows, &w->why);
+        i->rows->n_rows = 0;
+        byte_buffer_clear(&i->rows->texts);
+}
+
+/* ------------------------------------------------------------------ rows */
+
+void sqlite_insert_open(struct sqlite_insert *i, struct sqlite_writer *w, const char *table, int n_columns)
+{
+        *i = (struct sqlite_insert){ .writer = w, .table = table, .n_columns = n_columns };
+        i->rows = sqlite_rows_new();
+        if (i->rows)
+                i->rows->insert = i;
         else
-                for (int row = 0; row < i->n_rows && i->writer->why.code == 0; row++)
-                        insert_rows(i, &i->one, row, 1);
-        i->n_rows = 0;
-        i->texts.used_bytes = 0;
+                no_memory(w);
 }
 
 void sqlite_insert_close(struct sqlite_insert *i)
 {
         flush(i);
+        if (i->writer->queue)
+                sqlite_queue_drain(i->writer->queue, &i->writer->why);
         (void)sqlite3_finalize(i->one);
         (void)sqlite3_finalize(i->many);
-        free(i->cells);
-        byte_buffer_deinit(&i->texts);
-        *i = (struct sqlite_insert){ .cells = NULL };
+        sqlite_rows_free(i->rows);
+        *i = (struct sqlite_insert){ .rows = NULL };
 }
 
 static void put_cell(struct sqlite_insert *i, struct sqlite_cell cell)
 {
-        if (i->cells && i->column < i->n_columns)
-                i->cells[i->n_rows * i->n_columns + i->column] = cell;
+        if (i->rows && i->column < i->n_columns)
+                i->rows->cells[i->rows->n_rows * i->n_columns + i->column] = cell;
         i->column++;
 }
 
 void sqlite_insert_signed(struct sqlite_insert *i, int64_t number)
 {
-        put_cell(i, (struct sqlite_cell){ .kind = CELL_NUMBER, .number = number });
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NUMBER, .number = number });
 }
 
 /* Integers of SQLite have a sign: what does not fit, an address perhaps, keeps its bits. */
@@ -181,12 +214,12 @@ void sqlite_insert_number(struct sqlite_insert *i, uint64_t number)
 
 void sqlite_insert_real(struct sqlite_insert *i, double real)
 {
-        put_cell(i, (struct sqlite_cell){ .kind = CELL_REAL, .real = real });
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_REAL, .real = real });
 }
 
 void sqlite_insert_null(struct sqlite_insert *i)
 {
-        put_cell(i, (struct sqlite_cell){ .kind = CELL_NULL });
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NULL });
 }
 
 void sqlite_insert_id(struct sqlite_insert *i, uint64_t id)
@@ -222,17 +255,20 @@ static void add_foreign(struct byte_buffer *texts, struct report_string string)
 
 void sqlite_insert_string(struct sqlite_insert *i, struct report_string string)
 {
-        size_t at = i->texts.used_bytes;
+        struct byte_buffer *texts = i->rows ? &i->rows->texts : NULL;
+        uint32_t at;
 
-        if (string.n_bytes == 0) {
+        if (string.n_bytes == 0 || !texts) {
                 sqlite_insert_null(i);
                 return;
         }
+        at = (uint32_t)texts->used_bytes;
         if (is_plain(string))
-                byte_buffer_add(&i->texts, string.bytes, string.n_bytes);
+                byte_buffer_add(texts, string.bytes, string.n_bytes);
         else
-                add_foreign(&i->texts, string);
-        put_cell(i, (struct sqlite_cell){ .kind = CELL_TEXT, .text = { at, i->texts.used_bytes - at } });
+                add_foreign(texts, string);
+        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_TEXT,
+                                          .text = { at, (uint32_t)texts->used_bytes - at } });
 }
 
 void sqlite_insert_hex(struct sqlite_insert *i, struct report_string bytes)
@@ -250,10 +286,14 @@ void sqlite_insert_hex(struct sqlite_insert *i, struct report_string bytes)
 
 void sqlite_insert_end_row(struct sqlite_insert *i)
 {
+        struct sqlite_rows *rows = i->rows;
+
         while (i->column < i->n_columns)
                 sqlite_insert_null(i);
         i->column = 0;
-        i->n_rows++;
-        if (i->n_rows == ROWS_MAX || i->texts.used_bytes > TEXT_BYTES_MAX || !i->cells)
+        if (!rows)
+                return;
+        rows->n_rows++;
+        if ((rows->n_rows + 1) * i->n_columns > SQLITE_ROWS_CELLS || rows->texts.used_bytes > TEXT_BYTES_MAX)
                 flush(i);
 }

@@ -6,13 +6,13 @@
  *
  * One transaction from opening to finishing, without a journal: a database that was not finished is to be
  * deleted.  Nothing else may use the database meanwhile.  Sticky: after a failure nothing more is written, and sqlite_writer_finish() says what it was.
- * About a million rows a second.  Not thread-safe.
+ * A thread inserts the rows while the caller makes the next ones; few rows, and all where there can be no thread,
+ * are inserted by the caller.  Not thread-safe.
  */
 #ifndef EXPORT_SQLITE_WRITER_H
 #define EXPORT_SQLITE_WRITER_H
 
 #include "analyze/report_string.h"
-#include "base/byte_buffer.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -20,22 +20,24 @@
 
 struct sqlite3;
 struct sqlite3_stmt;
-struct sqlite_cell;
+struct sqlite_queue;
+struct sqlite_rows;
 
 struct sqlite_writer {
         struct sqlite3 *db;
-        struct error why; /* of the first failure; code 0 = none yet */
+        struct sqlite_queue *queue; /* of the thread that inserts; NULL = the caller does */
+        uint64_t n_batches;         /* inserted without it */
+        struct error why;           /* of the first failure that is known of; code 0 = none yet */
 };
 
-/* The rows of one table.  A few wait, so that one statement inserts them together. */
+/* The rows of one table.  They go in batches to a thread that inserts them.  The object does not move. */
 struct sqlite_insert {
         struct sqlite_writer *writer;
         const char *table;               /* borrowed */
         struct sqlite3_stmt *one, *many; /* heap; NULL = not needed so far */
-        struct sqlite_cell *cells;       /* heap; of the rows that wait and the one that is being filled */
-        struct byte_buffer texts;        /* of `cells` */
-        int n_columns, n_rows;           /* the rows that wait */
-        int column;                      /* that the next value goes to */
+        struct sqlite_rows *rows;        /* heap: the batch that is being filled; NULL = no memory */
+        int n_columns;
+        int column; /* that the next value goes to */
 };
 
 /*

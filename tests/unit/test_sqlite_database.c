@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign text; a full disk is said */
+/* export/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign text; rows by a thread; a full disk is said */
 #include "export/sqlite_database.h"
 
 #include "analyze/loaded_trace.h"
@@ -202,7 +202,7 @@ END_TEST
 /* Rows wait for each other: each has its own values, none of the rows before, whatever their number and their texts. */
 START_TEST(many_rows)
 {
-        enum { N_ROWS = 1003, LONG_BYTES = 100000 };
+        enum { N_ROWS = 20003, LONG_BYTES = 100000 }; /* several batches: a thread inserts the later ones */
         static char text[LONG_BYTES];
         struct error err = ERROR_NONE;
         struct sqlite_insert insert;
@@ -213,7 +213,7 @@ START_TEST(many_rows)
         ck_assert_int_eq(sqlite_writer_open(&w, d.path, "CREATE TABLE t(id, real, text, last)", &err), 0);
         sqlite_insert_open(&insert, &w, "t", 4);
         for (uint64_t id = 1; id <= N_ROWS; id++) {
-                size_t n_bytes = id % 100 == 0 ? LONG_BYTES : (size_t)id % 3;
+                size_t n_bytes = id % 1000 == 0 ? LONG_BYTES : (size_t)id % 3;
 
                 memset(text, 'a' + (int)(id % 26), sizeof(text));
                 sqlite_insert_number(&insert, id);
@@ -227,12 +227,12 @@ START_TEST(many_rows)
         ck_assert_int_eq(sqlite_writer_finish(&w, "", &err), 0);
         sqlite_writer_close(&w);
         open_file(&d);
-        expect(&d, "1003", "SELECT count(*) FROM t WHERE id = rowid AND last IS NULL");
-        expect(&d, "143", "SELECT count(*) FROM t WHERE real IS NULL");
-        expect(&d, "860", "SELECT count(*) FROM t WHERE real = id / 2.0 AND id % 7 <> 0");
+        expect(&d, "20003", "SELECT count(*) FROM t WHERE id = rowid AND last IS NULL");
+        expect(&d, "2857", "SELECT count(*) FROM t WHERE real IS NULL");
+        expect(&d, "17146", "SELECT count(*) FROM t WHERE real = id / 2.0 AND id % 7 <> 0");
         expect(&d, "0",
                "SELECT count(*) FROM t WHERE id % 7 <> 0 AND coalesce(length(text), 0) <> "
-               "CASE id % 100 WHEN 0 THEN 100000 ELSE id % 3 END");
+               "CASE id % 1000 WHEN 0 THEN 100000 ELSE id % 3 END");
         expect(&d, "0", "SELECT count(*) FROM t WHERE rtrim(text, char(97 + id % 26)) <> ''");
         remove_file(&d);
 }
@@ -284,6 +284,49 @@ START_TEST(foreign_text)
 }
 END_TEST
 
+/* Tables take turns; what fails in the thread ends all, and is said. */
+START_TEST(rows_of_two_tables)
+{
+        static const uint64_t twice[] = { 0, 12345 }; /* 0 = no number is */
+        struct sqlite_insert insert[2];
+        struct sqlite_writer w;
+
+        for (size_t i = 0; i < 2; i++) {
+                struct error err = ERROR_NONE;
+                struct database d;
+                int r;
+
+                name_file(&d);
+                ck_assert_int_eq(sqlite_writer_open(&w, d.path,
+                                                    "CREATE TABLE t(a UNIQUE); CREATE TABLE u(a, b)", &err),
+                                 0);
+                sqlite_insert_open(&insert[0], &w, "t", 1);
+                sqlite_insert_open(&insert[1], &w, "u", 2);
+                for (uint64_t id = 1; id <= 30000; id++) {
+                        sqlite_insert_number(&insert[0], id == twice[i] ? id - 1 : id);
+                        sqlite_insert_end_row(&insert[0]);
+                        sqlite_insert_null(&insert[1]);
+                        sqlite_insert_number(&insert[1], id * 2);
+                        sqlite_insert_end_row(&insert[1]);
+                }
+                sqlite_insert_close(&insert[0]);
+                sqlite_insert_close(&insert[1]);
+                r = sqlite_writer_finish(&w, "", &err);
+                sqlite_writer_close(&w);
+                ck_assert_int_eq(r, i == 0 ? 0 : -EIO);
+                if (i == 1) {
+                        ck_assert_ptr_nonnull(strstr(err.text, "UNIQUE"));
+                        (void)unlink(d.path);
+                        continue;
+                }
+                open_file(&d);
+                expect(&d, "30000", "SELECT count(*) FROM t WHERE a = rowid");
+                expect(&d, "30000", "SELECT count(*) FROM u WHERE b = rowid * 2 AND a IS NULL");
+                remove_file(&d);
+        }
+}
+END_TEST
+
 /* The first failure is kept, and what comes after it does nothing. */
 START_TEST(failures)
 {
@@ -319,6 +362,7 @@ int main(void)
         tcase_add_test(tcase, many_rows);
         tcase_add_test(tcase, empty);
         tcase_add_test(tcase, foreign_text);
+        tcase_add_test(tcase, rows_of_two_tables);
         tcase_add_test(tcase, failures);
         srunner_run_all(runner, CK_ENV);
         n_failed = srunner_ntests_failed(runner);
