@@ -72,17 +72,24 @@ static int add_instance(struct trace_totals *t, struct walked_thread *thread,
                                thread_timeline_location(&thread->timeline));
 }
 
+static int add_end_to_lanes(struct trace_totals *t, const struct walked_thread *thread,
+                            const struct zone_instance *zone, struct error *err)
+{
+        const struct trace_event end = { .time_ns = zone->end_ns, .op = TRACE_OP_ZONE_END };
+
+        return add_to_lanes(t, thread, &end, err);
+}
+
 static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                    struct error *err)
 {
-        const struct trace_event end = { .time_ns = zone->end_ns, .op = TRACE_OP_ZONE_END };
         struct trace_totals *t = context;
 
         if (zone_stats_add(&t->zones, zone) < 0)
                 return no_memory(err, -ENOMEM);
         if (t->n_slowest != 0 && add_instance(t, thread, zone) < 0)
                 return no_memory(err, -ENOMEM);
-        return zone->closed ? add_to_lanes(t, thread, &end, err) : 0;
+        return t->wants_cpus && zone->closed ? add_end_to_lanes(t, thread, zone, err) : 0;
 }
 
 /* What was read with the sample of another event is no sample of its own: its place and state were counted. */
