@@ -113,8 +113,9 @@ void trace_dump_put_event(uint32_t thread, const struct trace_event *event, FILE
         (void)fputc('\n', out);
 }
 
-static int put_events(FILE *out, const struct trace_dictionary *d, const struct trace_item *item,
-                      struct error *err)
+/* @prefix: before each line */
+static int put_events(FILE *out, const char *prefix, const struct trace_dictionary *d,
+                      const struct trace_item *item, struct error *err)
 {
         struct event_decoder decoder;
         struct trace_event event;
@@ -124,9 +125,12 @@ static int put_events(FILE *out, const struct trace_dictionary *d, const struct 
         if (r < 0)
                 return r;
         while ((r = event_decoder_next_run(&decoder, &run, err)) == 1) {
-                (void)fprintf(out, "run thread=%" PRIu32 " events=%" PRIu32 "\n", run.thread, run.n_events);
-                while ((r = event_decoder_next(&decoder, &event, err)) == 1)
+                (void)fprintf(out, "%srun thread=%" PRIu32 " events=%" PRIu32 "\n", prefix, run.thread,
+                              run.n_events);
+                while ((r = event_decoder_next(&decoder, &event, err)) == 1) {
+                        (void)fputs(prefix, out);
                         trace_dump_put_event(run.thread, &event, out);
+                }
                 if (r < 0)
                         return r;
         }
@@ -174,15 +178,20 @@ static int put_item(FILE *out, const struct trace_dictionary *d, const struct tr
 
         (void)fprintf(out,
                       "chunk offset=%" PRIu64 " kind=%u codec=%u stored_bytes=%" PRIu32 " raw_bytes=%" PRIu32
-                      " items=%" PRIu32 " first_ns=%" PRIu64 " last_ns=%" PRIu64 "\n",
+                      " items=%" PRIu32 " first_ns=%" PRIu64 " last_ns=%" PRIu64,
                       item->file_offset_bytes, item->header.kind, item->header.codec,
                       item->header.stored_bytes, item->header.raw_bytes, item->header.n_items,
                       item->header.first_ns, item->header.last_ns);
+        if (item->header.flags != 0)
+                (void)fprintf(out, " flags=0x%" PRIx32, item->header.flags);
+        (void)fputc('\n', out);
         if (schema) {
                 for (uint32_t i = 0; i < item->rows.n_rows; i++)
                         put_row(out, d, schema, item->rows.first_id + i);
         } else if (item->header.kind == TRACE_CHUNK_EVENTS) {
-                return put_events(out, d, item, err);
+                return put_events(out, "", d, item, err);
+        } else if (item->header.kind == TRACE_CHUNK_STATES) {
+                return put_events(out, "state ", d, item, err);
         } else if (item->header.kind == TRACE_CHUNK_ATTACHMENT) {
                 return put_attachment(out, d, item, err);
         } else if (item->header.kind == TRACE_CHUNK_INDEX) {

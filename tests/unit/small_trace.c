@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/small_trace.h"
 
+#include "format/thread_state.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
@@ -298,6 +299,19 @@ static void add_fifth_rows(struct trace_builder *b)
             .time_ns = BEGIN_NS + 1201);
 }
 
+/* What a reader that begins here has to know of the first thread. */
+static void add_states(struct trace_builder *b)
+{
+        static const uint32_t zones[] = { 1 };
+        struct thread_state state = {
+                .time_ns = BEGIN_NS + 1000, .thread = 1, .name = 1, .zones = zones, .n_zones = 1
+        };
+
+        state.last_switch = (struct trace_event){ .time_ns = BEGIN_NS, .op = TRACE_OP_SWITCH_IN };
+        thread_state_encode(&state, &b->encoder);
+        trace_builder_flush_states(b);
+}
+
 void small_trace_build(struct trace_builder *b)
 {
         add_first_rows(b);
@@ -321,6 +335,7 @@ void small_trace_build(struct trace_builder *b)
                                       "\x7f"
                                       "ELF",
                                       4);
+        add_states(b);
 
         add_second_events(b);
         trace_builder_symbol(b, 1, "load_level", TRACE_SYMBOL_INLINED);

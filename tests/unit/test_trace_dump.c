@@ -128,6 +128,8 @@ START_TEST(test_golden_dump_has_everything)
         TRACE_OPS(X)
 #undef X
         ck_assert_ptr_nonnull(strstr(text, "\nattachment_part "));
+        ck_assert_ptr_nonnull(strstr(text, "\nstate zone_begin "));
+        ck_assert_ptr_nonnull(strstr(text, " flags=0x1\n"));
         free(text);
 }
 END_TEST

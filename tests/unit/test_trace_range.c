@@ -4,11 +4,9 @@
 #include "analyze/trace_filter.h"
 #include "analyze/trace_walk.h"
 #include "analyze/zone_stats.h"
-#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/thread_state.h"
 #include "format/trace_event.h"
-#include "format/trace_writer.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
 
@@ -104,20 +102,10 @@ static void put_event(struct made *m, struct model *t)
 
 static void put_states(struct made *m)
 {
-        struct trace_chunk_header header = { .kind = TRACE_CHUNK_STATES };
-        struct byte_buffer body = { .data = NULL };
-        struct event_encoder encoder;
-
-        event_encoder_init(&encoder);
         for (uint32_t i = 0; i < N_THREADS; i++)
                 if (m->threads[i].any)
-                        thread_state_encode(&m->threads[i].state, &encoder);
-        ck_assert_int_eq(
-                event_encoder_take(&encoder, &body, &header.first_ns, &header.last_ns, &header.n_items), 0);
-        if (header.n_items != 0)
-                ck_assert_int_eq(trace_writer_put(m->b.writer, header, body.data, body.used_bytes, NULL), 0);
-        byte_buffer_deinit(&body);
-        event_encoder_deinit(&encoder);
+                        thread_state_encode(&m->threads[i].state, &m->b.encoder);
+        trace_builder_flush_states(&m->b);
 }
 
 static void make(struct made *m, uint64_t seed)
@@ -229,7 +217,8 @@ static struct heard walk(const struct made *m, const struct trace_filter_request
                 *ret_skipped |= t->first_ns > START_NS + 300;
                 if (!t->started || t->first_ns >= filter.to_ns || t->last_ns < filter.from_ns)
                         continue;
-                hear(&heard, i, t->name, trace_walk_ran_ns(&w, &w.threads[i]));
+                hear(&heard, (uint64_t)t->name_before << 32 | i, t->name,
+                     trace_walk_ran_ns(&w, &w.threads[i]));
                 hear(&heard, w.threads[i].n_migrations, t->n_lost, t->n_unbalanced);
                 hear(&heard, w.threads[i].n_zones, w.threads[i].n_samples, t->n_too_deep);
         }

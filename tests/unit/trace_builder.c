@@ -195,9 +195,8 @@ void trace_builder_sample(struct trace_builder *b, uint64_t time_ns, uint32_t ev
         event_encoder_add(&b->encoder, &sample);
 }
 
-void trace_builder_flush(struct trace_builder *b)
+static void flush(struct trace_builder *b, struct trace_chunk_header header)
 {
-        struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
         struct byte_buffer body = { .data = NULL };
 
         ck_assert_int_eq(trace_writer_put_tables(b->writer, &b->dictionary, NULL), 0);
@@ -207,6 +206,19 @@ void trace_builder_flush(struct trace_builder *b)
         if (header.n_items != 0)
                 ck_assert_int_eq(trace_writer_put(b->writer, header, body.data, body.used_bytes, NULL), 0);
         byte_buffer_deinit(&body);
+}
+
+void trace_builder_flush(struct trace_builder *b)
+{
+        bool has_names = event_encoder_has_names(&b->encoder);
+
+        flush(b, (struct trace_chunk_header){ .kind = TRACE_CHUNK_EVENTS,
+                                              .flags = has_names ? 0 : TRACE_CHUNK_NO_NAMES });
+}
+
+void trace_builder_flush_states(struct trace_builder *b)
+{
+        flush(b, (struct trace_chunk_header){ .kind = TRACE_CHUNK_STATES });
 }
 
 void trace_builder_finish(struct trace_builder *b)

@@ -60,6 +60,8 @@ void trace_builder_sample(struct trace_builder *b, uint64_t time_ns, uint32_t ev
 
 /* Writes what is there: tables, then events. */
 void trace_builder_flush(struct trace_builder *b);
+/* Writes what is there as a STATES chunk. */
+void trace_builder_flush_states(struct trace_builder *b);
 /* Flushes and writes the index: the trace is whole. */
 void trace_builder_finish(struct trace_builder *b);
 
