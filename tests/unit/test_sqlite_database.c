@@ -78,10 +78,10 @@ START_TEST(small)
         small_trace_build(&b);
         write_database(&d, &b, &totals);
         expect(&d, "ok", "PRAGMA integrity_check");
-        expect(&d, "5", "SELECT count(*) FROM zones");
-        expect(&d, "1", "SELECT count(*) FROM zones WHERE NOT closed");
+        expect(&d, "7", "SELECT count(*) FROM zones");
+        expect(&d, "3", "SELECT count(*) FROM zones WHERE NOT closed");
         expect(&d, "7", "SELECT count(*) FROM samples");
-        ck_assert_uint_eq(totals.n_zones, 5);
+        ck_assert_uint_eq(totals.n_zones, 7);
         ck_assert_uint_eq(totals.n_samples, 7);
         /* Bits of what has no place among signed numbers. */
         expect(&d, "-1", "SELECT min(weight) FROM samples");
