@@ -69,8 +69,9 @@ static int find_lane(struct cpu_lanes *l, uint64_t cpu, struct cpu_lane **ret_la
         uint32_t id;
         int r = array_reserve(&l->lanes, &l->lanes_capacity, (size_t)l->cpus.n_items + 1, sizeof(*l->lanes));
 
-        if (r == 0)
-                r = intern_add(&l->cpus, &cpu, sizeof(cpu), &id);
+        if (r < 0)
+                return r;
+        r = intern_add(&l->cpus, &cpu, sizeof(cpu), &id);
         if (r < 0)
                 return r;
         if (r == 1)

@@ -77,7 +77,7 @@ void cpu_lanes_expect(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns);
  * cpu_lanes_add() - takes in an event of a thread that is no fiber, of any op
  * The object does not move from the first one on.  Amortised constant time.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
-int cpu_lanes_add(struct cpu_lanes *l, uint32_t thread, const struct trace_event *event);
+int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *event);
 
 /* Nothing more comes: threads that run did so until @end_ns.  Returns 0, -ENOMEM, -EOVERFLOW. */
 int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns);

@@ -24,19 +24,16 @@ static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
         return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-int thread_timeline_begin_zone_slowly(struct thread_timeline *t, uint64_t time_ns, uint32_t location)
+int thread_timeline_make_room(struct thread_timeline *t)
 {
-        int r;
-
         if (t->n_open == THREAD_TIMELINE_DEPTH_MAX) {
                 t->n_zones++;
                 t->n_open_too_deep++;
                 t->n_too_deep++;
-                return 0;
+                return 1;
         }
-        r = array_reserve(&t->open, &t->open_capacity,
-                          t->open_capacity != 0 ? 2 * t->open_capacity : FIRST_ZONES, sizeof(*t->open));
-        return r < 0 ? r : thread_timeline_begin_zone(t, time_ns, location);
+        return array_reserve(&t->open, &t->open_capacity,
+                             t->open_capacity != 0 ? 2 * t->open_capacity : FIRST_ZONES, sizeof(*t->open));
 }
 
 bool thread_timeline_is_inside_itself(const struct thread_timeline *t, const struct timeline_zone *zone)

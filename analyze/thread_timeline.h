@@ -107,16 +107,20 @@ static inline uint64_t thread_timeline_ran_until(const struct thread_timeline *t
         return t->ran_ns + (t->running && time_ns > t->running_since_ns ? time_ns - t->running_since_ns : 0);
 }
 
-/* Private: no room, or too deep. */
-int thread_timeline_begin_zone_slowly(struct thread_timeline *t, uint64_t time_ns, uint32_t location);
+/* Private: makes room for a zone.  Returns 0, 1 = it is too deep, which is counted, or -ENOMEM. */
+int thread_timeline_make_room(struct thread_timeline *t);
 
 /* Opens a zone.  Returns 0 or -ENOMEM. */
 static inline int thread_timeline_begin_zone(struct thread_timeline *t, uint64_t time_ns, uint32_t location)
 {
         struct timeline_zone *zone;
+        int r;
 
-        if (t->n_open == t->open_capacity)
-                return thread_timeline_begin_zone_slowly(t, time_ns, location);
+        if (t->n_open == t->open_capacity) {
+                r = thread_timeline_make_room(t);
+                if (r != 0)
+                        return r < 0 ? r : 0;
+        }
         zone = &t->open[t->n_open];
         t->n_zones++;
         *zone = (struct timeline_zone){

@@ -43,8 +43,8 @@ void byte_buffer_put_varint_slow(struct byte_buffer *b, uint64_t v);
 
 static inline void byte_buffer_add_u8(struct byte_buffer *b, uint8_t v)
 {
-        bool fits = b->used_bytes < b->capacity_bytes && !b->failed;
-        uint8_t *at = fits ? b->data + b->used_bytes : byte_buffer_reserve(b, 1);
+        bool has_room = b->used_bytes < b->capacity_bytes && !b->failed;
+        uint8_t *at = has_room ? b->data + b->used_bytes : byte_buffer_reserve(b, 1);
 
         if (!at)
                 return;

@@ -233,8 +233,9 @@ uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *
                                                      .value = location & (0U - is_begin) };
                 time_at += n_bytes;
                 time_left -= n_bytes;
-                location_at += is_begin * (1 + has_two);
-                location_left -= is_begin * (1 + has_two);
+                n_bytes = (size_t)is_begin * (1 + has_two);
+                location_at += n_bytes;
+                location_left -= n_bytes;
         }
         d->ops = (struct byte_reader){ .at = op_at + n, .left = d->ops.left - n };
         d->times = (struct byte_reader){ .at = time_at, .left = time_left };

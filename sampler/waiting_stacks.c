@@ -80,7 +80,7 @@ bool waiting_stacks_add(struct waiting_stacks *s, const struct waiting_stack *wa
         uint8_t *copy;
 
         if (s->n_bytes + n_bytes > WAITING_STACKS_BYTES_MAX ||
-            array_reserve(&s->items, &s->capacity, s->n_items + 1, sizeof(*s->items)) < 0)
+            array_reserve(&s->items, &s->capacity, s->n_items + 1, sizeof(struct waiting_stack *)) < 0)
                 return false;
         stack = malloc(n_bytes);
         if (!stack)

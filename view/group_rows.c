@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define GROUP_COLUMNS(title_)                                                                        \
-        { .key = "group", .title = title_, .type = VIEW_STRING },                                    \
+        { .key = "group", .title = (title_), .type = VIEW_STRING },                                  \
                 { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },       \
                 { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 }, \
                 { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },            \

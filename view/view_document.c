@@ -388,7 +388,8 @@ int view_table_pack(const struct view_table *t, struct view_table *ret)
                 if (is_column_shown(t, c))
                         columns[n_columns++] = t->columns[c];
         for (size_t i = 0, shown = 0; i < t->n_cells; i++) {
-                bool is_shown = columns[shown % n_columns].key == t->columns[i % t->n_columns].key;
+                bool is_shown = n_columns > 0 &&
+                                columns[shown % n_columns].key == t->columns[i % t->n_columns].key;
 
                 if (is_shown)
                         cells[n_cells++] = t->cells[i];

@@ -346,14 +346,13 @@ void hyprof_emit_zone_value(hyprof_zone zone, int64_t value)
         uint32_t word = client_control_word();
 
         if (CLIENT_LIKELY(thread_ring_enter_at_once(t, word))) {
-                struct thread_ring_word *to = zone == t->zone_top
-                                                      ? thread_ring_room_at_once(t, 2 * CLIENT_ABI_WORD_BYTES)
-                                                      : NULL;
+                struct thread_ring_word *to =
+                        zone == t->zone_top ? thread_ring_room_at_once(t, 2UL * CLIENT_ABI_WORD_BYTES) : NULL;
 
                 if (CLIENT_LIKELY(to)) {
                         to[0].bits = thread_ring_pack(t->last_ticks, 0, CLIENT_ABI_EVENT_ZONE_VALUE);
                         to[1].bits = (uint64_t)value;
-                        thread_ring_advance(t, 2 * CLIENT_ABI_WORD_BYTES);
+                        thread_ring_advance(t, 2UL * CLIENT_ABI_WORD_BYTES);
                         thread_ring_leave(t, word);
                         return;
                 }
