@@ -113,8 +113,8 @@ static void print_summary(const struct record_options *options, const struct rec
         const struct recorder_progress *p = &progress;
         double used = p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0;
         const struct event_request *events = &options->events;
-        char rate[40] = "",
-             samples[sizeof(result->event_names) + sizeof(struct text_counted) + sizeof(rate)] = "";
+        char rate[40] = "", samples[sizeof(result->event_names) + sizeof(struct text_counted) + sizeof(rate) +
+                                    sizeof(" of , ")] = "";
 
         if (result->has_rate && events->rate_hz)
                 (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);

@@ -215,7 +215,7 @@ static uint32_t run_filter(const struct sock_filter *filter, size_t n, const str
                         at += a >= k ? filter[at].jt : filter[at].jf;
                         break;
                 case BPF_JMP | BPF_JSET | BPF_K:
-                        at += a & k ? filter[at].jt : filter[at].jf;
+                        at += (a & k) != 0 ? filter[at].jt : filter[at].jf;
                         break;
                 case BPF_RET | BPF_K:
                         return k;

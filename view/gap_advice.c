@@ -33,7 +33,7 @@ struct gap_advice gap_advice_of(const struct report *report, const struct report
         size_t used = 0;
 
         while (*at != '\0') {
-                struct shell_word word = { .text = "" };
+                struct shell_word word;
 
                 if (strncmp(at, trace, sizeof(trace) - 1) == 0 && has_path(report)) {
                         word = shell_word_of(report->path);

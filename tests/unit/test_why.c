@@ -293,7 +293,7 @@ START_TEST(test_cause_is_named)
 {
         const struct why_cause *answer, *largest;
         struct program p;
-        struct asked a;
+        static struct asked a;
 
         program_init(&p, cases[_i].has_samples);
         build(&p, cases[_i].plant);
@@ -320,7 +320,7 @@ END_TEST
 START_TEST(test_running_and_waiting_in_one_function)
 {
         struct program p;
-        struct asked a;
+        static struct asked a;
 
         program_init(&p, true);
         build(&p, PLANT_BOTH);
@@ -340,7 +340,7 @@ END_TEST
 START_TEST(test_moves_come_with_time)
 {
         struct program p;
-        struct asked a;
+        static struct asked a;
         uint64_t now_ns = 1000, cpu = 0, moved_ns = 0;
 
         program_init(&p, true);
@@ -381,7 +381,7 @@ END_TEST
 START_TEST(test_shares_add_up)
 {
         struct program p;
-        struct asked a;
+        static struct asked a;
         double sum = 0, sum_ns = 0;
 
         program_init(&p, _i != PLANT_ZONE_WAITS);
@@ -407,7 +407,7 @@ START_TEST(test_no_share_is_above_all)
         struct why_view_options options = { .path = "no_wait.hyp" };
         struct view_document document;
         struct program p;
-        struct asked a;
+        static struct asked a;
         size_t n_all = 0;
 
         program_init(&p, true);
@@ -435,7 +435,7 @@ START_TEST(test_holder_is_known)
 {
         const struct why_holder *holder;
         struct program p;
-        struct asked a;
+        static struct asked a;
 
         program_init(&p, true);
         build(&p, PLANT_LOCK);
@@ -455,7 +455,7 @@ START_TEST(test_few_instances_are_no_finding)
 {
         static const struct why_request few = { .zone = "request", .slowest = 0.01, .by = WHY_BY_AUTOMATIC };
         struct program p;
-        struct asked a;
+        static struct asked a;
 
         program_init(&p, true);
         build(&p, PLANT_PATH);
@@ -470,7 +470,7 @@ END_TEST
 START_TEST(test_few_samples_are_no_finding)
 {
         struct program p;
-        struct asked a;
+        static struct asked a;
         uint64_t now_ns = 1000;
 
         program_init(&p, true);
@@ -502,7 +502,7 @@ START_TEST(test_slower_than_is_a_limit)
 {
         static const struct why_request request = { .zone = "z1", .slower_than_ns = EXTRA_NS };
         struct program p;
-        struct asked a;
+        static struct asked a;
 
         program_init(&p, true);
         build(&p, PLANT_PATH);
@@ -552,7 +552,7 @@ START_TEST(test_fibers_are_suspended)
         struct program p;
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .fiber = 1 };
         const struct why_cause *answer;
-        struct asked a;
+        static struct asked a;
         uint64_t now_ns = 1000;
         uint32_t id;
 
@@ -595,7 +595,7 @@ START_TEST(test_fibers_have_samples)
         const struct why_cause *answer;
         uint64_t now_ns = 1000;
         struct program p;
-        struct asked a;
+        static struct asked a;
         uint32_t id;
 
         program_init(&p, true);
