@@ -303,7 +303,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
         cp "$HYPROF" "$folder/"
         as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"; }
         holds "another user's program" ends_with 125 as_user "$folder/hyprof" record -o "$folder/t.hyp" -p "$many"
-        holds "it says whose it is" grep -q "error: not permitted to record process $many (w_two_zones): it is user 0's" "$TMPDIR/err"
+        holds "it says whose it is" grep -q "error: not permitted to record process $many (w_two_zones): it is owned by root" "$TMPDIR/err"
         holds "and what to do" grep -q "^  try: sudo hyprof record -p $many" "$TMPDIR/err"
 else
         skips "another user's program" "this test does not run as root"

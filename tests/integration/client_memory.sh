@@ -68,11 +68,11 @@ if [ -n "$top" ] && mkdir "$group" 2>/dev/null; then
                 figure "group: $(said group peak_kb) kB in use"
                 holds "group: a part of the limit" compare "$(said group peak_kb)" "<" 24576
         else
-                skips "group: memory.max" "cgroup2: no memory controller here"
+                skips "group: memory.max" "hardware: the kernel gives the memory controller to no group of cgroup2"
         fi
         rmdir "$group"
 else
-        skips "group: memory.max" "cgroup2: no group can be made here"
+        skips "group: memory.max" "hardware: no group of cgroup2 can be made here"
 fi
 
 # ---- seven children and their parent, which all fill what they may: twice what one may, and their rings

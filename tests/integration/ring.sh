@@ -246,7 +246,7 @@ refuses() { # words, options...
         ends_with 2 "$HYPROF" record "${@:2}" -- true && grep -q -e "$1" "$TMPDIR/err"
 }
 holds "neither time nor size" refuses 'neither a time' --ring 30 -o "$TMPDIR/no.hyp"
-holds "a pipe has nothing beside it" refuses 'no file that dumps could lie beside' --ring 2s -o /dev/null
+holds "a pipe has nothing beside it" refuses 'is not a file, and dumps are written beside it' --ring 2s -o /dev/null
 holds "a trigger without a ring" refuses 'needs --ring' --trigger 'zone:a>1s' -o "$TMPDIR/no.hyp"
 holds "a trigger's time without a unit" refuses 'with a unit' --ring 2s --trigger 'zone:a>5' -o "$TMPDIR/no.hyp"
 holds "a trigger that is none" refuses 'not of the form' --ring 2s --trigger 'a>1s' -o "$TMPDIR/no.hyp"
