@@ -52,17 +52,18 @@ holds "program killed: the report says by what" same "signal 9" "$(reported vict
 holds "program killed: nothing is lost" same "" "$(lost victim)"
 
 # ---- SIGKILL of hyprof
-events_chunk() { # has the file more than its first chunk?
-        [ "$(stat -c %s "$TMPDIR/$1.hyp" 2>/dev/null || echo 0)" -gt 2000 ]
+has_zones() { # name of the trace, which is still being written
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" 2>/dev/null || return 1
+        [ "$(reported "$1" .counts.zones)" -gt 0 ]
 }
 
-grows() { # name of the trace: a chunk of events has been written
+grows() { # name of the trace
         local tries
         for ((tries = 0; tries < 600; tries++)); do
-                ! events_chunk "$1" || return 0
+                ! has_zones "$1" || return 0
                 read -r -t 0.1 <> <(:) || true
         done
-        echo "no chunk in a minute" && return 1
+        echo "no zone in a minute" && return 1
 }
 
 says_cut_off() { # name of the trace
@@ -72,7 +73,7 @@ says_cut_off() { # name of the trace
 }
 
 start_w_kill recorder
-holds "hyprof killed: it had written something" grows recorder
+holds "hyprof killed: it had written zones" grows recorder
 kill -KILL "$hyprof"
 holds "hyprof killed: the shell sees it" wait_for 137 "$hyprof"
 before=$(ended_zones recorder)

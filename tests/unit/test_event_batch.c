@@ -79,7 +79,8 @@ static struct heard hear_batches(const struct trace_dictionary *d, const uint8_t
         uint8_t *copy = malloc(n_bytes + 1);
 
         ck_assert_ptr_nonnull(copy);
-        memcpy(copy + 1, body, n_bytes);
+        if (n_bytes > 0)
+                memcpy(copy + 1, body, n_bytes);
         event_batch_open(&b, d, copy + 1, n_bytes);
         if (prepares)
                 event_batch_prepare(&b, n_max);

@@ -233,6 +233,7 @@ START_TEST(test_full_names)
         struct trace_builder b;
         struct ran_report output;
 
+        ck_assert_int_eq(setenv("LC_ALL", "C.UTF-8", 1), 0);
         ck_assert_int_eq(setenv("COLUMNS", "80", 1), 0);
         trace_builder_init(&b);
         build_long_names(&b);
