@@ -80,7 +80,7 @@ static int find_lane(struct cpu_lanes *l, uint64_t cpu, struct cpu_lane **ret_la
         return 0;
 }
 
-/* The thread had the CPU until @until_ns, as far as nobody else has had that time. */
+/* The thread had the CPU until @until_ns, as far as no other thread has had that time. */
 static int give(struct cpu_lanes *l, struct cpu_lane *lane, uint32_t thread, uint64_t cpu, uint64_t until_ns)
 {
         uint64_t since_ns = l->threads[thread - 1].since_ns;
@@ -93,7 +93,7 @@ static int give(struct cpu_lanes *l, struct cpu_lane *lane, uint32_t thread, uin
         return add_time(l, thread, cpu, (struct cpu_lane_sum){ .busy_ns = until_ns - since_ns });
 }
 
-/* The thread is on no CPU any more, and nobody knows since when. */
+/* The thread is on no CPU any more; since when is unknown. */
 static int leave_cpu(struct cpu_lanes *l, uint32_t id)
 {
         struct cpu_thread *thread = &l->threads[id - 1];

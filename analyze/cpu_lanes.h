@@ -47,7 +47,7 @@ struct cpu_thread {
 };
 
 struct cpu_lane {
-        uint64_t given_ns; /* all before it has been given to a thread, or is nobody's */
+        uint64_t given_ns; /* all before it has been given to a thread, or is no thread's */
         uint32_t thread;   /* that it has now; 0 = none */
 };
 

@@ -43,7 +43,7 @@ struct timeline_zone {
         uint64_t around;       /* bit `location % 64` is set for every zone around it */
         uint32_t n_interrupts; /* of the thread by then, the lower half */
         uint32_t location;
-        uint32_t path; /* see thread_timeline_find_path(); 0 = nobody has asked yet */
+        uint32_t path; /* see thread_timeline_find_path(); 0 = not asked for yet */
         uint32_t states[THREAD_TIMELINE_PATTERNS];
         uint8_t flags[THREAD_TIMELINE_PATTERNS]; /* of the state: enum zone_matcher_flag */
         bool wanted;
@@ -55,7 +55,7 @@ struct thread_timeline {
         uint32_t n_open;
         uint32_t n_wanted;   /* of the open ones: see thread_timeline_want_zone() */
         bool wants_all;      /* set by the caller before the first event: every zone is wanted as it begins */
-        bool dropped_wanted; /* the zone that was told of last was a wanted one */
+        bool dropped_wanted; /* the last zone that was reported was a wanted one */
         uint64_t n_open_too_deep; /* begun beyond THREAD_TIMELINE_DEPTH_MAX, not ended yet */
 
         uint64_t first_ns, last_ns; /* of its events */
@@ -171,7 +171,7 @@ static inline bool thread_timeline_can_end(struct thread_timeline *t)
 /* Private: whether a zone around has its location. */
 bool thread_timeline_is_inside_itself(const struct thread_timeline *t, const struct timeline_zone *zone);
 
-/* Takes the innermost zone away and tells of it; one is open. */
+/* Takes the innermost zone away and reports it; one is open. */
 static inline void thread_timeline_close(struct thread_timeline *t, uint64_t time_ns, bool closed,
                                          struct zone_instance *ret)
 {

@@ -90,8 +90,8 @@ struct trace_sink {
         bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
         bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
         /*
-         * Tell of no other zones than those that `asked` names, or of these and all inside of them; others cost half.
-         * Both are of enum zone_matcher_flag; 0 = tell of all.
+         * Report no other zones than those that `asked` names, or of these and all inside of them; others cost half.
+         * Both are of enum zone_matcher_flag; 0 = report all.
          */
         unsigned asked_only;
         /* Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names(); borrowed, may be NULL. */

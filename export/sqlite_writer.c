@@ -22,7 +22,7 @@
 static const char settings[] = "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
                                "PRAGMA locking_mode=EXCLUSIVE; PRAGMA threads=2; BEGIN";
 
-/* @what:  NULL = the file.  The database is the thread's while there is one: @why is of whoever has it. */
+/* @what:  NULL = the file.  The database is the thread's while there is one: @why belongs to the one that has it. */
 static void keep_failure(struct sqlite3 *db, struct error *why, const char *what)
 {
         if (!what && db)
@@ -130,7 +130,7 @@ static void insert_rows(const struct sqlite_rows *rows, sqlite3_stmt **statement
         (void)sqlite3_reset(*statement);
 }
 
-/* Of whoever has the database now. */
+/* Belongs to the one that has the database now. */
 static void insert_batch(struct sqlite_rows *rows, struct error *why)
 {
         struct sqlite_insert *i = rows->insert;

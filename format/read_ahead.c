@@ -84,7 +84,7 @@ static void fetch(struct read_ahead *a, struct ahead_slot *s)
         }
 }
 
-/* @is_ahead: nobody waits for it; else its first events are wanted at once. */
+/* @is_ahead: no caller waits for it; else its first events are wanted at once. */
 static void decode(const struct read_ahead *a, struct ahead_slot *s, bool is_ahead)
 {
         unpack(s);
@@ -148,7 +148,7 @@ static void *help(void *context)
         return NULL;
 }
 
-/* Signals are the caller's.  What cannot be started is done by whoever is there. */
+/* Signals are the caller's.  Without helpers the caller does their work. */
 static void start_helpers(struct read_ahead *a)
 {
         sigset_t all, before;
@@ -215,7 +215,7 @@ static struct ahead_slot *wait_for_next(struct read_ahead *a)
         return s;
 }
 
-/* From here on nobody touches the reader. */
+/* From here on no thread touches the reader. */
 static void stop_fetching(struct read_ahead *a)
 {
         (void)pthread_mutex_lock(&a->lock);

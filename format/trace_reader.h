@@ -73,7 +73,7 @@ int trace_reader_next_wanted(struct trace_reader *reader,
                              struct trace_item *ret_item, struct error *err);
 
 /*
- * For whoever unpacks chunks elsewhere, after trace_reader_read_tables(): see read_ahead.
+ * For callers that unpack chunks elsewhere, after trace_reader_read_tables(): see read_ahead.
  * trace_reader_fetch() - the next chunk as it is; returns as trace_reader_next()
  * trace_reader_seek() - go on at a chunk that was fetched before, or after the last one
  * trace_reader_refuse() - trace_chunk_decode_body() of a chunk returned @code: the trace ends with a damaged chunk;

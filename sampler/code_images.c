@@ -549,7 +549,7 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
 }
 
 /*
- * What replaced it is looked for; in between nobody knows what was there.  Memory that was unmapped was not written over; that of a program
+ * What replaced it is looked for; in between it is unknown what was there.  Memory that was unmapped was not written over; that of a program
  * that has ended may have been, before.
  */
 static int note_replaced(struct code_images *c, uint64_t seen_ns)

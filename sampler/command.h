@@ -58,7 +58,7 @@ int command_reap(struct command *c, bool block);
 /* Who wants us to end, whatever the command does: SIGTERM, or the second signal that is sent to us alone.  All zero at first. */
 struct command_urge {
         unsigned n_signals;
-        int signal;        /* 0 = nobody does */
+        int signal;        /* 0 = none does */
         uint64_t since_ns; /* CLOCK_MONOTONIC_RAW */
 };
 

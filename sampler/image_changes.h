@@ -38,7 +38,7 @@ void image_changes_deinit(struct image_changes *c);
 /* Behind those of the same time.  Returns 0 or -ENOMEM. */
 int image_changes_add(struct image_changes *c, const struct image_change *change);
 
-/* From then on nobody knows what is where the code of @image was.  Returns 0 or -ENOMEM. */
+/* From then on it is unknown what is where the code of @image was.  Returns 0 or -ENOMEM. */
 int image_changes_add_gone(struct image_changes *c, const struct memory_image *image, uint64_t time_ns);
 
 /* The next one up to @until_ns, in the order of time.  Returns false if there is none. */

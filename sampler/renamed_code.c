@@ -72,7 +72,7 @@ int renamed_code_add_fresh(struct renamed_code *r, const struct trace_code_regio
 /* A line while those of a reading are sorted. */
 struct sorted_line {
         const struct renamed_change *line;
-        uint32_t fresh; /* its place among these plus one; 0 = it is none of them */
+        uint32_t fresh; /* its place among these plus one; 0 = it is not among them */
         bool shares;    /* memory with another line */
 };
 

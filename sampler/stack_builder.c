@@ -20,7 +20,7 @@ struct memory_entry {
         uint32_t stack; /* 0 = this entry is empty */
 };
 
-/* A frame, whoever called it: a callstack that is new has mostly frames that are not. */
+/* A frame, whatever its caller: a callstack that is new has mostly frames that are not. */
 struct frame_entry {
         uint64_t avma, generation;
         uint32_t kind;

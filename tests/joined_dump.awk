@@ -116,7 +116,7 @@ $1 == "zone_end" {
         next
 }
 
-$1 == "zones_gone" { # none of them ends
+$1 == "zones_gone" { # they do not end
         open[thread] = ""
         depth[thread] = 0
         print start

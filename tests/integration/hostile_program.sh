@@ -16,7 +16,7 @@ kill_both() {
 trap kill_both EXIT
 mkfifo "$TMPDIR/words"
 
-# $recorder and $program, once the program has begun.  It runs on for a minute if nobody ends it.
+# $recorder and $program, once the program has begun.  It runs on for a minute if it is not ended.
 start() { # mode
         (ulimit -v $((8 << 20)) && exec "$HYPROF" record -q -o "$TMPDIR/$1.hyp" -- "$WORKLOADS/w_hostile" "$1" 60) \
                 >"$TMPDIR/words" 2>"$TMPDIR/err" &
@@ -26,7 +26,7 @@ start() { # mode
         exec 5<&-
 }
 
-# Two of a kind that wait are one: until none waits any more, or nobody is there.
+# Two of a kind that wait are one: until none waits any more, or the machine is empty.
 is_taken() {
         local tries
         for ((tries = 0; tries < 600; tries++)); do

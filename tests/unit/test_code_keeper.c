@@ -353,7 +353,7 @@ START_TEST(test_installed)
                 ck_assert_int_eq(code_keeper_want_file(keeper, 6, &row, (uint32_t)getpid(), &mmap), 0);
                 code_keeper_note_place(keeper, 5);
                 code_keeper_note_place(keeper, 5);
-                code_keeper_note_place(keeper, 7); /* nobody knows it */
+                code_keeper_note_place(keeper, 7); /* an unknown one */
                 take_all();
                 ck_assert_uint_eq(count_rows(), mode == CODE_KEEPER_ALL ? 1 : 0);
                 if (mode == CODE_KEEPER_ALL)

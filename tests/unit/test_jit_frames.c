@@ -161,7 +161,7 @@ START_TEST(test_files_that_are_broken)
 }
 END_TEST
 
-/* One table cannot hold it all: the newest counts, and nobody waits for ever. */
+/* One table cannot hold it all: the newest counts, and no stack waits for ever. */
 START_TEST(test_code_far_away)
 {
         struct jit_frames frames = { .is_full = false };
