@@ -199,7 +199,7 @@ START_TEST(test_a_whole_trace)
 }
 END_TEST
 
-START_TEST(test_whoever_stops_early_finds_the_reader_there)
+START_TEST(test_an_early_stop_leaves_the_reader_there)
 {
         struct heard alone;
         struct made m;
@@ -284,7 +284,7 @@ int main(void)
 
         tcase_set_timeout(tests, 120); /* of the thread sanitizer */
         tcase_add_test(tests, test_a_whole_trace);
-        tcase_add_test(tests, test_whoever_stops_early_finds_the_reader_there);
+        tcase_add_test(tests, test_an_early_stop_leaves_the_reader_there);
         tcase_add_test(tests, test_a_damaged_chunk_ends_the_trace);
         tcase_add_test(tests, test_a_trace_that_is_cut_off);
         tcase_add_test(tests, test_a_limit_holds_for_helpers);

@@ -271,7 +271,7 @@ static void build_waits(struct world *w, uint32_t n_with, uint32_t n_slow, uint3
 
 /*
  * Page faults are what slow instances take longer: @n_faults of the @n_slow samples in 10 slow instances, and of those of each,
- * none of the @n_typical samples in 400 others.
+ * no one of the @n_typical samples in 400 others.
  */
 static void build_samples(struct world *w, uint32_t n_faults, uint32_t n_slow, uint32_t n_typical)
 {

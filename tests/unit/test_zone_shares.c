@@ -224,7 +224,7 @@ static void stop_and_use_up(struct merged_program *f)
         f->merge.last_ns = clock_raw_ns(); /* the second that is left to it is over */
 }
 
-/* Whoever wants the recording to end is heard while the last events are merged; each byte that was not is counted. */
+/* A recording that is to end looks for that while it merges the last events; each byte that it left is counted. */
 START_TEST(test_unread_bytes_are_counted)
 {
         static struct merged_program f;

@@ -105,7 +105,7 @@ static inline int hyprof_is_recording(void)
  * The same content gives the same location again, so that its zones are counted together; it lives as long as the
  * process.  Keep it where you can: finding it costs a comparison of the strings if it was found lately, a few ns, else
  * a hash of them, about 20 to 60 ns.  It takes about 100 bytes and the strings; after 4,194,303 different ones, or
- * 1 GiB of strings, one named "(too many locations)" is returned.  Never NULL, except when nobody records (then
+ * 1 GiB of strings, one named "(too many locations)" is returned.  Never NULL, except while no recorder is there (then
  * nothing is kept).
  */
 /* NOLINTNEXTLINE(readability-function-size): all that a location consists of */
