@@ -147,8 +147,11 @@ bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
                 p->left_bytes = t->head_bytes;
         p->chunk = next == CLIENT_ABI_CHUNK_IS_RING ? 0 : next;
         p->from_bytes = t->head_bytes;
-        /* What is entered leads nowhere yet: the release below publishes that as well. */
-        __atomic_store_n(&link_of(t, p)->next, 0, __ATOMIC_RELAXED);
+        /*
+         * What is entered leads nowhere yet: the release below publishes that as well.  Acquire pairs with the release
+         * of the thread that left it last: its words come before ours, also for a checker that cannot see the recorder.
+         */
+        (void)__atomic_exchange_n(&link_of(t, p)->next, 0, __ATOMIC_ACQUIRE);
         __atomic_store_n(&link->at_bytes, t->head_bytes, __ATOMIC_RELAXED);
         /* Pairs with the acquire in ring_reader_drain(). */
         __atomic_store_n(&link->next, next, __ATOMIC_RELEASE);
