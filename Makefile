@@ -258,7 +258,7 @@ install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/loca
 	        > '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/hyprofConfigVersion.cmake'
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
-# What docs/privileges.md says of each.  The mode first: whoever is not in the group must never see the capabilities.
+# What docs/understand/privileges.md says of each.  The mode first: whoever is not in the group must never see the capabilities.
 CAPABILITIES := cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep
 install-capabilities: ## after install: members of GROUP (root) record without sudo
 	chgrp '$(GROUP)' '$(DESTDIR)$(PREFIX)/bin/hyprof'
@@ -399,7 +399,7 @@ $(B)/libhyprof.so: $(CLIENT_OBJ)
 	# nodelete: a thread's end calls into the library, whenever that is
 	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete $(LINK_FLAGS) $^ -o $@
 
-# Tracy's C functions, once for each revision of them: see docs/tracy-compat.md.
+# Tracy's C functions, once for each revision of them: see docs/use/tracy-compat.md.
 $(B)/libhyprof_tracy_0.13.o:     TRACY_REVISION := -DTRACY_COMPAT_API=1103
 $(B)/libhyprof_tracy_ondemand.o: TRACY_REVISION := -DHYPROF_TRACY_ON_DEMAND_ABI
 $(TRACY_NAMES:%=$(B)/lib%.o): $(TRACY_SRC) $(wildcard instrument/compat/tracy/*.h) $(CLIENT_HDR) $(B)/flags

@@ -4,7 +4,7 @@
  *
  * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_test -> diff_view
  *
- * The method is in docs/diff.md.  With the probability `alpha` at most, anything at all is called significant that has
+ * The method is in docs/use/diff.md.  With the probability `alpha` at most, anything at all is called significant that has
  * not changed (Holm's correction over all functions and zones that are judged, and the whole).
  */
 #ifndef ANALYZE_DIFF_COMPARISON_H

@@ -6,7 +6,7 @@
  *
  * Each run gives one number, the logarithm of what the item cost in it.  Of several runs a side, the two groups of
  * numbers are compared by Student's t test; how much runs of one program differ is seen in them.  A pair of runs does
- * not show that: there a prior stands in, which was fitted on repeats of several programs (docs/diff.md).
+ * not show that: there a prior stands in, which was fitted on repeats of several programs (docs/use/diff.md).
  *
  * Pure functions; thread-safe.
  */

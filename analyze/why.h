@@ -7,7 +7,7 @@
  * Three passes at most: durations, evidence, and if locks were waited for their
  * holders.  Slow instances are compared with all others.  The extra time is the mean
  * of the slow instances' durations, without what samples cost, less the mean of the
- * others'; causes are disjoint parts of it.  docs/why.md says how each number is
+ * others'; causes are disjoint parts of it.  docs/use/why.md says how each number is
  * computed.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_H

@@ -4,7 +4,7 @@
  *
  * Way of the data:  why_causes -> [why_judge] -> why
  *
- * All thresholds of `why` that decide whether something is called a cause are here; docs/why.md lists them.
+ * All thresholds of `why` that decide whether something is called a cause are here; docs/use/why.md lists them.
  * Thread-safe.
  */
 #ifndef ANALYZE_WHY_JUDGE_H

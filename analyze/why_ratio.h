@@ -6,7 +6,7 @@
  *
  * A group of instances gives pairs: how much (x) of a whole (w).  Their ratio is
  * sum(x) / sum(w), whose variance comes from how the instances differ, not from
- * the samples, which are not independent within one.  docs/why.md has the formulas
+ * the samples, which are not independent within one.  docs/use/why.md has the formulas
  * and their sources.
  */
 #ifndef ANALYZE_WHY_RATIO_H

@@ -4,7 +4,7 @@
  *
  * Way of the data:  sampler -> [content_hash] -> trace_dictionary
  *
- * XXH3, 64 bits, seed 0, as docs/trace-format.md has it.  No protection against who wants two to be alike.
+ * XXH3, 64 bits, seed 0, as docs/understand/trace-format.md has it.  No protection against who wants two to be alike.
  */
 #ifndef BASE_CONTENT_HASH_H
 #define BASE_CONTENT_HASH_H

@@ -3,7 +3,7 @@
  * cli/annotate_json.h - a function's instructions and source lines for programs
  *
  * Way of the data:  annotation, source_texts -> [annotate_json] -> standard output
- * Specification:    docs/annotate.md
+ * Specification:    docs/use/annotate.md
  */
 #ifndef CLI_ANNOTATE_JSON_H
 #define CLI_ANNOTATE_JSON_H

@@ -78,7 +78,7 @@ static const struct option_row option_rows[] = {
         { LETTER_PERCENT_LIMIT, "percent-limit", "P",
           "what has P percent of the samples is hot; default: 0.5" },
         { OUTPUT_OPTION_JSON, "json", NULL,
-          "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/annotate.md)" },
+          "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/use/annotate.md)" },
         { OUTPUT_OPTION_CSV, "csv", NULL, "print a row an instruction as CSV; with --source a row a line" },
         { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" },
         OUTPUT_OPTION_ROW_SECTION,

@@ -104,7 +104,7 @@ static const struct option_table table = {
         .n_operands_max = 2,
         .about =
                 "Shows which functions and zones became slower or faster between two recordings, or between\n"
-                "two sets of them (--before, --after), and how sure that is.  The method: docs/diff.md.\n",
+                "two sets of them (--before, --after), and how sure that is.  The method: docs/use/diff.md.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS

@@ -39,7 +39,7 @@ static const struct option_table table = {
         .operands = "[TRACE]",
         .n_operands_max = 1,
         .about =
-                "Prints everything that is in a trace as text, one line per record, as docs/trace-format.md\n"
+                "Prints everything that is in a trace as text, one line per record, as docs/understand/trace-format.md\n"
                 "explains them.\n"
                 "With filters: all tables, then the events that pass.\n"
                 "TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",

@@ -46,7 +46,7 @@ static const struct option_table table = {
         .stray_advice = "hyprof query --sqlite out.db TRACE, then sqlite3 out.db 'SELECT ...'",
         .about =
                 "Writes samples, call stacks, zones, waits and counters into an SQLite database, with views for the\n"
-                "usual questions (docs/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"
+                "usual questions (docs/use/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"
                 "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),

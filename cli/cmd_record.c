@@ -44,7 +44,7 @@
 #include <unistd.h>
 
 #define ZONE_MEMORY_BYTES_MIN \
-        (UINT64_C(18) << 20) /* of one program, with default rings: docs/client-abi.md, "Limits" */
+        (UINT64_C(18) << 20) /* of one program, with default rings: docs/understand/client-abi.md, "Limits" */
 
 /* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
 #define TABLE_ROWS_MAX (UINT32_C(1) << 22)

@@ -57,7 +57,7 @@ static const struct option_table table = {
                 "functions, waits, locks and who held them, page faults, moves between CPUs; each with its share\n"
                 "and how sure that is.  Times are without what samples cost.  own is time on a CPU and own waits,\n"
                 "without the time that others had the CPU.  Waits have places and wakers in traces that were\n"
-                "recorded with --off-cpu.  docs/why.md says how it is computed.  TRACE is - for standard input;\n"
+                "recorded with --off-cpu.  docs/use/why.md says how it is computed.  TRACE is - for standard input;\n"
                 "default: " OPTION_DEFAULT_TRACE ".\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),

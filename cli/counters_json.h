@@ -3,7 +3,7 @@
  * cli/counters_json.h - counters of functions, zones and the whole as JSON
  *
  * Way of the data:  report_counters -> [counters_json] -> report_json
- * Specification:    docs/report-json.md
+ * Specification:    docs/use/report-json.md
  */
 #ifndef CLI_COUNTERS_JSON_H
 #define CLI_COUNTERS_JSON_H

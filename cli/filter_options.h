@@ -54,7 +54,7 @@ struct error;
 /* How names are matched; for what stands below the options. */
 #define FILTER_OPTION_WORDS                                                                                 \
         "Names are globs, '*', '?' and '[ab]', and no regular expressions: 'work*' is worker/1, 'a|b' is\n" \
-        "neither a nor b.  a,b is either; zones with / between them are nested: docs/report.md.\n\n"
+        "neither a nor b.  a,b is either; zones with / between them are nested: docs/use/report.md.\n\n"
 
 /*
  * filter_options_take() - take one of the options

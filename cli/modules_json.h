@@ -3,7 +3,7 @@
  * cli/modules_json.h - `hyprof modules --json`
  *
  * Way of the data:  trace_code, symbol_findings -> [modules_json] -> standard output
- * Specification:    docs/symbolization.md, "Offline"
+ * Specification:    docs/understand/symbolization.md, "Offline"
  */
 #ifndef CLI_MODULES_JSON_H
 #define CLI_MODULES_JSON_H

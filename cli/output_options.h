@@ -29,7 +29,7 @@ struct view_document;
 
 /* Of an answer whose text is not made of tables. */
 #define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
-        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/view-json.md)" },                     \
+        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/use/view-json.md)" },                 \
                 { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                         \
                 { OUTPUT_OPTION_CSV_SAFE, "csv-safe", NULL, "the same, and no cell is a formula" }, \
         {                                                                                           \

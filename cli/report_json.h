@@ -3,7 +3,7 @@
  * cli/report_json.h - a report as JSON, for scripts
  *
  * Way of the data:  report -> [report_json] -> file, pipe
- * Specification:    docs/report-json.md
+ * Specification:    docs/use/report-json.md
  */
 #ifndef CLI_REPORT_JSON_H
 #define CLI_REPORT_JSON_H

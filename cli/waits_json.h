@@ -3,7 +3,7 @@
  * cli/waits_json.h - what threads waited for, and what CPUs did, as JSON
  *
  * Way of the data:  report_waits, report_cpus -> [waits_json] -> report_json
- * Specification:    docs/report-json.md
+ * Specification:    docs/use/report-json.md
  */
 #ifndef CLI_WAITS_JSON_H
 #define CLI_WAITS_JSON_H

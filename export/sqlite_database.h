@@ -3,7 +3,7 @@
  * export/sqlite_database.h - a trace as an SQLite database, for questions that no report asks
  *
  * Way of the data:  loaded_trace, trace_walk -> [sqlite_database] -> sqlite_writer -> file
- * Specification:    docs/sqlite.md
+ * Specification:    docs/use/sqlite.md
  *
  * Events are written as they are walked; memory is the trace's tables.
  */

@@ -3,7 +3,7 @@
  * export/sqlite_schema.h - the tables and views of a database, as SQL
  *
  * Way of the data:  [sqlite_schema] -> sqlite_database -> libsqlite3
- * Specification:    docs/sqlite.md
+ * Specification:    docs/use/sqlite.md
  */
 #ifndef EXPORT_SQLITE_SCHEMA_H
 #define EXPORT_SQLITE_SCHEMA_H

@@ -4,7 +4,7 @@
  *
  * Way of the data:  sampler -> [attachment_chunk] -> trace_writer -> file
  *                   file -> trace_reader -> [attachment_chunk] -> trace_dump, attachment_tally
- * Specification:    docs/trace-format.md, "Attachments"
+ * Specification:    docs/understand/trace-format.md, "Attachments"
  *
  * The header of such a chunk has the kind TRACE_CHUNK_ATTACHMENT and one item.
  * Its attachment's row stands in a chunk before it.  Distinct objects may be

@@ -3,7 +3,7 @@
  * format/event_decoder.h - the body of an EVENTS chunk -> runs of events
  *
  * Way of the data:  trace_reader -> [event_decoder] -> analyze, trace_dump
- * Specification:    docs/trace-format.md, "Events"
+ * Specification:    docs/understand/trace-format.md, "Events"
  *
  *      event_decoder_init(&d, ...);
  *      while ((r = event_decoder_next_run(&d, &run, err)) == 1)

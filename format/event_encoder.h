@@ -3,7 +3,7 @@
  * format/event_encoder.h - runs of events -> the body of an EVENTS chunk
  *
  * Way of the data:  merge -> [event_encoder] -> trace_writer
- * Specification:    docs/trace-format.md, "Events"
+ * Specification:    docs/understand/trace-format.md, "Events"
  *
  * A run is a stretch of one thread's stream.  Columns go on across runs, so
  * that many short runs compress as well as one long.  Not thread-safe.

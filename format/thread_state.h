@@ -3,7 +3,7 @@
  * format/thread_state.h - what a reader has to know of a thread to begin in the middle of a trace
  *
  * Way of the data:  thread_track -> [thread_state] -> event_encoder -> body of a STATES chunk
- * Specification:    docs/trace-format.md, "States"
+ * Specification:    docs/understand/trace-format.md, "States"
  *
  * Not the same as stream_states: that makes events for a trace that begins there, which everybody counts; this one
  * makes events that set a reader's state and are not counted, since all of the trace is there.

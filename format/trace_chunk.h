@@ -3,7 +3,7 @@
  * format/trace_chunk.h - framing of the trace file: a header, then a body
  *
  * Way of the data:  trace_writer -> [trace_chunk] -> file -> [trace_chunk] -> trace_reader
- * Specification:    docs/trace-format.md, "Chunks"
+ * Specification:    docs/understand/trace-format.md, "Chunks"
  *
  * No input or output here.  Not thread-safe; distinct objects may be used from
  * distinct threads.

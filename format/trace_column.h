@@ -4,7 +4,7 @@
  *
  * Way of the data:  trace_dictionary, event_encoder -> [trace_column] -> body of a chunk
  *                   body of a chunk -> [trace_column] -> trace_dictionary, event_decoder
- * Specification:    docs/trace-format.md, "Columns"
+ * Specification:    docs/understand/trace-format.md, "Columns"
  */
 #ifndef FORMAT_TRACE_COLUMN_H
 #define FORMAT_TRACE_COLUMN_H

@@ -4,7 +4,7 @@
  *
  * Way of the data:  merge -> [trace_event] -> event_encoder -> file
  *                   file -> event_decoder -> [trace_event] -> analyze
- * Specification:    docs/trace-format.md, "Events"
+ * Specification:    docs/understand/trace-format.md, "Events"
  */
 #ifndef FORMAT_TRACE_EVENT_H
 #define FORMAT_TRACE_EVENT_H

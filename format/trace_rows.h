@@ -3,7 +3,7 @@
  * format/trace_rows.h - one struct a table: what the rows of a trace hold
  *
  * Way of the data:  sampler -> [trace_rows] in trace_dictionary -> file -> the same -> analyze
- * Specification:    docs/trace-format.md, "Tables"
+ * Specification:    docs/understand/trace-format.md, "Tables"
  *
  * A row is named by its id: its place in its table, counted from 1; 0 means
  * "none".  A member that is called like a table holds an id of that table, and
@@ -45,7 +45,7 @@ struct trace_module {
         uint64_t device;   /* st_dev, 0 = unknown: the kernel tells either this or the build-id */
         uint64_t inode;
         uint64_t
-                content; /* IMAGE: XXH3 of its code, where it has no build-id; FILE: see docs/trace-format.md; else 0 */
+                content; /* IMAGE: XXH3 of its code, where it has no build-id; FILE: see docs/understand/trace-format.md; else 0 */
         uint32_t
                 generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the inode; IMAGE: 1 = a JIT told of it */
         uint32_t reserved;  /* not in the file */

@@ -3,7 +3,7 @@
  * format/trace_schema.h - which columns a table has, as data
  *
  * Way of the data:  trace_rows <-> [trace_schema] <-> columns of a table chunk
- * Specification:    docs/trace-format.md, "Tables"
+ * Specification:    docs/understand/trace-format.md, "Tables"
  *
  * One description serves encoding, decoding, checking and dumping.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format/trace_spec.h - the numbers of docs/trace-format.md and nothing else
+ * format/trace_spec.h - the numbers of docs/understand/trace-format.md and nothing else
  *
  * Way of the data:  [trace_spec] is spoken on both sides of the file
  *

@@ -3,7 +3,7 @@
  * instrument/client_abi.h - the memory that a program and a recorder share
  *
  * Way of the data:  instrument/client -> [client_abi] -> client_region -> client_stream
- * Specification:    docs/client-abi.md
+ * Specification:    docs/understand/client-abi.md
  *
  * One sealed memfd a process, called "hyprof-client":
  *
@@ -33,7 +33,7 @@
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
 
 /*
- * Chunks: memory of all threads of the process, into which a thread goes on whose ring is full; see docs/client-abi.md.
+ * Chunks: memory of all threads of the process, into which a thread goes on whose ring is full; see docs/understand/client-abi.md.
  * Which are free, and where each of them continues, is in the header's room, behind the header.
  */
 #define CLIENT_ABI_CHUNKS_MAX         3840

@@ -3,7 +3,7 @@
  * instrument/client_region.h - a program's region, from the recorder's side
  *
  * Way of the data:  instrument/client -> memfd -> [client_region] -> client_stream -> merge
- * Specification:    docs/client-abi.md
+ * Specification:    docs/understand/client-abi.md
  *
  * The region belongs to a program that may be hostile and may change any byte
  * at any time.  Its layout is copied once, checked and never read again; only

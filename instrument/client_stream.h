@@ -3,7 +3,7 @@
  * instrument/client_stream.h - private copies of ring bytes -> checked events
  *
  * Way of the data:  client_region -> [client_stream] -> merge
- * Specification:    docs/client-abi.md, "Rings"
+ * Specification:    docs/understand/client-abi.md, "Rings"
  *
  * One a slot.  The bytes are a program's and may be anything: words that are no
  * event, and events that this version does not know, are skipped and counted.

@@ -3,7 +3,7 @@
  * instrument/location_reader.h - what a program's events name by number, read out of its region
  *
  * Way of the data:  instrument/client -> memfd -> [location_reader] -> client_region
- * Specification:    docs/client-abi.md, "Location"
+ * Specification:    docs/understand/client-abi.md, "Location"
  *
  * Reads some entries ahead, and some strings: a program that has a million
  * locations mostly uses them one after the other, and a system call for each

@@ -3,7 +3,7 @@
  * instrument/region_inbox.h - where programs that a recorder started hand in their regions
  *
  * Way of the data:  announcement -> socket -> [region_inbox] -> client_region
- * Specification:    docs/client-abi.md, "How a recorder finds a region"
+ * Specification:    docs/understand/client-abi.md, "How a recorder finds a region"
  *
  * A listening socket with an abstract address, which goes into the command's
  * environment.  What arrives is foreign: any local process can connect, and

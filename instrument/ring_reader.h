@@ -3,7 +3,7 @@
  * instrument/ring_reader.h - what a thread wrote, in its ring and in the chunks that it went on in
  *
  * Way of the data:  instrument/client -> memfd -> [ring_reader] -> client_region -> client_stream
- * Specification:    docs/client-abi.md, "Rings" and "Chunks"
+ * Specification:    docs/understand/client-abi.md, "Rings" and "Chunks"
  *
  * Everything that is read here belongs to the program, which may change it at
  * any time: numbers are read once and checked, bytes are copied by pread(2),

@@ -3,7 +3,7 @@
  * sampler/command_environment.h - what the recorded command's clients are told
  *
  * Way of the data:  recorder_options -> [command_environment] -> command -> instrument/client
- * Specification:    docs/client-abi.md, "Recording from the first instruction"
+ * Specification:    docs/understand/client-abi.md, "Recording from the first instruction"
  */
 #ifndef SAMPLER_COMMAND_ENVIRONMENT_H
 #define SAMPLER_COMMAND_ENVIRONMENT_H

@@ -11,7 +11,7 @@
  * the name alone, and leaves the rest to the collector, which finds it in opened_files.  Whatever fails here the
  * collector tries again, and counts.
  *
- * docs/privileges.md says what it may do, and how much of the processors' time it may take.
+ * docs/understand/privileges.md says what it may do, and how much of the processors' time it may take.
  */
 #ifndef SAMPLER_EARLY_OPENER_H
 #define SAMPLER_EARLY_OPENER_H

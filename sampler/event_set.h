@@ -8,7 +8,7 @@
  * switches), and one for a dummy event, the tracker, that reports mappings, names, forks and exits.
  *
  * A mapping or a process may be gone a moment later, so some of these are urgent.  A wake-up for each record would
- * cost a program that starts others as much time as starting them (docs/scopes.md).  So a third event on each CPU, the
+ * cost a program that starts others as much time as starting them (docs/use/scopes.md).  So a third event on each CPU, the
  * doorbell, wakes for mappings of code, forks and exits only, and event_set_silence() turns it off while there are so
  * many that looking now and then is cheaper.  Its records are thrown away.  Inherited events of running threads have
  * no doorbells: there each record of the tracker wakes.

@@ -4,7 +4,7 @@
  *
  * Way of the data:  perf_record (MMAP2), fstat(2), /proc/PID/{ns/mnt,root} -> [keep_policy] -> code_keeper
  *
- * docs/keeping-code.md has the reasons.
+ * docs/understand/keeping-code.md has the reasons.
  */
 #ifndef SAMPLER_KEEP_POLICY_H
 #define SAMPLER_KEEP_POLICY_H

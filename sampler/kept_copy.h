@@ -3,7 +3,7 @@
  * sampler/kept_copy.h - the copy of a stack on its way into the trace, with --keep-stacks
  *
  * Way of the data:  raw_stack -> [kept_copy], pending in a thread_track -> STACK_COPY
- * Specification:    docs/trace-format.md, "Stack copies"
+ * Specification:    docs/understand/trace-format.md, "Stack copies"
  */
 #ifndef SAMPLER_KEPT_COPY_H
 #define SAMPLER_KEPT_COPY_H

@@ -22,7 +22,7 @@ struct capability_use {
         enum { UNTIL_OPEN, UNTIL_END, UNTIL_END_TO_OPEN_FILES, UNTIL_END_WITH_CGROUP } until;
 };
 
-/* docs/privileges.md has the same table in words. */
+/* docs/understand/privileges.md has the same table in words. */
 static const struct capability_use uses[] = {
         { CAP_PERFMON, true, UNTIL_OPEN },
         { CAP_BPF, true, UNTIL_OPEN },

@@ -5,7 +5,7 @@
  * Way of the data:  sudo's environment, capabilities -> [privileges] -> command, output_file, recorder
  *
  * Under sudo the process becomes the invoking user at once, for files, folders and the
- * command that it starts, and keeps a few capabilities beside; docs/privileges.md says which, when
+ * command that it starts, and keeps a few capabilities beside; docs/understand/privileges.md says which, when
  * and what for.  Capabilities belong to a thread: what is changed here is the calling thread's, and threads that it
  * starts later begin with the same.
  */
@@ -32,7 +32,7 @@ void invoking_user_give(int fd);
 /*
  * privileges_become_user() - from root under sudo to the invoking user, with capabilities
  * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its entry in passwd(5);
- * the working directory stays.  Keeps only the capabilities of the first phase (docs/privileges.md).
+ * the working directory stays.  Keeps only the capabilities of the first phase (docs/understand/privileges.md).
  * Nothing happens where there is nobody to become.
  * @command_as_root:  the environment stays root's, and privileges_become_root() works until privileges_narrow(); for that
  *                    root's other capabilities are held till then, not effective

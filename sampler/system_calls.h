@@ -21,7 +21,7 @@ int system_calls_prepare(struct error *err);
  * system_calls_restrict() - for this process, its threads and children, for ever
  * @filter_fd:  of system_calls_prepare()
  * A call that is not in the list fails with EPERM, or with ENOSYS if libc has another way then.  A filter of
- * addresses is not possible: which file is opened is for the user's rights to say, docs/privileges.md has more.
+ * addresses is not possible: which file is opened is for the user's rights to say, docs/understand/privileges.md has more.
  * no_new_privs is set already.  Returns 0 or -errno.
  */
 int system_calls_restrict(int filter_fd, struct error *err);

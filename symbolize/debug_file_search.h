@@ -4,7 +4,7 @@
  *
  * Way of the data:  elf_image, symbol_search -> [debug_file_search] -> debug_files
  *
- * In the order of docs/symbolization.md; a file is only believed if its build-id
+ * In the order of docs/understand/symbolization.md; a file is only believed if its build-id
  * or its checksum is the wanted one.
  */
 #ifndef SYMBOLIZE_DEBUG_FILE_SEARCH_H

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench.  Usage: install_packages.sh GROUP...
 #
-# The one list of the packages; docs/dependencies.md says what each is for.  Quick when nothing is missing.
+# The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
 # HYPROF_NO_PACKAGES=1 leaves the machine alone: for other distributions once their packages are there.
 set -eu
 

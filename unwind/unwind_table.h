@@ -5,7 +5,7 @@
  * Way of the data:  cfi_program -> [unwind_table] -> stack_walk
  *
  * Made once a module, 6 bytes a row, and never changed after: any number of threads
- * may look things up in one.  docs/unwinding.md has the layout.
+ * may look things up in one.  docs/understand/unwinding.md has the layout.
  */
 #ifndef UNWIND_UNWIND_TABLE_H
 #define UNWIND_UNWIND_TABLE_H

@@ -4,7 +4,7 @@
  *
  * Way of the data:  lock_stats, memory_stats, frame_stats, plot_stats, message_list, device_stats
  *                   -> [event_view] locks_view, memory_view ... -> view_document
- * Specification:    docs/view-json.md
+ * Specification:    docs/use/view-json.md
  *
  * Each fills a document that is initialised; when memory runs out, it is `failed`.  @trace: with threads' names, walked.
  */

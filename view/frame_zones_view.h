@@ -3,7 +3,7 @@
  * view/frame_zones_view.h - the tables of --frames that say which zones took the time
  *
  * Way of the data:  frame_zones -> [frame_zones_view] -> view_document
- * Specification:    docs/view-json.md
+ * Specification:    docs/use/view-json.md
  */
 #ifndef VIEW_FRAME_ZONES_VIEW_H
 #define VIEW_FRAME_ZONES_VIEW_H

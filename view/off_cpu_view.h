@@ -3,7 +3,7 @@
  * view/off_cpu_view.h - what threads waited for, and how busy CPUs were, as tables for Markdown and CSV
  *
  * Way of the data:  report_waits, report_cpus -> [off_cpu_view] off_cpu_view, cpus_view -> view_document
- * Specification:    docs/view-json.md; the text and the JSON are those of waits_text, cpus_text and report_json
+ * Specification:    docs/use/view-json.md; the text and the JSON are those of waits_text, cpus_text and report_json
  */
 #ifndef VIEW_OFF_CPU_VIEW_H
 #define VIEW_OFF_CPU_VIEW_H

@@ -3,7 +3,7 @@
  * view/report_view.h - one view of a report: functions, zones, one zone, threads, modules
  *
  * Way of the data:  report -> functions_view, zones_view, zone_view, threads_view, modules_view -> view_document
- * Specification:    docs/view-json.md
+ * Specification:    docs/use/view-json.md
  *
  * Each fills a document that is initialised; when memory runs out, it is `failed`.
  */

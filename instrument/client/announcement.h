@@ -3,7 +3,7 @@
  * instrument/client/announcement.h - hand the region to the recorder that started this program
  *
  * Way of the data:  client -> [announcement] -> region_inbox
- * Specification:    docs/client-abi.md, "How a recorder finds a region"
+ * Specification:    docs/understand/client-abi.md, "How a recorder finds a region"
  *
  * The kernel tells a recorder of the region's mapping, but a program may have
  * ended before the recorder can open it.  A descriptor on its way through a

@@ -3,7 +3,7 @@
  * instrument/client/blob_area.h - payloads that are too large for a ring
  *
  * Way of the data:  payload_event -> [blob_area] -> region -> client_region
- * Specification:    docs/client-abi.md, "Blobs"
+ * Specification:    docs/understand/client-abi.md, "Blobs"
  *
  * One area for all threads, filled in a circle.  Whoever puts a blob there says
  * where it is by a CLIENT_ABI_EVENT_BLOB in its ring, and has made sure before

@@ -3,7 +3,7 @@
  * instrument/client/callstack.h - how the program came to an event
  *
  * Way of the data:  stack of the thread -> [callstack] -> thread_ring -> stack_builder
- * Specification:    docs/client-abi.md, "Callstacks"
+ * Specification:    docs/understand/client-abi.md, "Callstacks"
  *
  *      callstack_capture(&callstack, depth);            // in the function that the program calls
  *      if (thread_ring_has_room(t, n + callstack_room(&callstack))) {

@@ -3,7 +3,7 @@
  * instrument/client/client_link.h - several copies of this library in one process have one region
  *
  * Way of the data:  events of a copy without a region -> [client_link] -> events of the copy with the region
- * Specification:    docs/client-abi.md, "Several copies"
+ * Specification:    docs/understand/client-abi.md, "Several copies"
  *
  * A program and the shared objects that it loads may each have been linked with
  * the static library.  The first copy whose constructor runs makes the region,

@@ -3,7 +3,7 @@
  * instrument/client/location_table.h - all that events name by a number gets it here
  *
  * Way of the data:  events, name_table -> [location_table] -> region -> client_region_location
- * Specification:    docs/client-abi.md, "Location"
+ * Specification:    docs/understand/client-abi.md, "Location"
  *
  * Everything here is async-signal-safe and may be called from any thread.
  */

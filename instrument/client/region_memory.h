@@ -3,7 +3,7 @@
  * instrument/client/region_memory.h - makes the memory that is shared with a recorder
  *
  * Way of the data:  client -> [region_memory] -> memfd -> client_region
- * Specification:    docs/client-abi.md, "Layout"
+ * Specification:    docs/understand/client-abi.md, "Layout"
  */
 #ifndef INSTRUMENT_CLIENT_REGION_MEMORY_H
 #define INSTRUMENT_CLIENT_REGION_MEMORY_H

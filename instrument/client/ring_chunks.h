@@ -3,7 +3,7 @@
  * instrument/client/ring_chunks.h - where a thread goes on when its ring is full
  *
  * Way of the data:  thread_ring <-> [ring_chunks] -> region -> client_region
- * Specification:    docs/client-abi.md, "Chunks"
+ * Specification:    docs/understand/client-abi.md, "Chunks"
  *
  * All threads of the process share the region's chunks.  A thread takes one
  * when its ring is full, another one when that is full, and returns to its ring

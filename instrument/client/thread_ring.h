@@ -3,7 +3,7 @@
  * instrument/client/thread_ring.h - the calling thread's ring, where its events go
  *
  * Way of the data:  events -> [thread_ring] -> region -> client_region
- * Specification:    docs/client-abi.md, "Rings"
+ * Specification:    docs/understand/client-abi.md, "Rings"
  *
  *      if (thread_ring_enter(t, word, kind)) {
  *              if (thread_ring_has_room(t, n)) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Functions, lines and chains of inlined calls at random addresses are what llvm-symbolizer or eu-addr2line say
 #
-# HYPROF_ADDRESSES=100000 for more than 5,000 of each binary, as was measured for docs/symbolization.md.
+# HYPROF_ADDRESSES=100000 for more than 5,000 of each binary, as was measured for docs/understand/symbolization.md.
 # Each difference is put into a class; that document says what they are.
 set -eu
 . tests/tap.sh

@@ -9,7 +9,7 @@
 #
 # By the environment: WHY_CAUSES, WHY_ZONES (ns), WHY_RATES (Hz), WHY_LOADS, WHY_RUNS (of a cell), WHY_SECONDS (of a recording),
 # WHY_NULL_RUNS, WHY_NULL_LOADS, WHY_OUT (a file that gets the table as well), WHY_KEEP (a folder for traces that went wrong).
-# Exit status: 0 = the bounds of docs/why.md hold, 1 = they do not.
+# Exit status: 0 = the bounds of docs/use/why.md hold, 1 = they do not.
 set -u
 build=${1:-build/release}
 hyprof=$build/hyprof

@@ -7,7 +7,7 @@
 #
 # Draws of one cell share their recordings, so they are not independent: beside the interval by counts (Wilson) there is
 # that of the mean of the cells' rates (Student's distribution).
-# Exit status: 0 = all rates are within the bounds of docs/diff.md, 1 = one is not.
+# Exit status: 0 = all rates are within the bounds of docs/use/diff.md, 1 = one is not.
 BEGIN {
         FS = "\t"
         pairs = 4

@@ -11,7 +11,7 @@
 #      HYPROF_DIFF_ALONE    a prefix of the program in quiet cells, where others use the machine: "chrt -r 10"
 #
 # "busy" is with two spinning processes beside.  All cells take about 30 minutes on a quiet machine.
-# Exit status: 0 = the bounds of docs/diff.md hold for the rates of all cells together, 1 = they do not.
+# Exit status: 0 = the bounds of docs/use/diff.md hold for the rates of all cells together, 1 = they do not.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "${1:?Usage: diff_rates.sh build/VARIANT}")

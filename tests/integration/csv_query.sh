@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# hyprof csv and hyprof query: switches, filters, exit statuses; their numbers are the report's; what docs/sqlite.md asks runs
+# hyprof csv and hyprof query: switches, filters, exit statuses; their numbers are the report's; what docs/use/sqlite.md asks runs
 set -eu
 . tests/tap.sh
 need jq sqlite3
@@ -118,10 +118,10 @@ documented() {
         local name columns
         while IFS='|' read -r name columns; do
                 query "SELECT $columns FROM $name LIMIT 1" >/dev/null || { echo "$name: $columns" && return 1; }
-        done < <(awk -F ' *[|] *' '/^[|] `/ && $3 ~ /^`/ { gsub(/`/, ""); print $2 "|" $3 }' docs/sqlite.md)
+        done < <(awk -F ' *[|] *' '/^[|] `/ && $3 ~ /^`/ { gsub(/`/, ""); print $2 "|" $3 }' docs/use/sqlite.md)
 }
 questions() {
-        sed -n '/^## Questions/,$p' docs/sqlite.md | grep '^    ' | query "$(cat)" >/dev/null
+        sed -n '/^## Questions/,$p' docs/use/sqlite.md | grep '^    ' | query "$(cat)" >/dev/null
 }
-holds "docs/sqlite.md: tables, views and columns" documented
-holds "docs/sqlite.md: questions" questions
+holds "docs/use/sqlite.md: tables, views and columns" documented
+holds "docs/use/sqlite.md: questions" questions

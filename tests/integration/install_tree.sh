@@ -42,7 +42,7 @@ builds_and_runs() { # compiler and flags...
                 LD_LIBRARY_PATH=$root$prefix/lib "$TMPDIR/program"
 }
 
-# The lines of docs/tracy-compat.md.
+# The lines of docs/use/tracy-compat.md.
 tracy_in_cxx() {
         c++ -std=c++11 -Wall -Wextra -Werror "${sanitize[@]}" -DTRACY_ENABLE -I"$root$prefix/include/hyprof/compat" \
                 "$TMPDIR/tracy.cpp" -L"$root$prefix/lib" -lhyprof -pthread -o "$TMPDIR/program" &&

@@ -7,12 +7,13 @@ bad=$TMPDIR/bad
 n=0
 
 licence='/* SPDX-License-Identifier: MIT */'
-mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler,analyze,cli,docs}
+mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler,analyze,cli,docs/understand}
 printf '%s\n/*\n * base/x.h - x\n *\n * Way of the data:  a -> [x] -> b\n */\n' "$licence" >"$good/base/x.h"
 printf '%s\n#include "base/x.h"\n' "$licence" >"$good/format/y.c"
 printf '%s\n#define KINDS(X) \\\n        X(1, FILE)  \\\n        X(2, EVENTS)\n' "$licence" >"$good/format/trace_spec.h"
 sed -i '1a /* Way of the data: [trace_spec] */' "$good/format/trace_spec.h"
-printf '| id | kind |\n|---|---|\n| 1 | FILE |\n| 2 | EVENTS |\n' >"$good/docs/trace-format.md"
+printf '| id | kind |\n|---|---|\n| 1 | FILE |\n| 2 | EVENTS |\n' >"$good/docs/understand/trace-format.md"
+printf '[format](understand/trace-format.md)\n' >"$good/docs/README.md"
 git -C "$good" init -q
 
 verdict() { # name, condition's status
@@ -38,7 +39,7 @@ breaks() { # rule, file to be named, command...
 
 add() { printf '%s\n' "${@:2}" >>"$1"; }
 
-for rule in include_order file_length no_output spdx unique_names header_line spec_sync words; do
+for rule in include_order file_length no_output spdx unique_names header_line spec_sync doc_links words; do
         out=$(sh "tests/lint/$rule.sh" "$good" 2>&1)
         verdict "$rule: silent on a good tree" $?
         [ -z "$out" ] || printf '%s\n' "$out"
@@ -54,7 +55,10 @@ breaks no_output format/y.c add format/y.c 'FILE *f(void) { return stderr; }'
 breaks spdx base/z.c add base/z.c 'int z;'
 breaks unique_names y.c cp format/y.c base/y.c
 breaks header_line cli/c.h add cli/c.h "$licence" '/* c */'
-breaks spec_sync EVENTS sed -i '/EVENTS/d' docs/trace-format.md
-breaks spec_sync EVENTS sed -i 's/| 2/| 3/' docs/trace-format.md
-breaks spec_sync UNKNOWN add docs/trace-format.md '| 9 | UNKNOWN |'
+breaks spec_sync EVENTS sed -i '/EVENTS/d' docs/understand/trace-format.md
+breaks spec_sync EVENTS sed -i 's/| 2/| 3/' docs/understand/trace-format.md
+breaks spec_sync UNKNOWN add docs/understand/trace-format.md '| 9 | UNKNOWN |'
+breaks doc_links 'docs/lo''st.md' add base/x.h '/* see docs/lo''st.md */'
+breaks doc_links gone.md add docs/README.md '[gone](use/gone.md#part)'
+breaks doc_links 'docs/ne''w.md' add 'docs/ne''w.md' 'a page that the index does not list'
 breaks words base/x.h add base/x.h "/* TO""DO: later */"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# format/trace_spec.h and docs/trace-format.md name the same ids.  Usage: spec_sync.sh [root]
+# format/trace_spec.h and docs/understand/trace-format.md name the same ids.  Usage: spec_sync.sh [root]
 #
 # Each X(id, NAME ...) of the header must have a table row "| id | NAME |" in the document.  Each such row
 # must have an X(id, NAME ...) or a constant that ends in _NAME and has this value.
 set -eu
 cd "${1:-.}"
 spec=format/trace_spec.h
-document=docs/trace-format.md
+document=docs/understand/trace-format.md
 
 [ -f "$document" ] || { echo "$document is missing" >&2; exit 1; }
 in_spec=$(sed -nE 's/^[ \t]*X\(([0-9]+), *([A-Z][A-Z0-9_]*)[,)].*/\1 \2/p' "$spec" | sort -u)

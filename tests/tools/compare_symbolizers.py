@@ -10,7 +10,7 @@
 llvm-symbolizer is asked for every address, eu-addr2line, which is slow, for those where ours differs from llvm's, and
 for a few dozen others.  Prints lines "KEY VALUE": addresses, functions, lines and chains (percent that agree with
 either peer), peer_functions, peer_lines and peer_chains (how often the peers agree with each other, where both were
-asked), and for each class of differences "class NAME COUNT".  docs/symbolization.md explains the classes.
+asked), and for each class of differences "class NAME COUNT".  docs/understand/symbolization.md explains the classes.
 """
 import argparse
 import bisect

@@ -124,7 +124,7 @@ START_TEST(test_chunks_are_appended)
 }
 END_TEST
 
-/* The layout of docs/trace-format.md, byte by byte. */
+/* The layout of docs/understand/trace-format.md, byte by byte. */
 START_TEST(test_layout)
 {
         static const uint8_t wanted[CHECKSUM_OFFSET] = {

@@ -2,7 +2,7 @@
 /*
  * w_hostile MODE [SECONDS=2]
  *
- * A program that wants its recorder to come to harm.  It hands in a region of its own making, as docs/client-abi.md says.
+ * A program that wants its recorder to come to harm.  It hands in a region of its own making, as docs/understand/client-abi.md says.
  *
  *   blob     26,000 events, each with the same payload of 128 MiB
  *   garbage  random words in rings, slots and header, again and again

@@ -206,7 +206,7 @@ static void pause_1ms(void)
         (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
-/* The control word and, behind it, the recorder's PID; docs/client-abi.md. */
+/* The control word and, behind it, the recorder's PID; docs/understand/client-abi.md. */
 static uint32_t control(unsigned at)
 {
         return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_ + at], __ATOMIC_ACQUIRE);

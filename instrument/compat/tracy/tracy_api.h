@@ -5,7 +5,7 @@
  * Way of the data:  program -> [tracy_api] -> *_calls -> libhyprof
  *
  * TRACY_COMPAT_API and HYPROF_TRACY_ON_DEMAND_ABI, given to the compiler, choose what differs between Tracy's
- * revisions; see docs/tracy-compat.md.
+ * revisions; see docs/use/tracy-compat.md.
  */
 #ifndef INSTRUMENT_COMPAT_TRACY_TRACY_API_H
 #define INSTRUMENT_COMPAT_TRACY_TRACY_API_H

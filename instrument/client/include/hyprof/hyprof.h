@@ -3,7 +3,7 @@
  * hyprof/hyprof.h - tell a recording what your program is doing
  *
  * Way of the data:  program -> [hyprof.h] -> libhyprof -> shared memory -> hyprof record
- * Specification:    docs/client-abi.md
+ * Specification:    docs/understand/client-abi.md
  *
  *      #include <hyprof/hyprof.h>
  *

@@ -3,7 +3,7 @@
  * hyprof/compat/iree/hyprof_iree_provider.h - IREE's tracing, recorded by hyprof
  *
  * Way of the data:  IREE -> [hyprof_iree_provider.h] -> libhyprof_iree -> shared memory -> hyprof record
- * Specification:    docs/iree.md
+ * Specification:    docs/use/iree.md
  *
  * IREE's iree/base/tracing.h includes this file where it is configured with
  * -DIREE_TRACING_PROVIDER_H=.../hyprof_iree_provider.h, and says before what

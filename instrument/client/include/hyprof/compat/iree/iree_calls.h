@@ -3,7 +3,7 @@
  * hyprof/compat/iree/iree_calls.h - what IREE calls by functions: locks, queues of GPUs, and what needs memory
  *
  * Way of the data:  IREE -> hyprof_iree_provider -> [iree_calls.h] -> libhyprof_iree -> libhyprof
- * Specification:    docs/iree.md
+ * Specification:    docs/use/iree.md
  *
  * Names and signatures are IREE's where they begin with iree_.  Any thread may
  * call them; nothing blocks or prints.  Strings are copied, and need not end in

@@ -3,7 +3,7 @@
  * hyprof/compat/tracy/Tracy.hpp - the macros of Tracy for C++, recorded by hyprof
  *
  * Way of the data:  program -> [Tracy.hpp] -> hyprof_tracy.hpp -> hyprof.h -> libhyprof -> hyprof record
- * Specification:    docs/tracy-compat.md
+ * Specification:    docs/use/tracy-compat.md
  *
  * A program that is instrumented for Tracy is compiled again with
  * -I<prefix>/include/hyprof/compat instead of Tracy's folder `public`, with its

@@ -3,7 +3,7 @@
  * hyprof/compat/tracy/TracyC.h - the macros and functions of Tracy for C, recorded by hyprof
  *
  * Way of the data:  program -> [TracyC.h] -> libhyprof_tracy -> libhyprof -> hyprof record
- * Specification:    docs/tracy-compat.md
+ * Specification:    docs/use/tracy-compat.md
  *
  * A program that is instrumented for Tracy is compiled again with
  * -I<prefix>/include/hyprof/compat instead of Tracy's folder `public`, with its
@@ -92,7 +92,7 @@ struct ___tracy_c_zone_context {
         int32_t active; /* is it recorded? */
 #ifdef HYPROF_TRACY_ON_DEMAND_ABI
         uint64_t
-                connectionId; /* for programs that were compiled with Tracy's own header; see docs/tracy-compat.md */
+                connectionId; /* for programs that were compiled with Tracy's own header; see docs/use/tracy-compat.md */
 #endif
 };
 typedef struct ___tracy_c_zone_context TracyCZoneCtx;

@@ -6,7 +6,7 @@
  *
  * Included by <tracy/Tracy.hpp> where TRACY_ENABLE is defined.  Names and
  * arguments are Tracy's, so that programs that use them directly compile; what
- * is not written down in docs/tracy-compat.md is not for callers.
+ * is not written down in docs/use/tracy-compat.md is not for callers.
  */
 #ifndef HYPROF_COMPAT_HYPROF_TRACY_HPP
 #define HYPROF_COMPAT_HYPROF_TRACY_HPP
