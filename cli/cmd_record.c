@@ -95,6 +95,7 @@ static int complete(struct work *w, struct error *err)
                 return error_set(err, r, "no memory to describe the recording");
         if (options->no_symbolize)
                 (void)recording_facts_add_notice(&w->dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
+        trace_dictionary_lift_limits(&w->dictionary);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
         symbolize(&w->dictionary, &naming);
         if (options->ring)

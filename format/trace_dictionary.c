@@ -71,21 +71,43 @@ int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, si
         return r < 0 ? r : 0;
 }
 
-int trace_dictionary_add_program_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
-                                        uint32_t *ret_id)
+/* A string that is there already, or that leaves one @share-th of the room for others. */
+static int add_within(struct trace_dictionary *d, unsigned share, const void *text, size_t text_bytes,
+                      uint32_t *ret_id)
 {
         const struct intern *t = &d->tables[index_of(TRACE_TABLE_STRINGS)];
+        size_t bytes_max = t->items_bytes_max - t->items_bytes_max / share;
         uint32_t id = intern_find(t, text, text_bytes);
 
         if (id != 0) {
                 *ret_id = id;
                 return 0;
         }
-        if (t->n_items >= t->n_items_max / 2 ||
-            (t->items_bytes_max != 0 && (t->items_used_bytes > t->items_bytes_max / 2 ||
-                                         text_bytes > t->items_bytes_max / 2 - t->items_used_bytes)))
+        if (t->n_items >= t->n_items_max - t->n_items_max / share)
+                return -EOVERFLOW;
+        if (t->items_bytes_max != 0 &&
+            (t->items_used_bytes > bytes_max || text_bytes > bytes_max - t->items_used_bytes))
                 return -EOVERFLOW;
         return trace_dictionary_add_string(d, text, text_bytes, ret_id);
+}
+
+int trace_dictionary_add_program_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
+                                        uint32_t *ret_id)
+{
+        return add_within(d, 2, text, text_bytes, ret_id);
+}
+
+int trace_dictionary_add_path(struct trace_dictionary *d, const void *path, size_t path_bytes,
+                              uint32_t *ret_id)
+{
+        return add_within(d, 4, path, path_bytes, ret_id);
+}
+
+void trace_dictionary_lift_limits(struct trace_dictionary *d)
+{
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                d->tables[i].n_items_max = INTERN_ITEMS_MAX;
+        d->tables[index_of(TRACE_TABLE_STRINGS)].items_bytes_max = 0;
 }
 
 uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table)

@@ -57,9 +57,16 @@ int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, con
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id);
 
-/* For texts that a program can make any number of: the last half of the room is for names of ours. */
+/* The same for texts that a program can make any number of: half of the room is left for other strings. */
 int trace_dictionary_add_program_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                         uint32_t *ret_id);
+
+/* The same for paths of files that programs map: a quarter of the room is left for the recorder's own strings. */
+int trace_dictionary_add_path(struct trace_dictionary *d, const void *path, size_t path_bytes,
+                              uint32_t *ret_id);
+
+/* Programs add no more: from now on only INTERN_ITEMS_MAX limits each table, for symbols. */
+void trace_dictionary_lift_limits(struct trace_dictionary *d);
 
 /* How many rows the table has; ids are 1 .. this. */
 uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table);

@@ -320,9 +320,10 @@ enum trace_clock_kind {
         X(42, SWITCHES_UNSEEN, "context switches that the kernel did not report; their times are estimated") \
         X(43, CODE_REPLACED, "replacements of code at unrecorded times: samples around them have no name")   \
         X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before they were read")  \
-        X(45, STACK_32_BIT, "call stacks of 32-bit programs, which are not unwound: use --unwind=fp")
+        X(45, STACK_32_BIT, "call stacks of 32-bit programs, which are not unwound: use --unwind=fp")        \
+        X(46, NAMES_FULL, "names left out: the memory for names that programs give was full")
 
-#define TRACE_LOSS_COUNT 46 /* ids below this are known */
+#define TRACE_LOSS_COUNT 47 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

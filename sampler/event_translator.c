@@ -114,11 +114,11 @@ static int text_of(struct event_translator *t, struct zone_region *region, const
 
 static int intern_text(struct event_translator *t, const uint8_t *bytes, size_t n_bytes, uint32_t *ret_id)
 {
-        int r = trace_dictionary_add_string(t->dictionary, bytes, n_bytes, ret_id);
+        int r = trace_dictionary_add_program_string(t->dictionary, bytes, n_bytes, ret_id);
 
         if (r == -EOVERFLOW) {
                 *ret_id = 0;
-                loss_counter_add(t->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                loss_counter_add(t->losses, TRACE_LOSS_NAMES_FULL, 1);
         }
         return full_is_fine(r);
 }

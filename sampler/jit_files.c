@@ -168,7 +168,7 @@ static int add_name(struct jit_files *f, const char *name, size_t name_bytes, ui
         if (r != -EOVERFLOW)
                 return r;
         *ret_id = 0;
-        loss_counter_add(f->parts.losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+        loss_counter_add(f->parts.losses, TRACE_LOSS_NAMES_FULL, 1);
         return 0;
 }
 

@@ -34,7 +34,7 @@ static int add_file(struct trace_dictionary *d, const struct jitdump_line *line,
         }
         if (n_bytes == 0)
                 return 0;
-        r = trace_dictionary_add_string(d, file, n_bytes, ret_file);
+        r = trace_dictionary_add_program_string(d, file, n_bytes, ret_file);
         return r == -EOVERFLOW ? 0 : r;
 }
 

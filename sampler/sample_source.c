@@ -249,7 +249,7 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
         struct perf_mmap mapping = rec->mmap, *m = &mapping;
         struct trace_module row = { .kind = module_kind(m) };
         bool is_lost;
-        int r = trace_dictionary_add_string(s->dictionary, m->path, m->path_bytes, &row.path);
+        int r = trace_dictionary_add_path(s->dictionary, m->path, m->path_bytes, &row.path);
 
         if (row.kind == TRACE_MODULE_ANONYMOUS) {
                 row.process = process;
@@ -414,7 +414,7 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
                 r = take_exec(s, rec, thread);
         if (r < 0)
                 return r;
-        r = trace_dictionary_add_string(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
+        r = trace_dictionary_add_path(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
 

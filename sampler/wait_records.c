@@ -210,8 +210,8 @@ int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *
                 event.wakeup.stack_state = at.state;
         }
         if (r == 0 && name[0] != '\0')
-                r = trace_dictionary_add_string(s->dictionary, name,
-                                                strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
+                r = trace_dictionary_add_path(s->dictionary, name,
+                                              strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
         event.wakeup.name = name_id ? name_id : waker ? waker->name : 0;
         return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
 }

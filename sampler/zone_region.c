@@ -97,18 +97,33 @@ int zone_region_follow(struct zone_region *r)
 
 /* ---- locations ----------------------------------------------------------------------------------------- */
 
-static int add_location(struct trace_dictionary *dictionary, const struct client_location *from,
-                        uint32_t *ret_id)
+/* A text of the program; left out and counted where there is no room for it. */
+static int add_text(struct zone_region *r, struct trace_dictionary *dictionary, const char *text,
+                    size_t text_bytes, uint32_t *ret_id)
+{
+        int code = trace_dictionary_add_program_string(dictionary, text, text_bytes, ret_id);
+
+        if (code != -EOVERFLOW)
+                return code;
+        *ret_id = 0;
+        r->n_names_left_out++;
+        return 0;
+}
+
+static int add_location(struct zone_region *r, struct trace_dictionary *dictionary,
+                        const struct client_location *from, uint32_t *ret_id)
 {
         struct trace_location row = { .line = from->line, .color = from->color };
-        int r = trace_dictionary_add_string(dictionary, from->name, from->name_bytes, &row.name);
+        int code = add_text(r, dictionary, from->name, from->name_bytes, &row.name);
 
-        if (r == 0 && from->function_bytes > 0)
-                r = trace_dictionary_add_string(dictionary, from->function, from->function_bytes,
-                                                &row.function);
-        if (r == 0 && from->file_bytes > 0)
-                r = trace_dictionary_add_string(dictionary, from->file, from->file_bytes, &row.file);
-        return r < 0 ? r : trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
+        if (code == 0 && from->function_bytes > 0)
+                code = add_text(r, dictionary, from->function, from->function_bytes, &row.function);
+        if (code == 0 && from->file_bytes > 0)
+                code = add_text(r, dictionary, from->file, from->file_bytes, &row.file);
+        if (code == 0)
+                code = trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
+        r->n_names_left_out += code == -EOVERFLOW;
+        return code;
 }
 
 /* Makes room for a near id, which is known to exist. */
@@ -150,7 +165,7 @@ static int learn_location(struct zone_region *r, struct trace_dictionary *dictio
         *ret_id = 0;
         if (code <= 0)
                 return code;
-        code = add_location(dictionary, &location, &id);
+        code = add_location(r, dictionary, &location, &id);
         if (code == -EOVERFLOW)
                 return 0;
         if (code == 0)
@@ -219,7 +234,7 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
                 return code;
         row.kind = location.format;
         row.period_bits = location.period;
-        code = trace_dictionary_add_string(dictionary, location.name, location.name_bytes, &row.name);
+        code = add_text(r, dictionary, location.name, location.name_bytes, &row.name);
         if (code == 0)
                 code = trace_dictionary_add(dictionary, TRACE_TABLE_DEVICES, &row, ret_device);
         if (code < 0)
@@ -227,18 +242,17 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
         return numbers_add(&r->devices, client_id, *ret_device);
 }
 
-static int add_plot(struct latest_rows *plots, const struct client_location *from)
+static int add_plot(struct zone_region *r, struct latest_rows *plots, const struct client_location *from)
 {
         struct trace_plot row = { .format = from->format, .color = from->color };
-        int code = trace_dictionary_add_string(plots->dictionary, from->name, from->name_bytes, &row.name);
+        int code = add_text(r, plots->dictionary, from->name, from->name_bytes, &row.name);
 
         if (from->flags & CLIENT_ABI_PLOT_STEP)
                 row.flags |= TRACE_PLOT_STEP;
         if (from->flags & CLIENT_ABI_PLOT_FILL)
                 row.flags |= TRACE_PLOT_FILL;
         if (code == 0 && from->unit_bytes > 0)
-                code = trace_dictionary_add_string(plots->dictionary, from->unit, from->unit_bytes,
-                                                   &row.unit);
+                code = add_text(r, plots->dictionary, from->unit, from->unit_bytes, &row.unit);
         if (code == 0)
                 code = latest_rows_add(plots, (struct latest_key){ .part = { row.name } }, &row);
         return code == -EOVERFLOW ? 0 : code;
@@ -249,7 +263,7 @@ int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t 
         struct client_location location;
         int code = ask(r, client_id, &location);
 
-        return code <= 0 ? code : add_plot(plots, &location);
+        return code <= 0 ? code : add_plot(r, plots, &location);
 }
 
 int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
@@ -259,7 +273,7 @@ int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
         int code, added = 0;
 
         while (added == 0 && (code = client_region_next_plot(r->region, &client_id, &location)) == 1)
-                added = add_plot(plots, &location);
+                added = add_plot(r, plots, &location);
         return added < 0 ? added : code == -ENOMEM ? code : 0; /* what cannot be read shows up in use */
 }
 
@@ -322,4 +336,6 @@ void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses
                          grown(client_region_drops_no_ring(r->region), &r->n_no_ring_seen));
         loss_counter_add(losses, TRACE_LOSS_BLOB_REFUSED,
                          grown(client_region_blobs_refused(r->region), &r->n_refused_blobs_seen));
+        loss_counter_add(losses, TRACE_LOSS_NAMES_FULL, r->n_names_left_out);
+        r->n_names_left_out = 0;
 }

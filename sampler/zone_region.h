@@ -67,6 +67,7 @@ struct zone_region {
 
         struct zone_numbers tids; /* of a program in another PID namespace */
 
+        uint64_t n_names_left_out; /* there was no room for them; not counted yet */
         uint64_t n_no_ring_seen, n_garbage_seen, n_refused_blobs_seen; /* counted already */
 };
 

@@ -47,6 +47,7 @@ static bool is_about_events(uint32_t reason, uint32_t own)
         case TRACE_LOSS_CLIENT_GONE:
         case TRACE_LOSS_CLIENT_REFUSED:
         case TRACE_LOSS_STRING_TABLE_FULL:
+        case TRACE_LOSS_NAMES_FULL:
                 return true;
         default:
                 return reason == own;

@@ -398,6 +398,43 @@ START_TEST(test_lost_blobs)
 }
 END_TEST
 
+/* Names without end cost only names: the zones are there, equal names still have theirs, and other strings have room. */
+START_TEST(test_names_without_room)
+{
+        static struct merged_program f;
+        uint32_t id, first, last = 0;
+        char name[8] = "zone a";
+
+        merged_program_set_up(&f);
+        f.dictionary.tables[TRACE_TABLE_STRINGS - TRACE_TABLE_FIRST].n_items_max =
+                2 * trace_dictionary_count(&f.dictionary, TRACE_TABLE_STRINGS) + 6;
+        first = fake_program_name(&f.program, name);
+        for (name[5] = 'b'; name[5] < 'j'; name[5]++)
+                last = fake_program_name(&f.program, name);
+        for (id = first; id <= last; id++) {
+                merged_program_put(&f, 2 * id, CLIENT_ABI_EVENT_ZONE_BEGIN, id, 0, 0);
+                merged_program_put(&f, 2 * id + 1, CLIENT_ABI_EVENT_ZONE_END, 0, 0, 0);
+        }
+        merged_program_put(&f, 100, CLIENT_ABI_EVENT_ZONE_BEGIN, last, 0, 0); /* it is not asked for again */
+        merged_program_put_text(&f, 101, CLIENT_ABI_EVENT_THREAD_NAME, 0, "worker");
+        merged_program_put_text(&f, 102, CLIENT_ABI_EVENT_THREAD_NAME, 0, "zone a");
+        merged_program_finish(&f);
+        zone_region_count_losses(&f.zones.regions[0], &f.losses);
+
+        merged_program_expect_name(&f, merged_program_get(&f, 1, 0, TRACE_OP_ZONE_BEGIN)->zone_begin.location,
+                                   "zone a");
+        id = (uint32_t)merged_program_get(&f, 1, 2 * (last - first), TRACE_OP_ZONE_BEGIN)
+                     ->zone_begin.location;
+        merged_program_expect_string(
+                &f, ((const struct trace_location *)merged_program_row(&f, TRACE_TABLE_LOCATIONS, id))->name,
+                "");
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_NAMES_FULL], last - first + 1 - 3 + 1);
+        ck_assert_uint_eq(loss_counter_total(&f.losses), 0); /* no event was */
+        ck_assert_int_eq(trace_dictionary_add_path(&f.dictionary, "/bin/other", 10, &id), 0);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
 int main(void)
 {
         Suite *suite = suite_create("sampler/event_translator");
@@ -414,6 +451,7 @@ int main(void)
         tcase_add_test(tc, test_attached);
         tcase_add_test(tc, test_blobs);
         tcase_add_test(tc, test_lost_blobs);
+        tcase_add_test(tc, test_names_without_room);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
         srunner_run_all(runner, CK_NORMAL);

@@ -504,6 +504,32 @@ START_TEST(test_half_is_for_names_of_ours)
 }
 END_TEST
 
+/* Files that a program maps leave room for what the recorder says; symbols come when programs add no more. */
+START_TEST(test_quarter_is_for_the_recorder)
+{
+        struct trace_dictionary small;
+        char text[128] = "";
+        uint32_t id;
+
+        trace_dictionary_init(&small, 8); /* and 128 bytes */
+        for (text[0] = 'a'; text[0] < 'g'; text[0]++)
+                ck_assert_int_eq(trace_dictionary_add_path(&small, text, 1, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_path(&small, text, 1, &id), -EOVERFLOW);
+        ck_assert_int_eq(trace_dictionary_add_string(&small, text, 1, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_string(&small, text, 2, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_string(&small, text, 3, &id), -EOVERFLOW);
+        trace_dictionary_lift_limits(&small);
+        ck_assert_int_eq(trace_dictionary_add_string(&small, text, 128, &id), 0);
+        trace_dictionary_deinit(&small);
+
+        trace_dictionary_init(&small, 8);
+        ck_assert_int_eq(trace_dictionary_add_path(&small, text, 97, &id), -EOVERFLOW);
+        ck_assert_int_eq(trace_dictionary_add_path(&small, text, 96, &id), 0);
+        ck_assert_int_eq(trace_dictionary_add_string(&small, text, 32, &id), 0);
+        trace_dictionary_deinit(&small);
+}
+END_TEST
+
 START_TEST(test_many_rows_go_into_several_bodies)
 {
         struct trace_dictionary from, to;
@@ -566,6 +592,7 @@ int main(void)
         tcase_add_test(tc, test_string_lengths_are_checked);
         tcase_add_test(tc, test_full_table);
         tcase_add_test(tc, test_half_is_for_names_of_ours);
+        tcase_add_test(tc, test_quarter_is_for_the_recorder);
         tcase_add_test(tc, test_many_rows_go_into_several_bodies);
         tcase_add_test(tc, test_longest_strings);
         suite_add_tcase(suite, tc);
