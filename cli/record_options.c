@@ -245,12 +245,12 @@ static int take_stack_size(struct record_options *options, const char *value)
 {
         uint64_t n_bytes;
 
-        if (option_parse_bytes(value, STACK_UNWINDER_COPY_MIN, UINT64_C(1) << 16, &n_bytes) < 0) {
+        if (option_parse_bytes(value, UNWIND_COPY_MIN, UINT64_C(1) << 16, &n_bytes) < 0) {
                 complain("error: --stack-size %s: not a size from 1K to 64K", value);
                 return -EINVAL;
         }
-        if (n_bytes > STACK_UNWINDER_COPY_MAX)
-                n_bytes = STACK_UNWINDER_COPY_MAX; /* what a record can hold of 64 KiB */
+        if (n_bytes > UNWIND_COPY_MAX)
+                n_bytes = UNWIND_COPY_MAX; /* what a record can hold of 64 KiB */
         options->unwinder.copy_bytes = (uint32_t)(n_bytes & ~UINT64_C(7));
         return 0;
 }
@@ -276,9 +276,8 @@ static void take_unwinding(struct record_options *options, const char *word)
 {
         int mode = argument_words_find(UNWIND_CHOICES, word);
 
-        options->unwinder.innermost_only = mode > STACK_UNWINDER_DWARF;
-        options->unwinder.mode = options->unwinder.innermost_only ? STACK_UNWINDER_FP
-                                                                  : (enum stack_unwinder_mode)mode;
+        options->unwinder.innermost_only = mode > UNWIND_DWARF;
+        options->unwinder.mode = options->unwinder.innermost_only ? UNWIND_FP : (enum unwind_mode)mode;
 }
 
 static int take_rate(struct record_options *options, const char *value)
@@ -487,7 +486,7 @@ static int check(const struct record_options *options)
                 wrong = "--no-sampling leaves out the samples that -F and -c are about";
         else if (scope->cgroup && scope->cgroup[0] == '\0')
                 wrong = "--cgroup is empty; the root of all is /";
-        else if (options->keep_stacks && options->unwinder.mode == STACK_UNWINDER_FP)
+        else if (options->keep_stacks && options->unwinder.mode == UNWIND_FP)
                 wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
         else if (options->embed_source && options->no_symbolize)
                 wrong = "--embed-source needs the lines that --no-symbolize leaves out";

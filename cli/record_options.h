@@ -11,7 +11,7 @@
 #include "sampler/code_keeper.h"
 #include "sampler/event_request.h"
 #include "sampler/event_scope.h"
-#include "sampler/stack_unwinder.h"
+#include "sampler/unwind_request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct record_options {
         const char *path;
         bool to_stdout; /* -o -: the trace is all that gets there */
         struct event_request events;
-        struct stack_unwinder_options unwinder;
+        struct unwind_request unwinder;
         struct event_scope_request scope; /* its lists are those below */
         uint32_t pids[RECORD_OPTIONS_TASKS_MAX];
         uint32_t tids[RECORD_OPTIONS_TASKS_MAX];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/attachment.h"
+#include "sampler/process_intake.h"
 
 #include "base/array.h"
 #include "base/byte_buffer.h"
@@ -380,7 +381,7 @@ int attachment_add_processes(struct attachment *a, struct sample_source *samples
 
                 if (intern_find(&a->refused, &p->pid, sizeof(p->pid)) != 0)
                         continue;
-                r = running_process_add(p, a->options.filter, samples, time_ns, &has_region);
+                r = process_intake_add(p, a->options.filter, samples, time_ns, &has_region);
                 if (r == 0 && has_region)
                         r = zone_source_open(zones, p->pid);
         }

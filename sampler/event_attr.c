@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/event_attr.h"
+#include "sampler/unwind_request.h"
 
 #include "base/clock.h"
 #include "sampler/event_request.h"
@@ -169,7 +170,7 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
                 attr.enable_on_exec = 0;
         }
         attr.wakeup_watermark = wake_bytes(options->ring_bytes);
-        stack_unwinder_fill_attr(&options->unwinder, &attr);
+        unwind_request_fill_attr(&options->unwinder, &attr);
         return attr;
 }
 

@@ -2,13 +2,13 @@
 /*
  * sampler/event_attr.h - an event and how it is to be recorded -> what perf_event_open(2) gets
  *
- * Way of the data:  event_request, event_scope, stack_unwinder -> [event_attr] -> event_set
+ * Way of the data:  event_request, event_scope, unwind_request -> [event_attr] -> event_set
  */
 #ifndef SAMPLER_EVENT_ATTR_H
 #define SAMPLER_EVENT_ATTR_H
 
 #include "sampler/perf_record.h"
-#include "sampler/stack_unwinder.h"
+#include "sampler/unwind_request.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ struct event_request;
 /* What the attributes of all events of a recording have in common. */
 struct event_attr_options {
         const struct event_request *request; /* borrowed */
-        struct stack_unwinder_options unwinder;
+        struct unwind_request unwinder;
         size_t ring_bytes; /* of a CPU, to wake up when a part of it is full */
         size_t tracker_ring_bytes; /* the same for the dummy's ring, where doorbells ring; else 0: each of its records wakes */
         bool inherit;      /* by threads and children */

@@ -7,7 +7,6 @@
 #include "base/io.h"
 #include "sampler/build_id_note.h"
 #include "sampler/early_opener.h"
-#include "sampler/jit_files.h"
 #include "sampler/opened_files.h"
 #include "sampler/perf_record.h"
 
@@ -179,8 +178,7 @@ static void look_once(struct file_versions *v, struct file_state *state, int fd,
 /* A jitdump is written all the time. */
 static bool is_of_interest(const struct perf_mmap *mmap)
 {
-        return mmap->build_id_bytes == 0 && mmap->inode != 0 &&
-               !jit_files_is_dump_name(mmap->path, mmap->path_bytes);
+        return mmap->build_id_bytes == 0 && mmap->inode != 0 && !perf_mmap_is_jitdump(mmap);
 }
 
 /* The file of a key, as it is known so far.  Returns 0, -ENOMEM, -EOVERFLOW. */

@@ -472,22 +472,6 @@ int jit_files_run(struct jit_files *f, uint64_t until_ns)
 
 /* ---- what the kernel tells ----------------------------------------------------------------------------- */
 
-bool jit_files_is_dump_name(const char *path, size_t path_bytes)
-{
-        static const char prefix[] = "jit-", suffix[] = ".dump";
-        const char *slash = path_bytes > 0 ? memrchr(path, '/', path_bytes) : NULL;
-        const char *name = slash ? slash + 1 : path;
-        size_t n = path_bytes - (size_t)(name - path);
-
-        if (n <= sizeof(prefix) - 1 + sizeof(suffix) - 1 || memcmp(name, prefix, sizeof(prefix) - 1) != 0 ||
-            memcmp(name + n - (sizeof(suffix) - 1), suffix, sizeof(suffix) - 1) != 0)
-                return false;
-        for (size_t i = sizeof(prefix) - 1; i < n - (sizeof(suffix) - 1); i++)
-                if (name[i] < '0' || name[i] > '9')
-                        return false;
-        return true;
-}
-
 /* Its times are read between two readings of the clocks. */
 static void start_clock(struct jit_files *f)
 {
@@ -498,7 +482,7 @@ static void start_clock(struct jit_files *f)
 int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
                            uint64_t time_ns)
 {
-        bool is_dump = jit_files_is_dump_name(mmap->path, mmap->path_bytes);
+        bool is_dump = perf_mmap_is_jitdump(mmap);
         struct jit_process *p;
         int r;
 

@@ -47,9 +47,6 @@ int jit_files_new(const struct jit_files_parts *parts, struct jit_files **ret_fi
 /* NULL is fine. */
 void jit_files_free(struct jit_files *f);
 
-/* Is it called jit-PID.dump, in whatever folder? */
-bool jit_files_is_dump_name(const char *path, size_t path_bytes);
-
 /*
  * jit_files_note_mapping() - a process maps code: a jitdump, or memory of no file
  * @process:  id in PROCESSES; 0 = not known yet

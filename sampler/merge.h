@@ -18,8 +18,8 @@
 #include "sampler/loss_counter.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
-#include "sampler/stack_unwinder.h"
 #include "sampler/state_keeper.h"
+#include "sampler/unwind_request.h"
 #include "sampler/zone_merge.h"
 #include "sampler/zone_source.h"
 
@@ -76,7 +76,7 @@ struct merge_options {
         struct trace_dictionary *dictionary;
         struct writer_thread *writer;
         struct event_set *events;
-        struct stack_unwinder_options unwinder;
+        struct unwind_request unwinder;
         struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
         struct switch_source *switches;      /* borrowed; or NULL */
         bool keep_stacks;

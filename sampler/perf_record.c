@@ -186,6 +186,23 @@ bool perf_mmap_is_anonymous(const struct perf_mmap *mmap)
                (mmap->is_shared && (ends_with(mmap, " (deleted)") || begins_with(mmap, "/dev/shm/")));
 }
 
+bool perf_mmap_is_jitdump(const struct perf_mmap *mmap)
+{
+        static const char prefix[] = "jit-", suffix[] = ".dump";
+        const char *path = mmap->path;
+        const char *slash = mmap->path_bytes > 0 ? memrchr(path, '/', mmap->path_bytes) : NULL;
+        const char *name = slash ? slash + 1 : path;
+        size_t n = mmap->path_bytes - (size_t)(name - path);
+
+        if (n <= sizeof(prefix) - 1 + sizeof(suffix) - 1 || memcmp(name, prefix, sizeof(prefix) - 1) != 0 ||
+            memcmp(name + n - (sizeof(suffix) - 1), suffix, sizeof(suffix) - 1) != 0)
+                return false;
+        for (size_t i = sizeof(prefix) - 1; i < n - (sizeof(suffix) - 1); i++)
+                if (name[i] < '0' || name[i] > '9')
+                        return false;
+        return true;
+}
+
 static void decode_comm(struct byte_reader *r, uint16_t misc, struct perf_record *rec)
 {
         rec->kind = PERF_RECORD_KIND_COMM;

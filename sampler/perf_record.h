@@ -118,6 +118,9 @@ struct perf_record {
  */
 bool perf_mmap_is_anonymous(const struct perf_mmap *mmap);
 
+/* Is the file called jit-PID.dump, in whatever folder?  A program maps its jitdump to say that it writes one. */
+bool perf_mmap_is_jitdump(const struct perf_mmap *mmap);
+
 /*
  * perf_record_decode() - decode a record of an event with sample_id_all
  * @layout:  of the events of this ring: PERF_RECORD_SAMPLE_TYPE and what was added to it

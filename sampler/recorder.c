@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recorder.h"
+#include "sampler/unwind_request.h"
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
@@ -85,7 +86,7 @@ struct recorder {
         struct event_request request; /* what was asked for, or the default, within our rights */
         uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
         struct perf_access access;
-        struct stack_unwinder_options unwinder; /* what can be done of what is wanted */
+        struct unwind_request unwinder; /* what can be done of what is wanted */
         struct command command;
         struct recorded_scope scope;
         struct event_set events;
@@ -153,7 +154,7 @@ static int take_signals(struct recorder *r, struct error *err)
 
 static bool needs_tables(const struct recorder *r)
 {
-        return r->unwinder.mode != STACK_UNWINDER_FP;
+        return r->unwinder.mode != UNWIND_FP;
 }
 
 /* Without it callstacks end where there are no frame pointers: each file is counted, and people hear of it at once. */
@@ -434,7 +435,7 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         int code;
 
         code = check_access(r, err);
-        r->unwinder = stack_unwinder_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
+        r->unwinder = unwind_request_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
         if (code == 0) {
                 r->filter_fd = system_calls_prepare(NULL);
                 start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */

@@ -16,7 +16,7 @@
 #include "sampler/event_scope.h"
 #include "sampler/flight_recorder.h"
 #include "sampler/perf_access.h"
-#include "sampler/stack_unwinder.h"
+#include "sampler/unwind_request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ struct recorder_options {
         const struct event_request *events; /* n_specs 0: cycles, or cpu-clock where there is no counter */
         const struct event_scope_request
                 *scope; /* what is recorded instead of the command, if anything is named */
-        struct stack_unwinder_options unwinder;
+        struct unwind_request unwinder;
         uint64_t duration_ns; /* at most so long; 0 = until the end */
         uint64_t delay_ns;    /* recording begins so long after the start */
         uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recording_facts.h"
+#include "sampler/unwind_request.h"
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
@@ -128,21 +129,20 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
-int recording_facts_add_unwinding(struct trace_dictionary *d, const struct stack_unwinder_options *wanted,
-                                  const struct stack_unwinder_options *used, struct error *err)
+int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
+                                  const struct unwind_request *used, struct error *err)
 {
         static const char *const names[] = {
-                [STACK_UNWINDER_AUTO] = "auto", [STACK_UNWINDER_FP] = "fp", [STACK_UNWINDER_DWARF] = "dwarf"
+                [UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf"
         };
         int r = recording_facts_add_meta(d, "unwind", wanted->innermost_only ? "none" : names[used->mode]);
 
-        if (r == 0 && used->mode != STACK_UNWINDER_FP)
+        if (r == 0 && used->mode != UNWIND_FP)
                 r = recording_facts_add_number(d, "stack_copy_bytes", used->copy_bytes);
-        if (r == 0 && used->mode == STACK_UNWINDER_FP && !wanted->innermost_only)
+        if (r == 0 && used->mode == UNWIND_FP && !wanted->innermost_only)
                 r = recording_facts_add_notice(d,
-                                               wanted->mode == STACK_UNWINDER_FP
-                                                       ? TRACE_NOTICE_FRAME_POINTERS_ONLY
-                                                       : TRACE_NOTICE_NO_STACK_COPIES,
+                                               wanted->mode == UNWIND_FP ? TRACE_NOTICE_FRAME_POINTERS_ONLY
+                                                                         : TRACE_NOTICE_NO_STACK_COPIES,
                                                NULL);
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }

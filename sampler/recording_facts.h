@@ -15,7 +15,7 @@
 struct error;
 struct event_request;
 struct perf_access;
-struct stack_unwinder_options;
+struct unwind_request;
 struct trace_dictionary;
 
 /* One key and its value; docs/understand/trace-format.md lists the keys.  Returns 0 or -errno of the table. */
@@ -35,10 +35,10 @@ int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pi
 
 /*
  * recording_facts_add_unwinding() - how callstacks are made
- * @wanted, @used:  as asked for, and as it can be done: see stack_unwinder_complete()
+ * @wanted, @used:  as asked for, and as it can be done: see unwind_request_complete()
  */
-int recording_facts_add_unwinding(struct trace_dictionary *d, const struct stack_unwinder_options *wanted,
-                                  const struct stack_unwinder_options *used, struct error *err);
+int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
+                                  const struct unwind_request *used, struct error *err);
 
 /* What @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and are not there. */
 int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,

@@ -2,7 +2,7 @@
 /*
  * sampler/running_process.h - a process that runs already: what /proc says of it, in place of records that nobody took
  *
- * Way of the data:  /proc/PID -> [running_process] -> sample_source, attachment
+ * Way of the data:  /proc/PID -> [running_process] -> process_intake, process_filter, attachment
  *
  * Used by the collector's thread.
  */
@@ -16,8 +16,6 @@
 #include <stdint.h>
 
 struct error;
-struct process_filter;
-struct sample_source;
 
 #define RUNNING_PROCESS_NAME_BYTES 64 /* the kernel cuts names of programs after 15, its own later */
 
@@ -35,6 +33,9 @@ int running_process_parse(const char *text, struct running_process *ret_process)
 
 /* Returns 0; -ESRCH if there is no such process; -errno. */
 int running_process_read(uint32_t pid, struct running_process *ret_process, struct error *err);
+
+/* The same of one of its threads. */
+int running_process_read_thread(uint32_t pid, uint32_t tid, struct running_process *ret_thread);
 
 /* The process of a thread, or 0. */
 uint32_t running_process_of_thread(uint32_t tid);
@@ -64,15 +65,5 @@ int running_numbers_read(struct running_numbers *list, uint32_t pid, struct erro
 
 /* Appends the command line, blanks between its words; the name if there is none.  Never fails but for memory. */
 void running_process_add_command_line(uint32_t pid, struct byte_buffer *text);
-
-/*
- * running_process_add() - make the process, its threads with their names, and its mappings known
- * @filter:          of the threads; NULL = all
- * @samples:         takes them like records of the kernel, all of the time @time_ns
- * @ret_has_region:  the process has mapped a client region
- * Whatever has ended meanwhile is left out.  Returns 0 or -ENOMEM.
- */
-int running_process_add(const struct running_process *process, const struct process_filter *filter,
-                        struct sample_source *samples, uint64_t time_ns, bool *ret_has_region);
 
 #endif /* SAMPLER_RUNNING_PROCESS_H */

@@ -17,6 +17,7 @@
 #include "sampler/loss_counter.h"
 #include "sampler/opened_files.h"
 #include "sampler/process_filter.h"
+#include "sampler/process_intake.h"
 #include "sampler/process_table.h"
 #include "sampler/running_process.h"
 #include "sampler/sample_stacks.h"
@@ -112,7 +113,7 @@ static int meet(struct sample_source *s, const struct perf_record *rec)
         if (!s->cpu_wide || process_table_has_seen(s->processes, rec->pid) ||
             running_process_read(rec->pid, &p, NULL) < 0)
                 return 0;
-        return running_process_add(&p, s->filter, s, rec->time_ns, &has_region);
+        return process_intake_add(&p, s->filter, s, rec->time_ns, &has_region);
 }
 
 /*
@@ -268,7 +269,7 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
                 r = code_keeper_want_file(s->keeper, *ret_module, &row, rec->pid, m);
         if (r == 0 && s->jit)
                 r = jit_files_note_mapping(s->jit, rec->pid, process, m, rec->time_ns);
-        if (r == 0 && s->tables && !jit_files_is_dump_name(m->path, m->path_bytes))
+        if (r == 0 && s->tables && !perf_mmap_is_jitdump(m))
                 r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
         return r;
 }

@@ -27,6 +27,7 @@
 #include "sampler/process_table.h"
 #include "sampler/raw_stack.h"
 #include "sampler/unwind_frame_pointer.h"
+#include "sampler/unwind_request.h"
 #include "sampler/waiting_stacks.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_module.h"
@@ -47,7 +48,7 @@
 #define WORD_BYTES       8
 
 struct stack_unwinder {
-        struct stack_unwinder_options options;
+        struct unwind_request options;
         struct code_tables *tables;           /* borrowed; NULL = there are none */
         struct loss_counter *losses;          /* borrowed */
         const struct unwind_machine *machine; /* NULL = by frame pointers only */
@@ -89,51 +90,19 @@ struct task {
         const struct waiting_stack *again; /* it waited for a table; NULL = it did not */
 };
 
-/* ---- what the kernel is asked for ---------------------------------------------------------------------- */
-
-struct stack_unwinder_options stack_unwinder_complete(const struct stack_unwinder_options *wanted,
-                                                      bool has_copies)
-{
-        struct stack_unwinder_options options = *wanted;
-
-        if (!has_copies || !unwind_machine_own())
-                options.mode = STACK_UNWINDER_FP;
-        if (options.mode == STACK_UNWINDER_FP)
-                options.copy_bytes = 0;
-        else if (options.copy_bytes == 0)
-                options.copy_bytes = STACK_UNWINDER_COPY_DEFAULT;
-        return options;
-}
-
-void stack_unwinder_fill_attr(const struct stack_unwinder_options *options, struct perf_event_attr *attr)
-{
-        struct stack_unwinder_options o = stack_unwinder_complete(options, true);
-
-        attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-        if (o.mode == STACK_UNWINDER_FP) {
-                attr->sample_max_stack = o.innermost_only ? 1 : 0; /* 0 = as many as the kernel likes */
-                return;
-        }
-        /* To follow the user's frame pointers as well would cost more than the copy. */
-        attr->exclude_callchain_user = 1;
-        attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        attr->sample_regs_user = unwind_machine_own()->perf_registers;
-        attr->sample_stack_user = o.copy_bytes;
-}
-
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-int stack_unwinder_new(const struct stack_unwinder_options *options, struct code_tables *tables,
+int stack_unwinder_new(const struct unwind_request *options, struct code_tables *tables,
                        struct loss_counter *losses, struct stack_unwinder **ret_unwinder, struct error *err)
 {
         struct stack_unwinder *u = calloc(1, sizeof(*u));
 
         if (!u)
                 return error_set(err, -ENOMEM, "no memory for unwinding");
-        u->options = stack_unwinder_complete(options, true);
+        u->options = unwind_request_complete(options, true);
         u->tables = tables;
         u->losses = losses;
-        if (u->options.mode != STACK_UNWINDER_FP) {
+        if (u->options.mode != UNWIND_FP) {
                 u->machine = unwind_machine_own();
                 u->walker = stack_walker_new(u->machine);
                 if (!u->walker || late_stack_init(&u->late) < 0) {
@@ -436,7 +405,7 @@ static struct task make_task(struct stack_unwinder *u, struct thread_track *thre
                                                 .context = lookup,
                                                 .generation = generation_of(u, space) };
         task.input.n_pieces = 1;
-        task.input.tables_only = u->options.mode == STACK_UNWINDER_DWARF;
+        task.input.tables_only = u->options.mode == UNWIND_DWARF;
         return task;
 }
 

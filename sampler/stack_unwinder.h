@@ -29,36 +29,15 @@ struct call_chain;
 struct code_tables;
 struct error;
 struct loss_counter;
-struct perf_event_attr;
 struct process_track;
 struct raw_stack;
 struct thread_track;
-
-enum stack_unwinder_mode { STACK_UNWINDER_AUTO = 0, STACK_UNWINDER_FP, STACK_UNWINDER_DWARF };
-
-/* Of the stack, with each sample: more costs the program time, and rings memory. */
-#define STACK_UNWINDER_COPY_DEFAULT (UINT32_C(1) << 14)
-#define STACK_UNWINDER_COPY_MIN     (UINT32_C(1) << 10)
-#define STACK_UNWINDER_COPY_MAX \
-        UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts it a bit further */
-
-struct stack_unwinder_options {
-        enum stack_unwinder_mode mode;
-        uint32_t copy_bytes; /* a multiple of 8; 0 = the default */
-        bool innermost_only; /* of FP: no callers */
-};
-
-/* Puts into @attr what this way needs of the kernel with each sample. */
-void stack_unwinder_fill_attr(const struct stack_unwinder_options *options, struct perf_event_attr *attr);
-
-/* What can be done of what is wanted, with defaults filled in.  @has_copies: the kernel copies stacks on this machine. */
-struct stack_unwinder_options stack_unwinder_complete(const struct stack_unwinder_options *wanted,
-                                                      bool has_copies);
+struct unwind_request;
 
 struct stack_unwinder;
 
 /* @tables: borrowed; NULL = there are none.  @losses: borrowed.  Returns 0 or -ENOMEM. */
-int stack_unwinder_new(const struct stack_unwinder_options *options, struct code_tables *tables,
+int stack_unwinder_new(const struct unwind_request *options, struct code_tables *tables,
                        struct loss_counter *losses, struct stack_unwinder **ret_unwinder, struct error *err);
 
 /* NULL is fine. */

@@ -79,7 +79,7 @@ static void set_up(struct bench *b)
         struct merge_options options = {
                 .dictionary = &b->dictionary,
                 .events = &b->events,
-                .unwinder = { .mode = STACK_UNWINDER_FP },
+                .unwinder = { .mode = UNWIND_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &b->inbox,
         };

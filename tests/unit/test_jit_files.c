@@ -354,6 +354,13 @@ START_TEST(test_damaged_dump)
 }
 END_TEST
 
+static bool is_jitdump(const char *path)
+{
+        const struct perf_mmap mmap = { .path = path, .path_bytes = strlen(path) };
+
+        return perf_mmap_is_jitdump(&mmap);
+}
+
 START_TEST(test_dump_name)
 {
         static const char *const good[] = { "jit-1.dump", "/a/jit-123.dump", "/jit-1.dump" };
@@ -362,9 +369,9 @@ START_TEST(test_dump_name)
         };
 
         for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-                ck_assert(jit_files_is_dump_name(good[i], strlen(good[i])));
+                ck_assert(is_jitdump(good[i]));
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-                ck_assert(!jit_files_is_dump_name(bad[i], strlen(bad[i])));
+                ck_assert(!is_jitdump(bad[i]));
 }
 END_TEST
 

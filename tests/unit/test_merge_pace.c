@@ -49,7 +49,7 @@ static void set_up(struct fixture *f)
         struct merge_options options = {
                 .dictionary = &f->dictionary,
                 .events = &f->events,
-                .unwinder = { .mode = STACK_UNWINDER_FP },
+                .unwinder = { .mode = UNWIND_FP },
                 .sample_events = sample_events,
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &f->inbox,

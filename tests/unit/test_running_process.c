@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/running_process.c: what /proc says becomes the process, its threads, names and mappings; nobody else is taken */
 #include "sampler/running_process.h"
+#include "sampler/unwind_request.h"
 
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/loss_counter.h"
+#include "sampler/process_intake.h"
 #include "sampler/process_table.h"
 #include "sampler/sample_source.h"
 #include "sampler/stack_unwinder.h"
@@ -191,15 +193,15 @@ START_TEST(test_add)
         fake_events_open(&events, 0);
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
-        ck_assert_int_eq(stack_unwinder_new(&(struct stack_unwinder_options){ .mode = STACK_UNWINDER_FP },
-                                            NULL, &losses, &parts.unwinder, NULL),
+        ck_assert_int_eq(stack_unwinder_new(&(struct unwind_request){ .mode = UNWIND_FP }, NULL, &losses,
+                                            &parts.unwinder, NULL),
                          0);
         ck_assert_int_eq(sample_source_init(&source, &parts), 0);
 
         ck_assert_int_eq(running_process_read((uint32_t)pid, &p, NULL), 0);
         ck_assert_uint_eq(p.parent_pid, (uint32_t)getpid());
         ck_assert_int_eq(process_table_add_thread(&processes, p.parent_pid, p.parent_pid, 0, 5, &thread), 0);
-        ck_assert_int_eq(running_process_add(&p, NULL, &source, 1000, &has_region), 0);
+        ck_assert_int_eq(process_intake_add(&p, NULL, &source, 1000, &has_region), 0);
         ck_assert(!has_region);
 
         process = process_table_find_process(&processes, p.pid);
@@ -214,7 +216,7 @@ START_TEST(test_add)
         ck_assert_ptr_null(address_space_find(&process->space, (uint64_t)(uintptr_t)&has_region));
 
         end_child(pid, go);
-        ck_assert_int_eq(running_process_add(&p, NULL, &source, 1000, &has_region), 0); /* gone: no harm */
+        ck_assert_int_eq(process_intake_add(&p, NULL, &source, 1000, &has_region), 0); /* gone: no harm */
         sample_source_deinit(&source);
         stack_unwinder_free(parts.unwinder);
         process_table_deinit(&processes);

@@ -17,7 +17,7 @@
 #define PID 500
 
 static const uint32_t sample_events[] = { 1, 2 };
-static const struct stack_unwinder_options by_frame_pointers = { .mode = STACK_UNWINDER_FP };
+static const struct unwind_request by_frame_pointers = { .mode = UNWIND_FP };
 
 struct fixture {
         struct event_set events;

@@ -5,6 +5,7 @@
 #include "sampler/process_table.h"
 #include "sampler/raw_stack.h"
 #include "sampler/stack_unwinder.h"
+#include "sampler/unwind_request.h"
 #include "sampler/waiting_stacks.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fake_code_tables.h"
@@ -66,9 +67,9 @@ static void set_register(struct fixture *f, uint8_t number, uint64_t value)
         }
 }
 
-static void set_up(struct fixture *f, enum stack_unwinder_mode mode)
+static void set_up(struct fixture *f, enum unwind_mode mode)
 {
-        const struct stack_unwinder_options options = { .mode = mode };
+        const struct unwind_request options = { .mode = mode };
 
         memset(f, 0, sizeof(*f));
         cfi_builder_init(&f->builder);
@@ -155,7 +156,7 @@ START_TEST(test_whole)
         static struct fixture f;
         const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 0, 3, 1);
         stand(&f, BIAS + PLAIN, 0, WORDS);
         ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
@@ -190,7 +191,7 @@ START_TEST(test_cannot_be_walked)
 {
         static struct fixture f;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         stand(&f, BIAS + PLAIN, 0, WORDS);
         f.words[1] = 5; /* no code */
         ck_assert_int_eq(run(&f), TRACE_STACK_BAD_MEMORY);
@@ -225,7 +226,7 @@ START_TEST(test_between_programs)
         const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
         const uint64_t gone = JIT + 0x10000000;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         stand(&f, gone, 0, 0);
         f.raw.in_kernel = true;
         f.raw.ip_avma = KERNEL;
@@ -258,16 +259,15 @@ START_TEST(test_frame_pointer_between)
 {
         static struct fixture f;
 
-        for (int mode = STACK_UNWINDER_AUTO; mode <= STACK_UNWINDER_DWARF; mode += 2) {
-                set_up(&f, (enum stack_unwinder_mode)mode);
+        for (int mode = UNWIND_AUTO; mode <= UNWIND_DWARF; mode += 2) {
+                set_up(&f, (enum unwind_mode)mode);
                 f.words[4] = 0;
                 f.words[5] = BIAS + PLAIN + 1;
                 f.words[7] = BIAS + ROOT + 1;
                 set_register(&f, unwind_machine_x86_64.fp, address_of(&f, 4));
                 stand(&f, JIT + 4, 0, WORDS);
-                ck_assert_int_eq(run(&f),
-                                 mode == STACK_UNWINDER_AUTO ? TRACE_STACK_COMPLETE : TRACE_STACK_NO_TABLE);
-                ck_assert_uint_eq(f.chain.n_frames, mode == STACK_UNWINDER_AUTO ? 3 : 1);
+                ck_assert_int_eq(run(&f), mode == UNWIND_AUTO ? TRACE_STACK_COMPLETE : TRACE_STACK_NO_TABLE);
+                ck_assert_uint_eq(f.chain.n_frames, mode == UNWIND_AUTO ? 3 : 1);
                 tear_down(&f);
         }
 }
@@ -278,7 +278,7 @@ START_TEST(test_mappings_change)
 {
         static struct fixture f;
 
-        set_up(&f, STACK_UNWINDER_DWARF);
+        set_up(&f, UNWIND_DWARF);
         call(&f, 0, 3, 1);
         stand(&f, BIAS + PLAIN, 0, WORDS);
         ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
@@ -296,7 +296,7 @@ START_TEST(test_table_is_waited_for)
 {
         static struct fixture f;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         f.tables.after_waiting = CODE_TABLES_READY;
         call(&f, 0, 3, 1);
         stand(&f, LATE + PLAIN, 0, WORDS);
@@ -311,7 +311,7 @@ START_TEST(test_table_is_late)
 {
         static struct fixture f;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 0, 5, 1);
         f.words[3] = LATE + PLAIN + 7;
         f.words[10] = 0;
@@ -362,7 +362,7 @@ START_TEST(test_waits_for_its_table)
         uint32_t tickets[2];
         uint64_t first_ns;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         f.raw.in_kernel = true;
         f.raw.chain = (const uint8_t *)kernel;
         f.raw.n_chain = 3;
@@ -409,7 +409,7 @@ START_TEST(test_waits_for_a_table_in_vain)
         static struct fixture f;
         uint32_t ticket;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         for (int i = 0; i < 2; i++) {
                 ticket = wait_for_table(&f);
                 ck_assert(!stack_unwinder_resume(f.unwinder, &other, UINT64_MAX, &resumed, &f.chain));
@@ -433,7 +433,7 @@ START_TEST(test_cannot_wait_for_a_table)
         static struct fixture f;
         unsigned n = 0;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         f.thread.exits = true;
         ck_assert_uint_eq(wait_for_table(&f), 0);
         ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 1);
@@ -455,7 +455,7 @@ START_TEST(test_waits_for_its_table_and_is_cut)
         static struct fixture f;
         uint32_t ticket;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 0, 12, 1);
         f.words[3] = LATE + PLAIN + 7;
         stand(&f, BIAS + PLAIN, 0, COPIED);
@@ -479,7 +479,7 @@ START_TEST(test_joined_to_the_stack_before)
 {
         static struct fixture f;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 10, 12, 1);
         stand(&f, BIAS + PLAIN, 10, WORDS - 10);
         ck_assert_int_eq(run(&f), TRACE_STACK_COMPLETE);
@@ -506,7 +506,7 @@ START_TEST(test_goes_on_in_memory)
 {
         static struct fixture f;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 0, 12, 1);
         stand(&f, BIAS + PLAIN, 0, COPIED);
         ck_assert_int_eq(run(&f), TRACE_STACK_APPROXIMATE);
@@ -535,7 +535,7 @@ START_TEST(test_goes_on_far_out)
         static uint64_t stack[LARGE_WORDS + FRAME_WORDS * (N_FRAMES + 1)];
         static struct fixture f;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         f.raw.copy = (const uint8_t *)stack;
         f.raw.copy_bytes = 64;
         set_register(&f, unwind_machine_x86_64.sp, (uint64_t)(uintptr_t)stack);
@@ -557,7 +557,7 @@ START_TEST(test_memory_has_changed)
         static struct fixture f;
         uint64_t copy[COPIED];
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 0, 12, 1);
         memcpy(copy, f.words, sizeof(copy));
         stand(&f, BIAS + PLAIN, 0, COPIED);
@@ -577,7 +577,7 @@ START_TEST(test_joined_to_the_stack_after)
         static struct fixture f;
         uint32_t tickets[2];
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 0, 20, 1);
         /* 24 words of the first, then of one that has returned a bit: both too short */
         for (int i = 0; i < 2; i++) {
@@ -613,7 +613,7 @@ START_TEST(test_waits_in_vain)
         uint32_t ticket;
 
         for (int can_be_read = 0; can_be_read < 2; can_be_read++) {
-                set_up(&f, STACK_UNWINDER_AUTO);
+                set_up(&f, UNWIND_AUTO);
                 if (!can_be_read)
                         f.thread.tid = UINT32_MAX;
                 call(&f, 0, 12, 1);
@@ -642,7 +642,7 @@ START_TEST(test_copy_of_the_program)
         static struct fixture f;
         struct stack_unwinder_copy copy;
 
-        set_up(&f, STACK_UNWINDER_AUTO);
+        set_up(&f, UNWIND_AUTO);
         call(&f, 0, 3, 1);
         copy = (struct stack_unwinder_copy){ .pc_avma = BIAS + PLAIN,
                                              .sp_avma = address_of(&f, 0),
@@ -656,7 +656,7 @@ START_TEST(test_copy_of_the_program)
         ck_assert_int_eq(f.chain.state, TRACE_STACK_TRUNCATED);
         tear_down(&f);
 
-        set_up(&f, STACK_UNWINDER_FP);
+        set_up(&f, UNWIND_FP);
         ck_assert(!stack_unwinder_run_copy(f.unwinder, &copy, &f.thread, &f.chain));
         tear_down(&f);
 }
@@ -667,7 +667,7 @@ START_TEST(test_by_frame_pointers)
         static struct fixture f;
         const uint64_t chain[] = { PERF_CONTEXT_USER, BIAS + PLAIN, BIAS + ROOT };
 
-        set_up(&f, STACK_UNWINDER_FP);
+        set_up(&f, UNWIND_FP);
         f.raw = (struct raw_stack){ .ip_avma = BIAS + PLAIN, .chain = (const uint8_t *)chain, .n_chain = 3 };
         ck_assert_int_eq(run(&f), TRACE_STACK_FRAME_POINTERS);
         ck_assert_uint_eq(f.chain.n_frames, 2);
@@ -677,19 +677,19 @@ END_TEST
 
 START_TEST(test_attributes)
 {
-        struct stack_unwinder_options options = { .mode = STACK_UNWINDER_AUTO };
+        struct unwind_request options = { .mode = UNWIND_AUTO };
         struct perf_event_attr attr = { .size = sizeof(attr) };
 
-        stack_unwinder_fill_attr(&options, &attr);
+        unwind_request_fill_attr(&options, &attr);
         ck_assert_uint_eq(attr.sample_type,
                           PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
-        ck_assert_uint_eq(attr.sample_stack_user, STACK_UNWINDER_COPY_DEFAULT);
+        ck_assert_uint_eq(attr.sample_stack_user, UNWIND_COPY_DEFAULT);
         ck_assert(attr.exclude_callchain_user);
-        ck_assert_int_eq(stack_unwinder_complete(&options, false).mode, STACK_UNWINDER_FP);
+        ck_assert_int_eq(unwind_request_complete(&options, false).mode, UNWIND_FP);
 
-        options = (struct stack_unwinder_options){ .mode = STACK_UNWINDER_FP, .copy_bytes = 4096 };
+        options = (struct unwind_request){ .mode = UNWIND_FP, .copy_bytes = 4096 };
         attr = (struct perf_event_attr){ .size = sizeof(attr) };
-        stack_unwinder_fill_attr(&options, &attr);
+        unwind_request_fill_attr(&options, &attr);
         ck_assert_uint_eq(attr.sample_type, PERF_SAMPLE_CALLCHAIN);
         ck_assert_uint_eq(attr.sample_stack_user, 0);
         ck_assert(!attr.exclude_callchain_user);
