@@ -101,10 +101,10 @@ CLIENT_INC := -Iinstrument/client/include
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
-LIB_FOLDERS := base format instrument symbolize unwind sampler analyze view export
-NO_BPF_SRC  := sampler/switch_source_none.c
-BPF_SRC     := sampler/kernel_types.c sampler/switch_source.c sampler/switch_program.c
-LIB_SRC     := $(filter-out $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
+LIB_FOLDERS := base format instrument $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/*) view export
+NO_BPF_SRC  := sampler/kernel/switch_source_none.c
+BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c
+LIB_SRC     := $(filter-out %.bpf.c $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
                $(filter-out $(MAIN_SRC),$(wildcard cli/*.c))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
@@ -334,8 +334,8 @@ $(BPF_PROGRAM): sampler/bpf/switch_events.bpf.c $(wildcard sampler/bpf/*.h) $(B)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(BPF_FLAGS) -c $< -o $@
 
-$(B)/obj/sampler/switch_program.o: $(BPF_PROGRAM)
-$(B)/obj/sampler/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
+$(B)/obj/sampler/kernel/switch_program.o: $(BPF_PROGRAM)
+$(B)/obj/sampler/kernel/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
 
 # What manuals say beyond the tables of options: one file, in which each begins with its name.
 MANUAL_PROSE := $(B)/obj/cli/manual_prose.txt

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/annotate_json.h"
 
-#include "analyze/annotation.h"
-#include "analyze/report.h"
-#include "analyze/sampled_trace.h"
+#include "analyze/annotate/annotation.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/sampled_trace.h"
 #include "cli/report_object.h"
 #include "format/trace_rows.h"
 

@@ -8,7 +8,7 @@
 #ifndef CLI_ANNOTATE_JSON_H
 #define CLI_ANNOTATE_JSON_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/annotate_text.h"
 
-#include "analyze/annotation.h"
-#include "analyze/report.h"
-#include "analyze/sampled_trace.h"
+#include "analyze/annotate/annotation.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/sampled_trace.h"
 #include "base/byte_buffer.h"
 #include "cli/arrow_margin.h"
 #include "format/trace_dictionary.h"

@@ -7,7 +7,7 @@
 #ifndef CLI_ANNOTATE_TEXT_H
 #define CLI_ANNOTATE_TEXT_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <stdbool.h>
 #include <stdint.h>

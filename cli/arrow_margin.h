@@ -13,7 +13,7 @@
 #ifndef CLI_ARROW_MARGIN_H
 #define CLI_ARROW_MARGIN_H
 
-#include "analyze/annotation.h"
+#include "analyze/annotate/annotation.h"
 
 #include <stddef.h>
 #include <stdint.h>

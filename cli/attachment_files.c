@@ -7,7 +7,7 @@
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
 #include "format/trace_reader.h"
-#include "sampler/privileges.h"
+#include "sampler/kernel/privileges.h"
 #include "view/text_number.h"
 
 #include <errno.h>

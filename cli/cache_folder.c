@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cache_folder.h"
 
-#include "sampler/privileges.h"
-#include "symbolize/index_cache.h"
+#include "sampler/kernel/privileges.h"
+#include "symbolize/symbols/index_cache.h"
 
 #include <pwd.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_annotate.h"
 
-#include "analyze/annotation.h"
-#include "analyze/function_table.h"
-#include "analyze/report.h"
-#include "analyze/sampled_trace.h"
+#include "analyze/annotate/annotation.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/function_table.h"
+#include "analyze/walk/sampled_trace.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/annotate_json.h"
@@ -16,7 +16,7 @@
 #include "cli/output_options.h"
 #include "cli/search_options.h"
 #include "cli/standard_output.h"
-#include "symbolize/symbol_search.h"
+#include "symbolize/debug/symbol_search.h"
 #include "view/annotation_view.h"
 #include "view/shell_word.h"
 #include "view/text_color.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_csv.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/lost_zones.h"
-#include "analyze/trace_filter.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/lost_zones.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_diff.h"
 
-#include "analyze/diff_comparison.h"
-#include "analyze/diff_program.h"
-#include "analyze/diff_run.h"
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
+#include "analyze/diff/diff_comparison.h"
+#include "analyze/diff/diff_program.h"
+#include "analyze/diff/diff_run.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/name_guess.h"

@@ -8,7 +8,7 @@
 #include "cli/exit_status.h"
 #include "cli/output_options.h"
 #include "cli/standard_output.h"
-#include "sampler/perf_access.h"
+#include "sampler/kernel/perf_access.h"
 #include "view/view_document.h"
 
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_export.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"

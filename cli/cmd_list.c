@@ -7,7 +7,7 @@
 #include "cli/exit_status.h"
 #include "cli/output_options.h"
 #include "cli/standard_output.h"
-#include "sampler/event_catalog.h"
+#include "sampler/events/event_catalog.h"
 #include "view/view_document.h"
 
 #include <errno.h>

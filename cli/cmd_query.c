@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_query.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "cli/command_frame.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "export/sqlite_database.h"
-#include "sampler/privileges.h"
+#include "sampler/kernel/privileges.h"
 #include "view/shell_word.h"
 #include "view/text_number.h"
 

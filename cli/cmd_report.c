@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_report.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd_why.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
-#include "analyze/why.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/why/why.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "cli/command_frame.h"

@@ -7,7 +7,7 @@
 #include "cli/option_table.h"
 #include "cli/standard_output.h"
 #include "cli/trace_names.h"
-#include "sampler/event_catalog.h"
+#include "sampler/events/event_catalog.h"
 #include "view/utf8.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/counters_json.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "cli/report_object.h"
 
 static const char *name_of_kind(enum report_counter_kind kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/counters_text.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "base/byte_buffer.h"
 #include "view/report_names.h"
 #include "view/text_line.h"

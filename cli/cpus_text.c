@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cpus_text.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "view/report_names.h"
 #include "view/text_charset.h"
 #include "view/text_line.h"

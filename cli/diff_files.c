@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/diff_files.h"
 
-#include "analyze/diff_comparison.h"
+#include "analyze/diff/diff_comparison.h"
 #include "base/array.h"
 #include "base/error.h"
 

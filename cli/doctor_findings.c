@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/doctor_findings.h"
 
-#include "sampler/perf_access.h"
+#include "sampler/kernel/perf_access.h"
 
 #include <assert.h>
 #include <errno.h>

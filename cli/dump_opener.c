@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/privileges.h"
+#include "sampler/kernel/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  *
  * Way of the data:  command line -> [dump_opener] -> flight_recorder -> trace_writer
  *
- * While it records, hyprof cannot make files: sampler/system_calls.h forbids it, so that a program that takes the
+ * While it records, hyprof cannot make files: sampler/kernel/system_calls.h forbids it, so that a program that takes the
  * recorder over gains nothing.  This process can, and does nothing else: it is forked before, has the user's rights and
  * no capabilities, reads nothing of what is recorded, and makes files of one form of name in one folder, which is open.
  * It never follows a link and never opens a file that is there.

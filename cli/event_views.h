@@ -7,7 +7,7 @@
 #ifndef CLI_EVENT_VIEWS_H
 #define CLI_EVENT_VIEWS_H
 
-#include "analyze/trace_filter.h"
+#include "analyze/walk/trace_filter.h"
 
 #include <stdint.h>
 

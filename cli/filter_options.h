@@ -7,7 +7,7 @@
 #ifndef CLI_FILTER_OPTIONS_H
 #define CLI_FILTER_OPTIONS_H
 
-#include "analyze/trace_filter.h"
+#include "analyze/walk/trace_filter.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/filtered_dump.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "cli/complaint.h"
 #include "cli/exit_status.h"

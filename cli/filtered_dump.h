@@ -9,7 +9,7 @@
 #ifndef CLI_FILTERED_DUMP_H
 #define CLI_FILTERED_DUMP_H
 
-#include "analyze/trace_filter.h"
+#include "analyze/walk/trace_filter.h"
 
 #include <stdio.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/modules_json.h"
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 #include "cli/module_words.h"
 #include "cli/report_object.h"
 #include "cli/trace_code.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/image_finder.h"
-#include "symbolize/symbol_findings.h"
+#include "symbolize/symbols/image_finder.h"
+#include "symbolize/symbols/symbol_findings.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -7,7 +7,7 @@
 #ifndef CLI_OUTPUT_OPTIONS_H
 #define CLI_OUTPUT_OPTIONS_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 #include "view/document_format.h"
 #include "view/text_color.h"
 

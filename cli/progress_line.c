@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress_line.h"
 
-#include "sampler/recorder.h"
+#include "sampler/recording/recorder.h"
 #include "view/text_number.h"
 
 #include <stdio.h>

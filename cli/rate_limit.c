@@ -4,7 +4,7 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/record_options.h"
-#include "sampler/perf_access.h"
+#include "sampler/kernel/perf_access.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -8,10 +8,10 @@
 #define CLI_RECORD_OPTIONS_H
 
 #include "cli/ring_trigger.h"
-#include "sampler/code_keeper.h"
-#include "sampler/event_request.h"
-#include "sampler/event_scope.h"
-#include "sampler/unwind_request.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/events/event_request.h"
+#include "sampler/events/event_scope.h"
+#include "sampler/kernel/unwind_request.h"
 
 #include <stdbool.h>
 #include <stddef.h>

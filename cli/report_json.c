@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_json.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "cli/counters_json.h"
 #include "cli/report_object.h"
 #include "cli/waits_json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_object.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "view/json_value.h"
 
 struct report_object report_object_begin(void)

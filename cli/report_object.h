@@ -10,8 +10,8 @@
 #ifndef CLI_REPORT_OBJECT_H
 #define CLI_REPORT_OBJECT_H
 
-#include "analyze/function_table.h"
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
 
 #include <jansson.h>
 #include <stdbool.h>

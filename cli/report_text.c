@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_text.h"
 
-#include "analyze/lost_zones.h"
-#include "analyze/report.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/lost_zones.h"
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "cli/counters_text.h"

@@ -7,8 +7,8 @@
 #ifndef CLI_REPORT_VIEWS_H
 #define CLI_REPORT_VIEWS_H
 
-#include "analyze/trace_filter.h"
-#include "analyze/zone_groups.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/zone_groups.h"
 #include "cli/output_options.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ring_record.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_walk.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include "cli/progress_line.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
-#include "sampler/recorder.h"
+#include "sampler/recording/recorder.h"
 #include "view/text_number.h"
 
 #include <errno.h>

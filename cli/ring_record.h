@@ -9,7 +9,7 @@
 
 #include "cli/dump_opener.h"
 #include "cli/record_options.h"
-#include "sampler/flight_recorder.h"
+#include "sampler/merge/flight_recorder.h"
 
 #include <stdbool.h>
 #include <stddef.h>

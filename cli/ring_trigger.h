@@ -7,8 +7,8 @@
 #ifndef CLI_RING_TRIGGER_H
 #define CLI_RING_TRIGGER_H
 
-#include "analyze/zone_pattern.h"
-#include "sampler/zone_trigger.h"
+#include "analyze/trace/zone_pattern.h"
+#include "sampler/tracks/zone_trigger.h"
 
 struct ring_trigger {
         const char *words; /* as it was given; borrowed */

@@ -6,10 +6,10 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/record_options.h"
-#include "sampler/cgroup_folder.h"
-#include "sampler/cpu_list.h"
-#include "sampler/event_set.h"
-#include "sampler/running_process.h"
+#include "sampler/events/event_set.h"
+#include "sampler/kernel/cgroup_folder.h"
+#include "sampler/kernel/cpu_list.h"
+#include "sampler/kernel/running_process.h"
 
 #include <errno.h>
 #include <inttypes.h>

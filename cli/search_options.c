@@ -2,8 +2,8 @@
 #include "cli/search_options.h"
 
 #include "cli/complaint.h"
-#include "symbolize/symbol_search.h"
-#include "symbolize/trace_origin.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/symbols/trace_origin.h"
 
 #include <errno.h>
 #include <string.h>

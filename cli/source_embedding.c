@@ -2,7 +2,7 @@
 #include "cli/source_embedding.h"
 
 #include "cli/complaint.h"
-#include "symbolize/source_embedder.h"
+#include "symbolize/listing/source_embedder.h"
 #include "view/text_number.h"
 
 #include <inttypes.h>

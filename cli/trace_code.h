@@ -7,8 +7,8 @@
 #ifndef CLI_TRACE_CODE_H
 #define CLI_TRACE_CODE_H
 
-#include "symbolize/image_spool.h"
-#include "symbolize/module_images.h"
+#include "symbolize/symbols/image_spool.h"
+#include "symbolize/symbols/module_images.h"
 
 #include <stdbool.h>
 #include <stdint.h>

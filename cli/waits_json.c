@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/waits_json.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "cli/report_object.h"
 
 /* Stable names, beside the words for people. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/callstack_sums.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "export/export_event.h"

@@ -9,7 +9,7 @@
 #ifndef EXPORT_CALLSTACK_SUMS_H
 #define EXPORT_CALLSTACK_SUMS_H
 
-#include "analyze/trace_walk.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/intern.h"
 #include "export/event_callstack.h"
 #include "export/export_format.h"

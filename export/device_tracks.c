@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/device_tracks.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 

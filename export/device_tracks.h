@@ -11,7 +11,7 @@
 #ifndef EXPORT_DEVICE_TRACKS_H
 #define EXPORT_DEVICE_TRACKS_H
 
-#include "analyze/device_zones.h"
+#include "analyze/stats/device_zones.h"
 
 #include <stddef.h>
 #include <stdint.h>

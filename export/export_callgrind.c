@@ -3,8 +3,8 @@
  * Callgrind's text: functions, what each line of them cost, and calls with what they cost in all.  Names are said
  * once and then meant by their numbers.
  */
-#include "analyze/id_set.h"
-#include "analyze/loaded_trace.h"
+#include "analyze/trace/id_set.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "export/callgrind_graph.h"
 #include "export/callstack_sums.h"

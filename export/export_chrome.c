@@ -8,10 +8,10 @@
  * No samples: Perfetto ignores them here, and speedscope would take the file for another format.
  * Memory: the spool's buffers, and the zones that are open.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
-#include "analyze/zone_words.h"
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "export/device_tracks.h"

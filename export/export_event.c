@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/export_event.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
-#include "analyze/trace_walk.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_event.h"

@@ -5,9 +5,9 @@
  * A thread's samples and markers are columns, so they go through an event_spool.  Memory: stacks, frames and names
  * (firefox_tables), 8 bytes for each of the zones that --max-markers keeps, the memory blocks that live at a time.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/zone_stats.h"
-#include "analyze/zone_words.h"
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "export/device_tracks.h"

@@ -6,8 +6,8 @@
  * it is what was counted.  Each line is there once: callstacks that differ in addresses only are one.
  * Memory: the different callstacks of each thread.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_walk.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/content_hash.h"

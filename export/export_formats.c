@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/export_format.h"
 
-#include "analyze/trace_walk.h"
+#include "analyze/walk/trace_walk.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/export_frames.h"
 
-#include "analyze/zone_paths.h"
+#include "analyze/trace/zone_paths.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"

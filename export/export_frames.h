@@ -11,8 +11,8 @@
 #ifndef EXPORT_EXPORT_FRAMES_H
 #define EXPORT_EXPORT_FRAMES_H
 
-#include "analyze/function_table.h"
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
 #include "base/byte_buffer.h"
 
 #include <stdbool.h>

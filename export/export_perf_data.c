@@ -4,9 +4,9 @@
  * write.  The trace has no records of the kernel's any more; they are made anew from its tables and events: who there
  * was and what was mapped first, then samples and context switches.  perf itself puts them in the order of time.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
-#include "analyze/trace_walk.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/error.h"
 #include "export/export_event.h"
 #include "export/export_format.h"

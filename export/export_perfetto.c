@@ -5,11 +5,11 @@
  * sequence.  Samples of the event that was asked for are PerfSamples, which every version knows; other events, waits
  * and allocations are StackSamples, each kind with a flame graph of its own.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/report_string.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
-#include "analyze/zone_words.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "export/device_tracks.h"
 #include "export/event_callstack.h"

@@ -4,8 +4,8 @@
  * tables that they named.  Five numbers a sample, the same in every profile, because pprof compares and merges only
  * profiles that have the same ones.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "export/callstack_sums.h"
 #include "export/export_event.h"

@@ -5,9 +5,9 @@
  * Both go through an event_spool, since a profile is one thread's.  A frame is a function without a line: with the
  * sampled line, one function would be many.  Memory: the functions, and the spool's buffers.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "base/intern.h"
 #include "export/event_spool.h"

@@ -4,7 +4,7 @@
 #include "export/firefox_threads.h"
 #include "export/time_order.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 

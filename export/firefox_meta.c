@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/firefox_meta.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "export/export_event.h"
 #include "export/export_format.h"
 #include "export/firefox_profile.h"

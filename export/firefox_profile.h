@@ -10,7 +10,7 @@
 #ifndef EXPORT_FIREFOX_PROFILE_H
 #define EXPORT_FIREFOX_PROFILE_H
 
-#include "analyze/trace_walk.h"
+#include "analyze/walk/trace_walk.h"
 #include "export/event_spool.h"
 #include "export/firefox_tables.h"
 #include "export/json_out.h"

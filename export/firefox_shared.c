@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/firefox_shared.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/source_texts.h"
+#include "analyze/trace/source_texts.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "export/firefox_rows.h"
 #include "export/firefox_tables.h"

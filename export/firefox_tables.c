@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/firefox_tables.h"
 
-#include "analyze/zone_paths.h"
+#include "analyze/trace/zone_paths.h"
 #include "base/array.h"
 #include "export/firefox_rows.h"
 #include "format/trace_dictionary.h"

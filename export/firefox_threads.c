@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/firefox_threads.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "export/export_format.h"
 #include "export/firefox_profile.h"

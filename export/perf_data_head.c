@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/perf_data_head.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "export/perf_data_fields.h"
 #include "format/trace_dictionary.h"

@@ -10,7 +10,7 @@
 #ifndef EXPORT_PERFETTO_CALLSTACKS_H
 #define EXPORT_PERFETTO_CALLSTACKS_H
 
-#include "analyze/id_set.h"
+#include "analyze/trace/id_set.h"
 #include "base/intern.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/perfetto_tracks.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "base/byte_buffer.h"
 #include "export/perfetto_fields.h"

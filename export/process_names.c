@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/process_names.h"
 
-#include "analyze/trace_filter.h"
-#include "analyze/trace_walk.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
 

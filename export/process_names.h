@@ -10,7 +10,7 @@
 #ifndef EXPORT_PROCESS_NAMES_H
 #define EXPORT_PROCESS_NAMES_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <stdbool.h>
 #include <stdint.h>

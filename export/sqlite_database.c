@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/sqlite_database.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
-#include "analyze/zone_words.h"
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "export/sqlite_schema.h"
 #include "export/sqlite_writer.h"

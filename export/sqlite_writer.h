@@ -12,7 +12,7 @@
 #ifndef EXPORT_SQLITE_WRITER_H
 #define EXPORT_SQLITE_WRITER_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 #include "base/error.h"
 
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tracy_csv.h"
 
-#include "analyze/device_zones.h"
-#include "analyze/loaded_trace.h"
-#include "analyze/lost_zones.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
-#include "analyze/zone_words.h"
+#include "analyze/stats/device_zones.h"
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/lost_zones.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/name_guess.h"

@@ -11,7 +11,7 @@
 #ifndef UNWIND_CFI_PROGRAM_H
 #define UNWIND_CFI_PROGRAM_H
 
-#include "symbolize/cfi_section.h"
+#include "symbolize/elf/cfi_section.h"
 #include "unwind/unwind_machine.h"
 
 #include <stddef.h>

@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/frame_sections.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/frame_sections.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_table.h"
 

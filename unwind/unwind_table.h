@@ -10,7 +10,7 @@
 #ifndef UNWIND_UNWIND_TABLE_H
 #define UNWIND_UNWIND_TABLE_H
 
-#include "symbolize/cfi_section.h"
+#include "symbolize/elf/cfi_section.h"
 #include "unwind/unwind_rule.h"
 
 #include <stddef.h>

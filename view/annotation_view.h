@@ -9,8 +9,8 @@
 #ifndef VIEW_ANNOTATION_VIEW_H
 #define VIEW_ANNOTATION_VIEW_H
 
-#include "analyze/report_counters.h"
-#include "analyze/report_string.h"
+#include "analyze/report/report_counters.h"
+#include "analyze/trace/report_string.h"
 #include "view/view_document.h"
 
 #define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/1"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/device_stats.h"
-#include "analyze/loaded_trace.h"
+#include "analyze/stats/device_stats.h"
+#include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "view/event_names.h"
 #include "view/event_view.h"

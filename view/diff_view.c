@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/diff_view.h"
 
-#include "analyze/diff_comparison.h"
+#include "analyze/diff/diff_comparison.h"
 #include "view/view_document.h"
 
 #include <math.h>

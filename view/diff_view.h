@@ -7,7 +7,7 @@
 #ifndef VIEW_DIFF_VIEW_H
 #define VIEW_DIFF_VIEW_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <stdbool.h>
 #include <stdint.h>

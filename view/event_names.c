@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/event_names.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/wait_places.h"
-#include "analyze/zone_paths.h"
+#include "analyze/stats/wait_places.h"
+#include "analyze/trace/zone_paths.h"
+#include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"

@@ -7,8 +7,8 @@
 #ifndef VIEW_EVENT_NAMES_H
 #define VIEW_EVENT_NAMES_H
 
-#include "analyze/report_string.h"
-#include "analyze/trace_filter.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/frame_zones_view.h"
 
-#include "analyze/frame_zones.h"
-#include "analyze/loaded_trace.h"
+#include "analyze/stats/frame_zones.h"
+#include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "view/event_names.h"
 #include "view/report_heading.h"

@@ -8,7 +8,7 @@
 #ifndef VIEW_FRAME_ZONES_VIEW_H
 #define VIEW_FRAME_ZONES_VIEW_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/frame_stats.h"
-#include "analyze/frame_zones.h"
-#include "analyze/histogram_bins.h"
-#include "analyze/loaded_trace.h"
+#include "analyze/stats/frame_stats.h"
+#include "analyze/stats/frame_zones.h"
+#include "analyze/stats/histogram_bins.h"
+#include "analyze/walk/loaded_trace.h"
 #include "view/event_names.h"
 #include "view/event_view.h"
 #include "view/frame_zones_view.h"

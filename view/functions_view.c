@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "base/error.h"
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/gap_advice.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "view/shell_word.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/group_rows.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "base/byte_buffer.h"
 #include "view/histogram_rows.h"
 #include "view/report_heading.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/histogram_rows.h"
 
-#include "analyze/histogram.h"
-#include "analyze/histogram_bins.h"
+#include "analyze/stats/histogram_bins.h"
+#include "analyze/trace/histogram.h"
 #include "view/view_document.h"
 
 #define BAR_COLUMNS 40

@@ -7,7 +7,7 @@
 #ifndef VIEW_HISTOGRAM_ROWS_H
 #define VIEW_HISTOGRAM_ROWS_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #ifndef VIEW_JSON_VALUE_H
 #define VIEW_JSON_VALUE_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <jansson.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/event_walk.h"
-#include "analyze/loaded_trace.h"
-#include "analyze/lock_stats.h"
+#include "analyze/stats/lock_stats.h"
+#include "analyze/walk/event_walk.h"
+#include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "view/event_names.h"
 #include "view/event_view.h"

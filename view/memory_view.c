@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/event_walk.h"
-#include "analyze/loaded_trace.h"
-#include "analyze/memory_stats.h"
-#include "analyze/wait_places.h"
+#include "analyze/stats/memory_stats.h"
+#include "analyze/stats/wait_places.h"
+#include "analyze/walk/event_walk.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "view/event_names.h"
 #include "view/event_view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/loaded_trace.h"
-#include "analyze/message_list.h"
+#include "analyze/stats/message_list.h"
+#include "analyze/walk/loaded_trace.h"
 #include "view/event_names.h"
 #include "view/event_view.h"
 #include "view/report_heading.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "format/trace_dictionary.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"

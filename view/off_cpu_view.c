@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/off_cpu_view.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "base/byte_buffer.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"

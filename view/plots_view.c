@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/loaded_trace.h"
-#include "analyze/plot_stats.h"
+#include "analyze/stats/plot_stats.h"
+#include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
 #include "view/event_names.h"
 #include "view/event_view.h"

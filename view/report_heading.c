@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/report_heading.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "view/gap_advice.h"
 #include "view/report_names.h"
 #include "view/shell_word.h"

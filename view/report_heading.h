@@ -7,8 +7,8 @@
 #ifndef VIEW_REPORT_HEADING_H
 #define VIEW_REPORT_HEADING_H
 
-#include "analyze/function_table.h"
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
 
 #include <stdbool.h>
 #include <stdint.h>

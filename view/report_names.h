@@ -7,8 +7,8 @@
 #ifndef VIEW_REPORT_NAMES_H
 #define VIEW_REPORT_NAMES_H
 
-#include "analyze/function_table.h"
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
 
 /* The function's name, or in brackets why it has none. */
 struct report_string report_names_function(struct report_string name, enum function_kind kind);

@@ -7,7 +7,7 @@
 #ifndef VIEW_SHELL_WORD_H
 #define VIEW_SHELL_WORD_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #define SHELL_WORD_BYTES_MAX 2048 /* a longer one is cut: nobody would type it */
 

@@ -10,7 +10,7 @@
 #ifndef VIEW_TEXT_LINE_H
 #define VIEW_TEXT_LINE_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 
 #include <stdint.h>
 #include <stdio.h>

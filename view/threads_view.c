@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "view/report_heading.h"
 #include "view/report_view.h"
 #include "view/view_document.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/tree_rows.h"
 
-#include "analyze/call_tree.h"
-#include "analyze/report.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/call_tree.h"
 #include "base/array.h"
 #include "view/report_heading.h"
 #include "view/report_names.h"

@@ -15,7 +15,7 @@
 #ifndef VIEW_VIEW_DOCUMENT_H
 #define VIEW_VIEW_DOCUMENT_H
 
-#include "analyze/report_string.h"
+#include "analyze/trace/report_string.h"
 #include "base/byte_buffer.h"
 
 #include <stdbool.h>

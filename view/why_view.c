@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/why_view.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/lost_zones.h"
-#include "analyze/why.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/lost_zones.h"
+#include "analyze/why/why.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "view/report_heading.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/why_words.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "format/trace_dictionary.h"
 #include "view/text_number.h"

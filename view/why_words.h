@@ -7,8 +7,8 @@
 #ifndef VIEW_WHY_WORDS_H
 #define VIEW_WHY_WORDS_H
 
-#include "analyze/report_string.h"
-#include "analyze/why.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/why/why.h"
 
 struct byte_buffer;
 struct loaded_trace;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/report.h"
-#include "analyze/zone_cost.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/zone_cost.h"
 #include "view/group_rows.h"
 #include "view/histogram_rows.h"
 #include "view/report_heading.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/histogram_bins.h"
-#include "analyze/lost_zones.h"
-#include "analyze/report.h"
-#include "analyze/zone_cost.h"
+#include "analyze/report/report.h"
+#include "analyze/stats/histogram_bins.h"
+#include "analyze/walk/lost_zones.h"
+#include "analyze/walk/zone_cost.h"
 #include "view/histogram_rows.h"
 #include "view/report_heading.h"
 #include "view/report_view.h"

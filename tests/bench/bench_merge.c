@@ -15,10 +15,10 @@
 #include "instrument/client_abi.h"
 #include "instrument/region_finder.h"
 #include "instrument/region_inbox.h"
-#include "sampler/event_set.h"
-#include "sampler/merge.h"
-#include "sampler/stack_unwinder.h"
-#include "sampler/writer_thread.h"
+#include "sampler/events/event_set.h"
+#include "sampler/merge/merge.h"
+#include "sampler/merge/writer_thread.h"
+#include "sampler/stacks/stack_unwinder.h"
 #include "tests/unit/fixed_random.h"
 
 #include <fcntl.h>

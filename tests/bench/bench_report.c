@@ -7,8 +7,8 @@
  * zone.  Each is done three times, LARGE once, and the fastest is shown: seconds that passed, seconds of processor
  * time, and the target.  On a busy machine look at the latter.
  */
-#include "analyze/loaded_trace.h"
-#include "analyze/report.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "export/tracy_csv.h"

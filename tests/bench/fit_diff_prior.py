@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fits the prior of analyze/diff_test.h: how much the cost of a function or zone varies between runs of one program.
+"""Fits the prior of analyze/diff/diff_test.h: how much the cost of a function or zone varies between runs of one program.
 
 Usage: diff_draws --values FOLDER | fit_diff_prior.py      (several folders: their lines one after the other)
 

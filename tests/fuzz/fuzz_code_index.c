@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as debug information give chains of calls or nothing, and a saved index says the same; never a crash. */
 #include "base/byte_buffer.h"
-#include "symbolize/code_index.h"
-#include "symbolize/debug_sections.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/saved_index.h"
-#include "symbolize/symbol_table.h"
+#include "symbolize/debug/debug_sections.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/index/code_index.h"
+#include "symbolize/index/saved_index.h"
+#include "symbolize/index/symbol_table.h"
 
 #include <stddef.h>
 #include <stdint.h>

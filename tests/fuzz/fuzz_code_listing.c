@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: what a disassembling child sends is refused, or its ids and ranges all lie within it. */
-#include "symbolize/code_listing.h"
+#include "symbolize/listing/code_listing.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as a file of debug information, split or not, give sections, units and stubs, or an error. */
-#include "symbolize/debug_file_search.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/debug_sections.h"
-#include "symbolize/dwp_index.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/plt_table.h"
-#include "symbolize/split_unit.h"
-#include "symbolize/supplement_link.h"
-#include "symbolize/symbol_search.h"
-#include "symbolize/symbol_table.h"
+#include "symbolize/debug/debug_file_search.h"
+#include "symbolize/debug/debug_sections.h"
+#include "symbolize/debug/dwp_index.h"
+#include "symbolize/debug/supplement_link.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/plt_table.h"
+#include "symbolize/index/debug_files.h"
+#include "symbolize/index/split_unit.h"
+#include "symbolize/index/symbol_table.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as an image in a process's memory give headers that stay within their limits, or an error. */
-#include "sampler/elf_header.h"
+#include "sampler/code/elf_header.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as an ELF file give symbols, lines and inlined calls, or an error; never a crash. */
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 
 #include <stddef.h>
 #include <stdint.h>

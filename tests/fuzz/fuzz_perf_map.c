@@ -3,7 +3,7 @@
  * Fuzz target: any text of a perf map is read to its end.  In two pieces it gives
  * the same lines as in one piece.
  */
-#include "sampler/perf_map.h"
+#include "sampler/jit/perf_map.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/perf_record.c, group_counts.c, unwind_frame_pointer.c: any bytes are a record or are refused; what it borrows lies within them */
+/* sampler/kernel/perf_record.c, group_counts.c, unwind_frame_pointer.c: any bytes are a record or are refused; what it borrows lies within them */
 #include "base/error.h"
-#include "sampler/address_space.h"
-#include "sampler/call_chain.h"
-#include "sampler/event_set.h"
-#include "sampler/group_counts.h"
-#include "sampler/perf_record.h"
-#include "sampler/unwind_frame_pointer.h"
+#include "sampler/events/event_set.h"
+#include "sampler/events/group_counts.h"
+#include "sampler/kernel/call_chain.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/stacks/unwind_frame_pointer.h"
+#include "sampler/tracks/address_space.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file, gives a report or is refused; never a crash */
-#include "analyze/report.h"
-#include "analyze/trace_totals.h"
+/* analyze/walk/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file, gives a report or is refused; never a crash */
+#include "analyze/report/report.h"
+#include "analyze/walk/trace_totals.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"

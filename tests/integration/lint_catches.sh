@@ -7,7 +7,7 @@ bad=$TMPDIR/bad
 n=0
 
 licence='/* SPDX-License-Identifier: MIT */'
-mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler,analyze,cli,docs/understand}
+mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand}
 printf '%s\n/*\n * base/x.h - x\n *\n * Way of the data:  a -> [x] -> b\n */\n' "$licence" >"$good/base/x.h"
 printf '%s\n#include "base/x.h"\n' "$licence" >"$good/format/y.c"
 printf '%s\n#define KINDS(X) \\\n        X(1, FILE)  \\\n        X(2, EVENTS)\n' "$licence" >"$good/format/trace_spec.h"
@@ -45,8 +45,10 @@ for rule in include_order file_length no_output spdx unique_names header_line sp
         [ -z "$out" ] || printf '%s\n' "$out"
 done
 breaks include_order base/x.h add base/x.h '#include "format/y.h"'
-breaks include_order sampler/s.c add sampler/s.c "$licence" '#include "analyze/report.h"'
-breaks include_order sampler/s.c add sampler/s.c "$licence" '#include <hyprof/hyprof.h>'
+breaks include_order sampler/merge/s.c add sampler/merge/s.c "$licence" '#include "analyze/report/report.h"'
+breaks include_order sampler/merge/s.c add sampler/merge/s.c "$licence" '#include <hyprof/hyprof.h>'
+breaks include_order sampler/code/c.c eval "mkdir sampler/code && printf '%s\n#include \"sampler/jit/j.h\"\n' '$licence' >sampler/code/c.c"
+breaks include_order sampler/merge eval "for i in $(seq -s ' ' 61); do : >sampler/merge/f\$i.c; done"
 breaks file_length base/long.c eval 'yes | head -n 801 >base/long.c'
 breaks no_output format/y.c add format/y.c 'void f(void) { printf("x"); }'
 breaks no_output format/y.c add format/y.c 'void f(void) { exit(1); }'

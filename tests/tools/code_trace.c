@@ -19,7 +19,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 #include "format/trace_writer.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/elf/elf_image.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

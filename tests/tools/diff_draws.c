@@ -9,9 +9,9 @@
  * FUNCTION (a part of its name is enough) does more work; the ZONEs contain it.  Groups of runs are drawn at random and
  * compared as `hyprof diff` compares them; the random numbers are always the same.
  */
-#include "analyze/diff_comparison.h"
-#include "analyze/diff_run.h"
-#include "analyze/loaded_trace.h"
+#include "analyze/diff/diff_comparison.h"
+#include "analyze/diff/diff_run.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "tests/unit/fixed_random.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fetch_debug_file [-t SECONDS] [-s BYTES] [-x] BUILD-ID...: one line each: its state, its code and its path */
 #include "base/error.h"
-#include "symbolize/debuginfod_fetch.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/debug/debuginfod_fetch.h"
+#include "symbolize/elf/elf_image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,13 +10,13 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "symbolize/code_index.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/debug_sections.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/symbol_search.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/debug/debug_sections.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/index/code_index.h"
+#include "symbolize/index/debug_files.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 
 #include <fcntl.h>
 #include <getopt.h>

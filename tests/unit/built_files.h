@@ -2,7 +2,7 @@
 /*
  * tests/unit/built_files.h - a folder with what compilers and linkers make, for one test
  *
- * Way of the data:  gcc, clang, objcopy, dwz -> [built_files] -> symbolize/debug_files and its parts
+ * Way of the data:  gcc, clang, objcopy, dwz -> [built_files] -> symbolize/index/debug_files and its parts
  */
 #ifndef TESTS_BUILT_FILES_H
 #define TESTS_BUILT_FILES_H

@@ -8,7 +8,7 @@
 #define TESTS_UNIT_CFI_BUILDER_H
 
 #include "base/byte_buffer.h"
-#include "symbolize/cfi_section.h"
+#include "symbolize/elf/cfi_section.h"
 #include "unwind/unwind_table.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #define TESTS_DWARF_BUILDER_H
 
 #include "base/byte_buffer.h"
-#include "symbolize/debug_sections.h"
+#include "symbolize/debug/debug_sections.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/fake_events.h"
 
-#include "sampler/event_attr.h"
+#include "sampler/events/event_attr.h"
 #include "tests/unit/fake_ring.h"
 
 #include <check.h>

@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_FAKE_EVENTS_H
 #define TESTS_UNIT_FAKE_EVENTS_H
 
-#include "sampler/event_set.h"
+#include "sampler/events/event_set.h"
 
 /* Which ring of the set is which. */
 enum { FAKE_TRACKER_0, FAKE_SAMPLES_0, FAKE_TRACKER_1, FAKE_SAMPLES_1, FAKE_N_RINGS };

@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_FAKE_MACHINE_H
 #define TESTS_UNIT_FAKE_MACHINE_H
 
-#include "sampler/event_places.h"
+#include "sampler/events/event_places.h"
 
 #define FAKE_MACHINE_PATH_BYTES 256
 

@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_FAKE_RING_H
 #define TESTS_UNIT_FAKE_RING_H
 
-#include "sampler/perf_ring.h"
+#include "sampler/kernel/perf_ring.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/jitdump_builder.h"
 
-#include "sampler/jitdump.h"
+#include "sampler/jit/jitdump.h"
 
 #include <string.h>
 #include <unistd.h>

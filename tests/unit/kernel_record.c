@@ -2,7 +2,7 @@
 #include "tests/unit/kernel_record.h"
 
 #include "base/byte_buffer.h"
-#include "sampler/perf_record.h"
+#include "sampler/kernel/perf_record.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_table.h"
 

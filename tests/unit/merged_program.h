@@ -11,11 +11,11 @@
 
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
-#include "sampler/process_table.h"
-#include "sampler/stack_builder.h"
-#include "sampler/zone_merge.h"
-#include "sampler/zone_source.h"
+#include "sampler/stacks/stack_builder.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+#include "sampler/zones/zone_merge.h"
+#include "sampler/zones/zone_source.h"
 #include "tests/unit/event_list.h"
 #include "tests/unit/fake_program.h"
 

@@ -2,10 +2,10 @@
 #include "tests/unit/own_code.h"
 
 #include "base/io.h"
+#include "base/regular_file.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
+#include "symbolize/elf/elf_image.h"
 
 #include <check.h>
 #include <limits.h>

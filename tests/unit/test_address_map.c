@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/address_map.c: a lookup gives the innermost range, as a search through all ranges would */
-#include "symbolize/address_map.h"
+/* symbolize/elf/address_map.c: a lookup gives the innermost range, as a search through all ranges would */
+#include "symbolize/elf/address_map.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/address_map");
+        Suite *suite = suite_create("symbolize/elf/address_map");
         TCase *tc = tcase_create("map");
         SRunner *runner;
         int n_failed;

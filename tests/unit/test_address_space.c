@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/address_space.c: each address belongs to the mapping that covered it last, and to the right byte of its file */
-#include "sampler/address_space.h"
+/* sampler/tracks/address_space.c: each address belongs to the mapping that covered it last, and to the right byte of its file */
+#include "sampler/tracks/address_space.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/address_space");
+        Suite *suite = suite_create("sampler/tracks/address_space");
         TCase *tc = tcase_create("address_space");
         SRunner *runner;
         int n_failed;

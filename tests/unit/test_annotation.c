@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/annotation.c, annotation_arrows.c, function_choice.c: samples count where they fell, jumps are arrows, names find functions */
-#include "analyze/annotation.h"
-#include "analyze/function_choice.h"
-#include "analyze/function_table.h"
-#include "analyze/sampled_trace.h"
+/* analyze/annotate/annotation.c, annotation_arrows.c, function_choice.c: samples count where they fell, jumps are arrows, names find functions */
+#include "analyze/annotate/annotation.h"
+#include "analyze/walk/function_choice.h"
+#include "analyze/walk/function_table.h"
+#include "analyze/walk/sampled_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 
@@ -361,7 +361,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/annotation");
+        Suite *suite = suite_create("analyze/annotate/annotation");
         TCase *tc = tcase_create("annotation");
         SRunner *runner;
         int n_failed;

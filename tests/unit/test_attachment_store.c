@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/attachment_store.c: every byte is in one part, the same bytes are kept once, and a trace has its share */
+/* sampler/code/attachment_store.c: every byte is in one part, the same bytes are kept once, and a trace has its share */
 #include "base/byte_buffer.h"
 #include "base/content_hash.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
-#include "sampler/attachment_store.h"
-#include "sampler/loss_counter.h"
+#include "sampler/code/attachment_store.h"
+#include "sampler/tracks/loss_counter.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -144,7 +144,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/attachment_store");
+        Suite *suite = suite_create("sampler/code/attachment_store");
         TCase *tc = tcase_create("store");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/branch_target.c: direct jumps and calls lead where the manuals say, and nothing else is one */
-#include "symbolize/branch_target.h"
+/* symbolize/listing/branch_target.c: direct jumps and calls lead where the manuals say, and nothing else is one */
+#include "symbolize/listing/branch_target.h"
 
 #include <check.h>
 #include <elf.h>
@@ -54,7 +54,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/branch_target");
+        Suite *suite = suite_create("symbolize/listing/branch_target");
         TCase *tc = tcase_create("branch_target");
         SRunner *runner;
         int n_failed;

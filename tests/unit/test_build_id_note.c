@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/build_id_note.c: the build-id of files is found however linkers lay their notes out, at every cut and in every broken header nothing is read beyond the bytes */
+/* sampler/code/build_id_note.c: the build-id of files is found however linkers lay their notes out, at every cut and in every broken header nothing is read beyond the bytes */
 #include "base/io.h"
-#include "sampler/build_id_note.h"
-#include "symbolize/elf_image.h"
+#include "sampler/code/build_id_note.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"
 
@@ -253,7 +253,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/build_id_note");
+        Suite *suite = suite_create("sampler/code/build_id_note");
         TCase *tcase = tcase_create("all");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/call_tree.c: weights of known callstacks, from the top, from the bottom, around one function, cut */
-#include "analyze/call_tree.h"
-#include "analyze/report.h"
+/* analyze/walk/call_tree.c: weights of known callstacks, from the top, from the bottom, around one function, cut */
+#include "analyze/report/report.h"
+#include "analyze/walk/call_tree.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/cfi_section.c: entries of every kind are found; damaged ones are left out, and nothing is read past the end */
+/* symbolize/elf/cfi_section.c: entries of every kind are found; damaged ones are left out, and nothing is read past the end */
 #include "tests/unit/cfi_builder.h"
 
 #include <check.h>
@@ -177,7 +177,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/cfi_section");
+        Suite *suite = suite_create("symbolize/elf/cfi_section");
         TCase *tc = tcase_create("section");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/cgroup_folder.c: the mount of cgroup2 is found in what the kernel lists, whatever is in its path */
+/* sampler/kernel/cgroup_folder.c: the mount of cgroup2 is found in what the kernel lists, whatever is in its path */
 #include "base/error.h"
-#include "sampler/cgroup_folder.h"
+#include "sampler/kernel/cgroup_folder.h"
 
 #include <check.h>
 #include <errno.h>
@@ -61,7 +61,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/cgroup_folder");
+        Suite *suite = suite_create("sampler/kernel/cgroup_folder");
         TCase *tc = tcase_create("folders");
         SRunner *runner;
         int n_failed;

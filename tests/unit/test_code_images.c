@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* An image in memory becomes code of the process from a time on only if nothing else can have been there since that time. */
-#include "sampler/code_images.h"
+#include "sampler/code/code_images.h"
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "format/trace_dictionary.h"
-#include "sampler/image_changes.h"
-#include "sampler/loss_counter.h"
-#include "sampler/perf_record.h"
-#include "sampler/process_table.h"
+#include "sampler/code/image_changes.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -284,7 +284,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/code_images");
+        Suite *suite = suite_create("sampler/code/code_images");
         TCase *tests = tcase_create("code_images");
         SRunner *runner = srunner_create(suite);
         int n_failed;

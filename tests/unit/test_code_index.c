@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/code_index.c: an address gives its chain of inlined calls in each version, format and byte order, in each of many units; hostile entries cost little */
-#include "symbolize/code_index.h"
+/* symbolize/index/code_index.c: an address gives its chain of inlined calls in each version, format and byte order, in each of many units; hostile entries cost little */
+#include "symbolize/index/code_index.h"
 #include "tests/unit/dwarf_builder.h"
 
 #include <check.h>
@@ -465,7 +465,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/code_index");
+        Suite *suite = suite_create("symbolize/index/code_index");
         TCase *tc = tcase_create("index");
         SRunner *runner;
         int n_failed;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code_keeper.c: what may be gone later is in the trace once, byte for byte; what is not is counted, with its reason */
+/* sampler/code/code_keeper.c: what may be gone later is in the trace once, byte for byte; what is not is counted, with its reason */
 #include "base/byte_buffer.h"
 #include "base/io.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code_keeper.h"
-#include "sampler/loss_counter.h"
-#include "sampler/perf_record.h"
-#include "symbolize/image_spool.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/tracks/loss_counter.h"
+#include "symbolize/symbols/image_spool.h"
 
 #include <check.h>
 #include <elf.h>
@@ -513,7 +513,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/code_keeper");
+        Suite *suite = suite_create("sampler/code/code_keeper");
         TCase *tcase = tcase_create("all");
         SRunner *runner;
         int n_failed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/code_listing.c: a listing comes back as it was sent, and not from bytes that are cut or contradict themselves */
+/* symbolize/listing/code_listing.c: a listing comes back as it was sent, and not from bytes that are cut or contradict themselves */
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "symbolize/code_listing.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/listing/code_listing.h"
+#include "symbolize/symbols/symbolizer.h"
 
 #include <check.h>
 #include <errno.h>
@@ -130,7 +130,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/code_listing");
+        Suite *suite = suite_create("symbolize/listing/code_listing");
         TCase *tc = tcase_create("code_listing");
         SRunner *runner;
         int n_failed;

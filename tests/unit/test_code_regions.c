@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code_regions.c: a frame means one piece of code: memory is of another generation once other code lies where some ran */
-#include "sampler/code_regions.h"
+/* sampler/code/code_regions.c: a frame means one piece of code: memory is of another generation once other code lies where some ran */
+#include "sampler/code/code_regions.h"
 
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
-#include "sampler/process_table.h"
-#include "symbolize/region_symbols.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+#include "symbolize/symbols/region_symbols.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -297,7 +297,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/code_regions");
+        Suite *suite = suite_create("sampler/code/code_regions");
         TCase *tc = tcase_create("code_regions");
         SRunner *runner;
         int n_failed;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code_tables.c: each file is opened once, its table comes, and what does not come is counted once */
+/* sampler/code/code_tables.c: each file is opened once, its table comes, and what does not come is counted once */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/regular_file.h"
 #include "format/trace_rows.h"
-#include "sampler/code_tables.h"
-#include "sampler/jit_frames.h"
-#include "sampler/jit_tables.h"
-#include "sampler/loss_counter.h"
-#include "sampler/perf_record.h"
-#include "sampler/table_process.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
+#include "sampler/code/code_tables.h"
+#include "sampler/code/jit_frames.h"
+#include "sampler/code/jit_tables.h"
+#include "sampler/code/table_process.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/tracks/loss_counter.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
@@ -548,7 +548,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/code_tables");
+        Suite *suite = suite_create("sampler/code/code_tables");
         TCase *tc = tcase_create("tables");
         SRunner *runner;
         int n_failed;

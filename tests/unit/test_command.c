@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/command.c: the program starts when it is told to, and how it began and ended is known exactly */
+/* sampler/recording/command.c: the program starts when it is told to, and how it began and ended is known exactly */
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/command.h"
+#include "sampler/recording/command.h"
 
 #include <check.h>
 #include <errno.h>
@@ -355,7 +355,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/command");
+        Suite *suite = suite_create("sampler/recording/command");
         TCase *tc = tcase_create("command");
         SRunner *runner;
         int n_failed;

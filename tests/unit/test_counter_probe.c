@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/counter_probe.c: a counter that goes on counting past its period is told from one that interrupts */
-#include "sampler/counter_probe.h"
+/* sampler/kernel/counter_probe.c: a counter that goes on counting past its period is told from one that interrupts */
+#include "sampler/kernel/counter_probe.h"
 
 #include <check.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/counter_probe");
+        Suite *suite = suite_create("sampler/kernel/counter_probe");
         TCase *tests = tcase_create("counter_probe");
         SRunner *runner = srunner_create(suite);
         int n_failed;

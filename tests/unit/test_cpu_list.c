@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/cpu_list.c: a list names the CPUs that it says, and what is no list is refused */
+/* sampler/kernel/cpu_list.c: a list names the CPUs that it says, and what is no list is refused */
 #include "base/error.h"
-#include "sampler/cpu_list.h"
+#include "sampler/kernel/cpu_list.h"
 
 #include <check.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/cpu_list");
+        Suite *suite = suite_create("sampler/kernel/cpu_list");
         TCase *tc = tcase_create("parse");
         SRunner *runner;
         int n_failed;

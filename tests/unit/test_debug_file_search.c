@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/debug_file_search.c: debug files are found in every place for them, in order, and those of dwz by their id */
+/* symbolize/debug/debug_file_search.c: debug files are found in every place for them, in order, and those of dwz by their id */
 #include "base/io.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/debug_sections.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/symbol_search.h"
+#include "base/regular_file.h"
+#include "symbolize/debug/debug_sections.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/index/debug_files.h"
 #include "tests/unit/built_files.h"
 
 #include <check.h>
@@ -220,7 +220,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/debug_file_search");
+        Suite *suite = suite_create("symbolize/debug/debug_file_search");
         TCase *tc = tcase_create("search");
         SRunner *runner;
         int n_failed;

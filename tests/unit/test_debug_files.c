@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/debug_files.c: separate debug files are found where they belong, and never believed if they do not */
+/* symbolize/index/debug_files.c: separate debug files are found where they belong, and never believed if they do not */
 #include "base/error.h"
 #include "base/io.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/symbolizer.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/index/debug_files.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/own_code.h"
 
 #include <check.h>
@@ -203,7 +203,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/debug_files");
+        Suite *suite = suite_create("symbolize/index/debug_files");
         TCase *tc = tcase_create("files");
         volatile int x = 0;
         SRunner *runner;

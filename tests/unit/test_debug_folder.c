@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/debug_file_search.c: a folder's file names a stripped image without a build-id by its code, and only by the same code */
+/* symbolize/debug/debug_file_search.c: a folder's file names a stripped image without a build-id by its code, and only by the same code */
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/symbol_search.h"
-#include "symbolize/symbolizer.h"
+#include "base/regular_file.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/debug_sections.c: packed sections come out as they were, damaged and endless ones give an error */
+/* symbolize/debug/debug_sections.c: packed sections come out as they were, damaged and endless ones give an error */
 #include "base/io.h"
-#include "symbolize/debug_sections.h"
-#include "symbolize/regular_file.h"
+#include "base/regular_file.h"
+#include "symbolize/debug/debug_sections.h"
 #include "tests/unit/built_files.h"
 
 #include <check.h>
@@ -267,7 +267,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/debug_sections");
+        Suite *suite = suite_create("symbolize/debug/debug_sections");
         TCase *tc = tcase_create("sections");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/demangle.c: names of C++, Rust and D become readable, anything else stays, hostile ones end soon */
-#include "symbolize/demangle.h"
+/* symbolize/elf/demangle.c: names of C++, Rust and D become readable, anything else stays, hostile ones end soon */
+#include "symbolize/elf/demangle.h"
 #include "tests/unit/built_files.h"
 
 #include <check.h>
@@ -213,7 +213,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/demangle");
+        Suite *suite = suite_create("symbolize/elf/demangle");
         TCase *tc = tcase_create("demangle");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ticks of a device become times by its readings and its period, whatever they say */
 
-#include "analyze/device_clock.h"
+#include "analyze/trace/device_clock.h"
 
 #include <check.h>
 #include <math.h>
@@ -83,7 +83,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/device_clock");
+        Suite *suite = suite_create("analyze/trace/device_clock");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

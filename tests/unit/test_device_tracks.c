@@ -2,7 +2,7 @@
 /* export/device_tracks.c, export/lock_waits.c: zones of devices come by their begin, outermost first; a wait ends with its lock */
 #include "export/device_tracks.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "export/lock_waits.h"
 #include "format/trace_event.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Zones of devices have the times of their queries, in any order; what never comes is counted, and bounded; busy time counts once */
 
-#include "analyze/device_stats.h"
-#include "analyze/device_zones.h"
-#include "analyze/event_order.h"
+#include "analyze/stats/device_stats.h"
+#include "analyze/stats/device_zones.h"
+#include "analyze/trace/event_order.h"
 #include "format/trace_dictionary.h"
 
 #include <check.h>
@@ -218,7 +218,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/device_zones");
+        Suite *suite = suite_create("analyze/stats/device_zones");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff_comparison.c, diff_renames.c: a real change is told from what differs by chance, at each threshold */
-#include "analyze/diff_comparison.h"
-#include "analyze/diff_run.h"
-#include "analyze/function_table.h"
+/* analyze/diff/diff_comparison.c, diff_renames.c: a real change is told from what differs by chance, at each threshold */
+#include "analyze/diff/diff_comparison.h"
+#include "analyze/diff/diff_run.h"
+#include "analyze/walk/function_table.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
 
@@ -616,7 +616,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/diff_comparison");
+        Suite *suite = suite_create("analyze/diff/diff_comparison");
         TCase *tc = tcase_create("comparison");
         SRunner *runner;
         int n_failed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff_load.c, view/diff_view.c: a trace's samples and zones are counted; hostile names harm no format */
-#include "analyze/diff_comparison.h"
-#include "analyze/diff_run.h"
-#include "analyze/loaded_trace.h"
-#include "analyze/zone_pattern.h"
+/* analyze/diff/diff_load.c, view/diff_view.c: a trace's samples and zones are counted; hostile names harm no format */
+#include "analyze/diff/diff_comparison.h"
+#include "analyze/diff/diff_run.h"
+#include "analyze/trace/zone_pattern.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 #include "view/diff_view.h"
@@ -186,7 +186,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/diff_load");
+        Suite *suite = suite_create("analyze/diff/diff_load");
         TCase *tc = tcase_create("load");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff_names.c: copies of a function, builds in other folders and versions of a library are the same thing */
-#include "analyze/diff_names.h"
-#include "analyze/function_table.h"
+/* analyze/diff/diff_names.c: copies of a function, builds in other folders and versions of a library are the same thing */
+#include "analyze/diff/diff_names.h"
+#include "analyze/walk/function_table.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
@@ -105,7 +105,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/diff_names");
+        Suite *suite = suite_create("analyze/diff/diff_names");
         TCase *tc = tcase_create("names");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff_test.c, diff_spread.c, diff_program.c: a change is as certain as the runs make it, at each threshold */
-#include "analyze/diff_program.h"
-#include "analyze/diff_spread.h"
-#include "analyze/diff_test.h"
+/* analyze/diff/diff_test.c, diff_spread.c, diff_program.c: a change is as certain as the runs make it, at each threshold */
+#include "analyze/diff/diff_program.h"
+#include "analyze/diff/diff_spread.h"
+#include "analyze/diff/diff_test.h"
 #include "tests/unit/fixed_random.h"
 
 #include <check.h>
@@ -183,7 +183,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/diff_test");
+        Suite *suite = suite_create("analyze/diff/diff_test");
         TCase *tc = tcase_create("certainty");
         SRunner *runner;
         int n_failed;

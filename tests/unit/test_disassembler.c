@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/disassembler.c: AVX-512, AMX, SVE, SVE2 and RVV are decoded, targets are addresses, what is no code is bytes */
+/* symbolize/listing/disassembler.c: AVX-512, AMX, SVE, SVE2 and RVV are decoded, targets are addresses, what is no code is bytes */
 #include "base/error.h"
-#include "symbolize/disassembler.h"
+#include "symbolize/listing/disassembler.h"
 
 #include <check.h>
 #include <elf.h>
@@ -120,7 +120,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/disassembler");
+        Suite *suite = suite_create("symbolize/listing/disassembler");
         TCase *tc = tcase_create("disassembler");
         SRunner *runner;
         int n_failed;

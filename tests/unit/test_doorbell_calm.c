@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/doorbell_calm.c: bells fall silent where programs are started all the time, and stay on for generated kernels */
+/* sampler/events/doorbell_calm.c: bells fall silent where programs are started all the time, and stay on for generated kernels */
 #include "base/clock.h"
-#include "sampler/doorbell_calm.h"
+#include "sampler/events/doorbell_calm.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/doorbell_calm");
+        Suite *suite = suite_create("sampler/events/doorbell_calm");
         TCase *tc = tcase_create("calm");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/drain_pace.c: no ring is more than half full when it is looked at again, if it goes on like this */
+/* sampler/events/drain_pace.c: no ring is more than half full when it is looked at again, if it goes on like this */
 #include "base/clock.h"
-#include "sampler/drain_pace.h"
+#include "sampler/events/drain_pace.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/drain_pace");
+        Suite *suite = suite_create("sampler/events/drain_pace");
         TCase *tc = tcase_create("pace");
         SRunner *runner;
         int n_failed;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/early_opener.c: the file of a mapping is open when its ring is reported, and the ring keeps its records */
+/* sampler/code/early_opener.c: the file of a mapping is open when its ring is reported, and the ring keeps its records */
 #include "base/byte_buffer.h"
 #include "base/io.h"
-#include "sampler/early_opener.h"
-#include "sampler/opened_files.h"
-#include "sampler/perf_record.h"
+#include "sampler/code/early_opener.h"
+#include "sampler/code/opened_files.h"
+#include "sampler/kernel/perf_record.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -294,7 +294,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/early_opener");
+        Suite *suite = suite_create("sampler/code/early_opener");
         TCase *tc = tcase_create("thread"), *bells = tcase_create("bells"), *alone = tcase_create("alone");
         SRunner *runner;
         int n_failed;

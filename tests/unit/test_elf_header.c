@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Headers of an ELF image say how long it is and where its code lies; at every cut they say less, never something else. */
-#include "sampler/elf_header.h"
+#include "sampler/code/elf_header.h"
 #include "tests/unit/made_image.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/elf_image.c: build-id and addresses of well-formed files of any class; damaged ones are refused */
+/* symbolize/elf/elf_image.c: build-id and addresses of well-formed files of any class; damaged ones are refused */
 #include "base/error.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
 
 #include <check.h>
 #include <elf.h>
@@ -242,7 +242,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/elf_image");
+        Suite *suite = suite_create("symbolize/elf/elf_image");
         TCase *tc = tcase_create("image");
         SRunner *runner;
         int n_failed;

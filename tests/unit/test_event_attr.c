@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/event_attr.c: each event asks the kernel for what it was meant for; clocks are never in step with round timers */
+/* sampler/events/event_attr.c: each event asks the kernel for what it was meant for; clocks are never in step with round timers */
 #include "base/clock.h"
-#include "sampler/event_attr.h"
-#include "sampler/event_request.h"
+#include "sampler/events/event_attr.h"
+#include "sampler/events/event_request.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/event_attr");
+        Suite *suite = suite_create("sampler/events/event_attr");
         TCase *tc = tcase_create("attributes");
         SRunner *runner;
         int n_failed;

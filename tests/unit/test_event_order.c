@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of several threads come out by time; equal times as they came in; what is too late is counted */
 
-#include "analyze/event_order.h"
+#include "analyze/trace/event_order.h"
 
 #include <check.h>
 #include <errno.h>
@@ -104,7 +104,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/event_order");
+        Suite *suite = suite_create("analyze/trace/event_order");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

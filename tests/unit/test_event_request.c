@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/event_request.c: lists and groups come apart where they should; what nobody asked for is added, or taken away */
+/* sampler/events/event_request.c: lists and groups come apart where they should; what nobody asked for is added, or taken away */
 #include "base/error.h"
-#include "sampler/event_request.h"
+#include "sampler/events/event_request.h"
 #include "tests/unit/fake_machine.h"
 
 #include <check.h>
@@ -308,7 +308,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/event_request");
+        Suite *suite = suite_create("sampler/events/event_request");
         TCase *tc = tcase_create("request");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/event_set.c: an event is found by its number, and a thread that two events record is counted once */
-#include "sampler/event_set.h"
+/* sampler/events/event_set.c: an event is found by its number, and a thread that two events record is counted once */
+#include "sampler/events/event_set.h"
 
-#include "sampler/perf_record.h"
+#include "sampler/kernel/perf_record.h"
 #include "tests/unit/fake_events.h"
 
 #include <check.h>
@@ -167,7 +167,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/event_set");
+        Suite *suite = suite_create("sampler/events/event_set");
         TCase *tc = tcase_create("events");
         SRunner *runner;
         int n_failed;

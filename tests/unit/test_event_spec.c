@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/event_spec.c: every name means what perf means by it; a wrong one is refused with the one that was meant */
+/* sampler/events/event_spec.c: every name means what perf means by it; a wrong one is refused with the one that was meant */
 #include "base/error.h"
-#include "sampler/event_places.h"
-#include "sampler/event_spec.h"
+#include "sampler/events/event_places.h"
+#include "sampler/events/event_spec.h"
 #include "tests/unit/fake_machine.h"
 
 #include <check.h>
@@ -446,7 +446,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/event_spec");
+        Suite *suite = suite_create("sampler/events/event_spec");
         TCase *tc = tcase_create("parse");
         SRunner *runner;
         int n_failed;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/event_stack.c: a copied stack is followed within its copy only, and what is missing is counted */
+/* sampler/stacks/event_stack.c: a copied stack is followed within its copy only, and what is missing is counted */
 #include "instrument/client_abi.h"
 #include "instrument/client_stream.h"
-#include "sampler/address_space.h"
-#include "sampler/call_chain.h"
-#include "sampler/event_stack.h"
-#include "sampler/loss_counter.h"
-#include "sampler/process_table.h"
+#include "sampler/kernel/call_chain.h"
+#include "sampler/stacks/event_stack.h"
+#include "sampler/tracks/address_space.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/fixed_random.h"
 
 #include <check.h>
@@ -215,7 +215,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/event_stack");
+        Suite *suite = suite_create("sampler/stacks/event_stack");
         TCase *tc = tcase_create("stack");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/event_totals.c: a total is the sum over descriptors, whatever layout they are read in; what shared a counter is said */
+/* sampler/events/event_totals.c: a total is the sum over descriptors, whatever layout they are read in; what shared a counter is said */
 #include "format/trace_dictionary.h"
-#include "sampler/event_set.h"
-#include "sampler/event_totals.h"
+#include "sampler/events/event_set.h"
+#include "sampler/events/event_totals.h"
 
 #include <check.h>
 #include <errno.h>
@@ -183,7 +183,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/event_totals");
+        Suite *suite = suite_create("sampler/events/event_totals");
         TCase *tc = tcase_create("totals");
         SRunner *runner;
         int n_failed;

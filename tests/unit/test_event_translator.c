@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/event_translator.c: every event of a program becomes what the trace has for it; nothing that it says breaks it */
+/* sampler/zones/event_translator.c: every event of a program becomes what the trace has for it; nothing that it says breaks it */
 #include "instrument/client_abi.h"
-#include "sampler/loss_counter.h"
+#include "sampler/tracks/loss_counter.h"
 #include "tests/unit/merged_program.h"
 
 #include <check.h>
@@ -437,7 +437,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/event_translator");
+        Suite *suite = suite_create("sampler/zones/event_translator");
         TCase *tc = tcase_create("event_translator");
         SRunner *runner;
         int n_failed;

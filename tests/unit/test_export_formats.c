@@ -2,8 +2,8 @@
 /* Every format takes a trace that has everything, and one that has nothing; what is to be JSON is. */
 #include "export/export_format.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "export/export_event.h"
 #include "tests/unit/small_trace.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/fiber_order.c: whoever waits at the earliest time goes first, whatever was added in between */
-#include "sampler/fiber_order.h"
+/* sampler/zones/fiber_order.c: whoever waits at the earliest time goes first, whatever was added in between */
+#include "sampler/zones/fiber_order.h"
 #include "tests/unit/fixed_random.h"
 
 #include <check.h>
@@ -79,7 +79,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/fiber_order");
+        Suite *suite = suite_create("sampler/zones/fiber_order");
         TCase *tc = tcase_create("order");
         SRunner *runner;
         int n_failed;

@@ -2,9 +2,9 @@
 /* A file that is written over in its place has a new version for those who map it later, and what was changed too early has none. */
 #include "base/clock.h"
 #include "base/io.h"
-#include "sampler/file_versions.h"
-#include "sampler/opened_files.h"
-#include "sampler/perf_record.h"
+#include "sampler/code/file_versions.h"
+#include "sampler/code/opened_files.h"
+#include "sampler/kernel/perf_record.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/filter_miss.c, trace_filter.c: what passes nothing is refused, with the condition and what there is instead */
-#include "analyze/filter_miss.h"
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
-#include "analyze/trace_walk.h"
+/* analyze/walk/filter_miss.c, trace_filter.c: what passes nothing is refused, with the condition and what there is instead */
+#include "analyze/walk/filter_miss.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
@@ -152,7 +152,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/filter_miss");
+        Suite *suite = suite_create("analyze/walk/filter_miss");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

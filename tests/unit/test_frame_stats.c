@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames last from mark to mark, or from begin to end, and the slowest are the slowest */
 
-#include "analyze/frame_stats.h"
+#include "analyze/stats/frame_stats.h"
 
-#include "analyze/event_order.h"
+#include "analyze/trace/event_order.h"
 #include "format/trace_spec.h"
 
 #include <check.h>
@@ -80,7 +80,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/frame_stats");
+        Suite *suite = suite_create("analyze/stats/frame_stats");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

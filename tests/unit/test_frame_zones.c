@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The time of frames is split among the outermost zones in them, of every thread, to the nanosecond */
 
-#include "analyze/frame_zones.h"
+#include "analyze/stats/frame_zones.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 
@@ -200,7 +200,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/frame_zones");
+        Suite *suite = suite_create("analyze/stats/frame_zones");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

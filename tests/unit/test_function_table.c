@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/function_table.c: frames get the functions of their last group of symbols, or the reason for none */
-#include "analyze/function_table.h"
+/* analyze/walk/function_table.c: frames get the functions of their last group of symbols, or the reason for none */
+#include "analyze/walk/function_table.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
@@ -148,7 +148,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/function_table");
+        Suite *suite = suite_create("analyze/walk/function_table");
         TCase *tc = tcase_create("functions");
         SRunner *runner;
         int n_failed;

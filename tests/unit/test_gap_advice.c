@@ -2,7 +2,7 @@
 /* view/gap_advice.c: advice names the trace and the module as a shell takes them, and has no advice where none is known */
 #include "view/gap_advice.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 
 #include <check.h>
 #include <stdlib.h>

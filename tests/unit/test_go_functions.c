@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/go_functions.c: a stripped Go program has the names and lines of the one with symbols; a damaged table is no crash */
+/* symbolize/elf/go_functions.c: a stripped Go program has the names and lines of the one with symbols; a damaged table is no crash */
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/go_functions.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/symbolizer.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/go_functions.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"
 
@@ -128,7 +128,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/go_functions");
+        Suite *suite = suite_create("symbolize/elf/go_functions");
         TCase *tc = tcase_create("go");
         SRunner *runner;
         int n_failed;

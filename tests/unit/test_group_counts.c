@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/group_counts.c: each count belongs to one sample, the first after it; nothing counts twice, nothing goes backwards */
-#include "sampler/event_set.h"
-#include "sampler/group_counts.h"
-#include "sampler/perf_record.h"
+/* sampler/events/group_counts.c: each count belongs to one sample, the first after it; nothing counts twice, nothing goes backwards */
+#include "sampler/events/event_set.h"
+#include "sampler/events/group_counts.h"
+#include "sampler/kernel/perf_record.h"
 
 #include <check.h>
 #include <linux/perf_event.h>
@@ -268,7 +268,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/group_counts");
+        Suite *suite = suite_create("sampler/events/group_counts");
         TCase *tc = tcase_create("counts");
         SRunner *runner;
         int n_failed;

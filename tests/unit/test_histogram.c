@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/histogram.c: quantiles lie within 1 % of those of the sorted numbers; the rest is exact */
-#include "analyze/histogram.h"
+/* analyze/trace/histogram.c: quantiles lie within 1 % of those of the sorted numbers; the rest is exact */
+#include "analyze/trace/histogram.h"
 
 #include <check.h>
 #include <stdint.h>
@@ -140,7 +140,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/histogram");
+        Suite *suite = suite_create("analyze/trace/histogram");
         TCase *tc = tcase_create("histogram");
         SRunner *runner;
         int n_failed;

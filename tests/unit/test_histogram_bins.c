@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/histogram_bins.c: every number is in exactly one bar, bars follow each other, few and never none */
-#include "analyze/histogram.h"
-#include "analyze/histogram_bins.h"
+/* analyze/stats/histogram_bins.c: every number is in exactly one bar, bars follow each other, few and never none */
+#include "analyze/stats/histogram_bins.h"
+#include "analyze/trace/histogram.h"
 
 #include <check.h>
 #include <stdlib.h>

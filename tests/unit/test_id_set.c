@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/id_set.c: each id counts once, in whatever order they come */
-#include "analyze/id_set.h"
+/* analyze/trace/id_set.c: each id counts once, in whatever order they come */
+#include "analyze/trace/id_set.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/id_set");
+        Suite *suite = suite_create("analyze/trace/id_set");
         TCase *tc = tcase_create("id_set");
         SRunner *runner;
         int n_failed;

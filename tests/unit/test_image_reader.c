@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/image_reader.c: what is read is there byte for byte, in order and within the limit; what is not says why, and nothing leaks */
+/* sampler/code/image_reader.c: what is read is there byte for byte, in order and within the limit; what is not says why, and nothing leaks */
 #include "base/byte_buffer.h"
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_spec.h"
-#include "sampler/image_reader.h"
+#include "sampler/code/image_reader.h"
 
 #include <check.h>
 #include <elf.h>
@@ -322,7 +322,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/image_reader");
+        Suite *suite = suite_create("sampler/code/image_reader");
         TCase *tcase = tcase_create("all");
         SRunner *runner;
         int n_failed;

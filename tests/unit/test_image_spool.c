@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/image_spool.c: code comes back byte for byte, whole or not at all, however its parts come */
+/* symbolize/symbols/image_spool.c: code comes back byte for byte, whole or not at all, however its parts come */
 #include "base/error.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/image_spool.h"
+#include "symbolize/symbols/image_spool.h"
 
 #include <check.h>
 #include <errno.h>
@@ -156,7 +156,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/image_spool");
+        Suite *suite = suite_create("symbolize/symbols/image_spool");
         TCase *tc = tcase_create("spool");
         SRunner *runner;
         int n_failed;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/index_cache.c: an entry comes back for what it was made of, and for nothing else; the folder stays small */
+/* symbolize/symbols/index_cache.c: an entry comes back for what it was made of, and for nothing else; the folder stays small */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/image_spool.h"
-#include "symbolize/index_cache.h"
-#include "symbolize/module_images.h"
-#include "symbolize/symbol_search.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/symbols/image_spool.h"
+#include "symbolize/symbols/index_cache.h"
+#include "symbolize/symbols/module_images.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -312,7 +312,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/index_cache");
+        Suite *suite = suite_create("symbolize/symbols/index_cache");
         TCase *tc = tcase_create("cache");
         SRunner *runner;
         int n_failed;

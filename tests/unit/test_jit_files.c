@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/jit_files.c: files of a process become regions: as they grow, once, and to their last line after its end */
-#include "sampler/jit_files.h"
+/* sampler/jit/jit_files.c: files of a process become regions: as they grow, once, and to their last line after its end */
+#include "sampler/jit/jit_files.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
-#include "sampler/attachment_store.h"
-#include "sampler/code_regions.h"
-#include "sampler/jitdump.h"
-#include "sampler/loss_counter.h"
-#include "sampler/perf_record.h"
-#include "sampler/process_table.h"
+#include "sampler/code/attachment_store.h"
+#include "sampler/code/code_regions.h"
+#include "sampler/jit/jitdump.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/jitdump_builder.h"
 
 #include <check.h>
@@ -377,7 +377,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/jit_files");
+        Suite *suite = suite_create("sampler/jit/jit_files");
         TCase *tc = tcase_create("jit_files");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/jit_frames.c: what a JIT says of its functions becomes a table of the process's addresses; nonsense costs only itself */
+/* sampler/code/jit_frames.c: what a JIT says of its functions becomes a table of the process's addresses; nonsense costs only itself */
 #include "base/io.h"
-#include "sampler/jit_frames.h"
+#include "sampler/code/jit_frames.h"
 #include "tests/unit/fixed_random.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
@@ -213,7 +213,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/jit_frames");
+        Suite *suite = suite_create("sampler/code/jit_frames");
         TCase *tc = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An object of a JIT counts while it is in the list and its memory is executable, and not before. */
 #include "base/clock.h"
-#include "sampler/jit_lists.h"
-#include "sampler/jit_objects.h"
+#include "sampler/code/jit_lists.h"
+#include "sampler/code/jit_objects.h"
 #include "tests/unit/made_image.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of a JIT's objects is read as it changes, and does no harm whatever it says. */
-#include "sampler/jit_objects.h"
+#include "sampler/code/jit_objects.h"
 #include "tests/unit/made_image.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/jit_target.c: of another user's process only a map is opened that it could have read itself */
+/* sampler/jit/jit_target.c: of another user's process only a map is opened that it could have read itself */
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/jit_target.h"
+#include "sampler/jit/jit_target.h"
 
 #include <check.h>
 #include <errno.h>
@@ -82,7 +82,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/jit_target");
+        Suite *suite = suite_create("sampler/jit/jit_target");
         TCase *tc = tcase_create("map");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/jitdump.c: what a compiler wrote is read; what is cut off anywhere, or says lengths that cannot be, is refused */
-#include "sampler/jitdump.h"
+/* sampler/jit/jitdump.c: what a compiler wrote is read; what is cut off anywhere, or says lengths that cannot be, is refused */
+#include "sampler/jit/jitdump.h"
 
 #include "tests/unit/jitdump_builder.h"
 
@@ -172,7 +172,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/jitdump");
+        Suite *suite = suite_create("sampler/jit/jitdump");
         TCase *tc = tcase_create("jitdump");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/keep_policy.c: what may be gone later is wanted, what lies where programs are installed is not */
-#include "sampler/keep_policy.h"
+/* sampler/code/keep_policy.c: what may be gone later is wanted, what lies where programs are installed is not */
+#include "sampler/code/keep_policy.h"
 
 #include <check.h>
 #include <limits.h>
@@ -132,7 +132,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/keep_policy");
+        Suite *suite = suite_create("sampler/code/keep_policy");
         TCase *tcase = tcase_create("all");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/kernel_symbols.c: every text gives the names it states and no others */
+/* symbolize/symbols/kernel_symbols.c: every text gives the names it states and no others */
 #include "base/error.h"
-#include "symbolize/kernel_symbols.h"
+#include "symbolize/symbols/kernel_symbols.h"
 
 #include <check.h>
 #include <errno.h>
@@ -127,7 +127,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/kernel_symbols");
+        Suite *suite = suite_create("symbolize/symbols/kernel_symbols");
         TCase *tc = tcase_create("kallsyms");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel_types.c: each field that a program names is where the kernel has it, and damaged types are refused */
+/* sampler/kernel/kernel_types.c: each field that a program names is where the kernel has it, and damaged types are refused */
 #include "base/byte_buffer.h"
-#include "sampler/kernel_types.h"
+#include "sampler/kernel/kernel_types.h"
 
 #include <bpf/btf.h>
 #include <check.h>

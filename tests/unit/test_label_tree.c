@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/label_tree.c: self and total equal those found by walking every way to the root */
-#include "analyze/label_tree.h"
+/* analyze/walk/label_tree.c: self and total equal those found by walking every way to the root */
+#include "analyze/walk/label_tree.h"
 
 #include <check.h>
 #include <stdint.h>
@@ -126,7 +126,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/label_tree");
+        Suite *suite = suite_create("analyze/walk/label_tree");
         TCase *tc = tcase_create("sums");
         SRunner *runner;
         int n_failed;

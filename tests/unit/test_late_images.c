@@ -2,7 +2,7 @@
 /* A frame in anonymous memory is an image's if that memory became this image, and may have been nothing else. */
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/late_images.h"
+#include "symbolize/symbols/late_images.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/listing_process.c, listing_reader.c: own code is listed; a child that dies or fails costs the listing alone */
+/* symbolize/listing/listing_process.c, listing_reader.c: own code is listed; a child that dies or fails costs the listing alone */
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/code_listing.h"
-#include "symbolize/image_finder.h"
-#include "symbolize/listing_process.h"
-#include "symbolize/listing_reader.h"
-#include "symbolize/module_images.h"
-#include "symbolize/symbol_search.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/listing/code_listing.h"
+#include "symbolize/listing/listing_process.h"
+#include "symbolize/listing/listing_reader.h"
+#include "symbolize/symbols/image_finder.h"
+#include "symbolize/symbols/module_images.h"
 
 #include <check.h>
 #include <errno.h>
@@ -190,7 +190,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/listing_process");
+        Suite *suite = suite_create("symbolize/listing/listing_process");
         TCase *tc = tcase_create("listing_process");
         SRunner *runner;
         int n_failed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* An object that a JIT loaded is read as if it was linked there; an image without sections has names; damage does no harm. */
-#include "symbolize/dynamic_symbols.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/elf_relocation.h"
-#include "symbolize/jit_descriptor.h"
+#include "symbolize/elf/dynamic_symbols.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/elf_relocation.h"
+#include "symbolize/symbols/jit_descriptor.h"
 #include "tests/unit/made_image.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits and holds last as long as they did, and waiting is put down to who held the lock */
 
-#include "analyze/lock_stats.h"
+#include "analyze/stats/lock_stats.h"
 
-#include "analyze/event_walk.h"
+#include "analyze/walk/event_walk.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/lock_stats");
+        Suite *suite = suite_create("analyze/stats/lock_stats");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/loss_counter.c: every loss becomes a row exactly once, and the total holds what was lost, not what was mended */
+/* sampler/tracks/loss_counter.c: every loss becomes a row exactly once, and the total holds what was lost, not what was mended */
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
+#include "sampler/tracks/loss_counter.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -108,7 +108,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/loss_counter");
+        Suite *suite = suite_create("sampler/tracks/loss_counter");
         TCase *tc = tcase_create("count");
         SRunner *runner;
         int n_failed;

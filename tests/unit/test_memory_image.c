@@ -2,12 +2,12 @@
 /* An image that was put into memory without the loader is found from its code, and all of it where the program has it. */
 #include "base/byte_buffer.h"
 #include "format/trace_spec.h"
-#include "sampler/code_keeper.h"
-#include "sampler/image_identity.h"
-#include "sampler/image_search.h"
-#include "sampler/image_source.h"
-#include "sampler/memory_image.h"
-#include "symbolize/elf_image.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/code/image_identity.h"
+#include "sampler/code/image_search.h"
+#include "sampler/code/image_source.h"
+#include "sampler/code/memory_image.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/made_image.h"
 
 #include <check.h>

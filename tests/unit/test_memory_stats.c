@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is in use, the peak and who never freed are those of the program; limits are kept, and what is beyond is counted */
 
-#include "analyze/memory_stats.h"
+#include "analyze/stats/memory_stats.h"
 
-#include "analyze/event_order.h"
+#include "analyze/trace/event_order.h"
 #include "format/trace_spec.h"
 
 #include <check.h>
@@ -185,7 +185,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/memory_stats");
+        Suite *suite = suite_create("analyze/stats/memory_stats");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge.c: from records and zones to a whole trace, in which each thread's stream is in order and nothing is lost */
+/* sampler/merge/merge.c: from records and zones to a whole trace, in which each thread's stream is in order and nothing is lost */
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -10,10 +10,10 @@
 #include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
 #include "instrument/region_inbox.h"
-#include "sampler/merge.h"
-#include "sampler/perf_record.h"
-#include "sampler/stack_unwinder.h"
-#include "sampler/writer_thread.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/merge/merge.h"
+#include "sampler/merge/writer_thread.h"
+#include "sampler/stacks/stack_unwinder.h"
 #include "tests/unit/event_list.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_program.h"
@@ -723,7 +723,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/merge");
+        Suite *suite = suite_create("sampler/merge/merge");
         TCase *tc = tcase_create("merge");
         SRunner *runner;
         int n_failed;

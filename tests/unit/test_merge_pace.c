@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge.c: the first chunks are written soon, a failed write ends it, a program that keeps it behind lowers its priority */
+/* sampler/merge/merge.c: the first chunks are written soon, a failed write ends it, a program that keeps it behind lowers its priority */
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -8,10 +8,10 @@
 #include "format/trace_writer.h"
 #include "instrument/client_abi.h"
 #include "instrument/region_inbox.h"
-#include "sampler/merge.h"
-#include "sampler/stack_unwinder.h"
-#include "sampler/thread_priority.h"
-#include "sampler/writer_thread.h"
+#include "sampler/kernel/thread_priority.h"
+#include "sampler/merge/merge.h"
+#include "sampler/merge/writer_thread.h"
+#include "sampler/stacks/stack_unwinder.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_program.h"
 #include "tests/unit/fake_ring.h"
@@ -180,7 +180,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/merge, pace");
+        Suite *suite = suite_create("sampler/merge/merge, pace");
         TCase *tc = tcase_create("merge_pace");
         SRunner *runner;
         int n_failed;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/module_file.c: what is mapped is what is opened, wherever it went since, and nothing else is */
+/* sampler/code/module_file.c: what is mapped is what is opened, wherever it went since, and nothing else is */
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/module_file.h"
-#include "sampler/perf_record.h"
-#include "sampler/process_maps.h"
+#include "sampler/code/module_file.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/kernel/process_maps.h"
 
 #include <check.h>
 #include <errno.h>
@@ -444,7 +444,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/module_file");
+        Suite *suite = suite_create("sampler/code/module_file");
         TCase *tc = tcase_create("file");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/monotonic_clock.c: a reading of CLOCK_MONOTONIC becomes what CLOCK_MONOTONIC_RAW was then, within a microsecond */
+/* sampler/kernel/monotonic_clock.c: a reading of CLOCK_MONOTONIC becomes what CLOCK_MONOTONIC_RAW was then, within a microsecond */
 #include "base/clock.h"
 #include "instrument/tick_clock.h"
-#include "sampler/monotonic_clock.h"
+#include "sampler/kernel/monotonic_clock.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/monotonic_clock");
+        Suite *suite = suite_create("sampler/kernel/monotonic_clock");
         TCase *tc = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int failed;

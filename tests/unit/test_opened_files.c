@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/opened_files.c: a file is found for its own mapping only, and every descriptor is closed in the end */
+/* sampler/code/opened_files.c: a file is found for its own mapping only, and every descriptor is closed in the end */
 #include "base/io.h"
-#include "sampler/opened_files.h"
-#include "sampler/perf_record.h"
+#include "sampler/code/opened_files.h"
+#include "sampler/kernel/perf_record.h"
 
 #include <check.h>
 #include <errno.h>
@@ -182,7 +182,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/opened_files");
+        Suite *suite = suite_create("sampler/code/opened_files");
         TCase *tc = tcase_create("files");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/perf_access.c: each refusal has the reason that is true, in one line, and the command that helps */
-#include "sampler/perf_access.h"
+/* sampler/kernel/perf_access.c: each refusal has the reason that is true, in one line, and the command that helps */
+#include "sampler/kernel/perf_access.h"
 
 #include <check.h>
 #include <errno.h>
@@ -60,7 +60,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/perf_access");
+        Suite *suite = suite_create("sampler/kernel/perf_access");
         TCase *tc = tcase_create("refusals");
         SRunner *runner;
         int n_failed;

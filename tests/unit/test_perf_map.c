@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/perf_map.c: every line that makes sense comes out once, however it is cut; others are counted */
-#include "sampler/perf_map.h"
+/* sampler/jit/perf_map.c: every line that makes sense comes out once, however it is cut; others are counted */
+#include "sampler/jit/perf_map.h"
 
 #include <check.h>
 #include <errno.h>
@@ -153,7 +153,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/perf_map");
+        Suite *suite = suite_create("sampler/jit/perf_map");
         TCase *tc = tcase_create("perf_map");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/perf_record.c: each field of each record is found; what is too short is refused, untouched and unread */
+/* sampler/kernel/perf_record.c: each field of each record is found; what is too short is refused, untouched and unread */
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "sampler/perf_record.h"
+#include "sampler/kernel/perf_record.h"
 #include "tests/unit/kernel_record.h"
 
 #include <check.h>
@@ -622,7 +622,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/perf_record");
+        Suite *suite = suite_create("sampler/kernel/perf_record");
         TCase *tc = tcase_create("decode");
         SRunner *runner;
         int n_failed;

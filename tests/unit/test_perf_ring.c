@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/perf_ring.c: records come out whole and in order wherever they lie; a corrupt ring is refused, not read past */
+/* sampler/kernel/perf_ring.c: records come out whole and in order wherever they lie; a corrupt ring is refused, not read past */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "tests/unit/fake_ring.h"
@@ -232,7 +232,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/perf_ring");
+        Suite *suite = suite_create("sampler/kernel/perf_ring");
         TCase *tc = tcase_create("ring");
         SRunner *runner;
         int n_failed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Smallest, largest, mean and course of a plot are those of its values; what is no number is counted */
 
-#include "analyze/plot_stats.h"
+#include "analyze/stats/plot_stats.h"
 
-#include "analyze/event_order.h"
+#include "analyze/trace/event_order.h"
 #include "format/trace_spec.h"
 
 #include <check.h>
@@ -98,7 +98,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/plot_stats");
+        Suite *suite = suite_create("analyze/stats/plot_stats");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/plt_table.c: stubs of each machine and linker have the name of the function that they lead to */
+/* symbolize/elf/plt_table.c: stubs of each machine and linker have the name of the function that they lead to */
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/plt_table.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/symbolizer.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/plt_table.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
 
 #include <check.h>
@@ -185,7 +185,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/plt_table");
+        Suite *suite = suite_create("symbolize/elf/plt_table");
         TCase *tc = tcase_create("stubs");
         SRunner *runner;
         int n_failed;

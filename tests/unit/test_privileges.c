@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/privileges.c: under sudo nothing of root is left but the named capabilities, and after narrowing few of them */
+/* sampler/kernel/privileges.c: under sudo nothing of root is left but the named capabilities, and after narrowing few of them */
 #include "base/error.h"
-#include "sampler/privileges.h"
-#include "sampler/system_calls.h"
+#include "sampler/kernel/privileges.h"
+#include "sampler/kernel/system_calls.h"
 
 #include <check.h>
 #include <errno.h>
@@ -248,7 +248,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/privileges");
+        Suite *suite = suite_create("sampler/kernel/privileges");
         TCase *tc = tcase_create("privileges");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/process_filter.c: of everybody's records exactly those are taken that are about what was named, and its children */
-#include "sampler/process_filter.h"
+/* sampler/kernel/process_filter.c: of everybody's records exactly those are taken that are about what was named, and its children */
+#include "sampler/kernel/process_filter.h"
 
-#include "sampler/perf_record.h"
+#include "sampler/kernel/perf_record.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -184,7 +184,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/process_filter");
+        Suite *suite = suite_create("sampler/kernel/process_filter");
         TCase *tc = tcase_create("filter");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/process_maps.c: each line of the kernel becomes a mapping as its records have it, and nothing else does */
-#include "sampler/process_maps.h"
+/* sampler/kernel/process_maps.c: each line of the kernel becomes a mapping as its records have it, and nothing else does */
+#include "sampler/kernel/process_maps.h"
 
 #include "base/error.h"
 
@@ -150,7 +150,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/process_maps");
+        Suite *suite = suite_create("sampler/kernel/process_maps");
         TCase *tc = tcase_create("maps");
         SRunner *runner;
         int n_failed;

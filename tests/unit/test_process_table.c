@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/process_table.c: a number means who has it now; each who ever had it has a row of its own */
+/* sampler/tracks/process_table.c: a number means who has it now; each who ever had it has a row of its own */
 #include "format/trace_dictionary.h"
-#include "sampler/process_table.h"
+#include "sampler/tracks/process_table.h"
 
 #include <check.h>
 #include <errno.h>
@@ -249,7 +249,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/process_table");
+        Suite *suite = suite_create("sampler/tracks/process_table");
         TCase *tc = tcase_create("table");
         SRunner *runner;
         int n_failed;

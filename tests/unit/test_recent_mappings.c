@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that was made executable after a record, and before it was looked at, is known; other memory and other times do not count. */
-#include "sampler/recent_mappings.h"
+#include "sampler/tracks/recent_mappings.h"
 
 #include <check.h>
 #include <stdlib.h>

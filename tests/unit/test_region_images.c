@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/region_images.c: a place in announced code is the place in the image that came with it */
-#include "symbolize/region_images.h"
+/* symbolize/symbols/region_images.c: a place in announced code is the place in the image that came with it */
+#include "symbolize/symbols/region_images.h"
 
 #include "base/byte_buffer.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/image_spool.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/symbols/image_spool.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/region_images");
+        Suite *suite = suite_create("symbolize/symbols/region_images");
         TCase *tc = tcase_create("region_images");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/region_symbols.c: an address is of the region of its own generation, else of the latest earlier one that nothing lies over */
-#include "symbolize/region_symbols.h"
+/* symbolize/symbols/region_symbols.c: an address is of the region of its own generation, else of the latest earlier one that nothing lies over */
+#include "symbolize/symbols/region_symbols.h"
 
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
@@ -293,7 +293,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/region_symbols");
+        Suite *suite = suite_create("symbolize/symbols/region_symbols");
         TCase *tc = tcase_create("region_symbols");
         SRunner *runner;
         int n_failed;

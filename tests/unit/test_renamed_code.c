@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/renamed_code.c: code that a perf map names anew is replaced at the recorded moment, or has no name in between */
-#include "sampler/renamed_code.h"
+/* sampler/code/renamed_code.c: code that a perf map names anew is replaced at the recorded moment, or has no name in between */
+#include "sampler/code/renamed_code.h"
 
-#include "sampler/perf_record.h"
+#include "sampler/kernel/perf_record.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -264,7 +264,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/renamed_code");
+        Suite *suite = suite_create("sampler/code/renamed_code");
         TCase *tests = tcase_create("renamed_code");
         SRunner *runner = srunner_create(suite);
         int n_failed;

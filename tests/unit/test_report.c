@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/report.c, report_samples.c, report_gaps.c: a trace with known truth gives that truth, a part of one too */
-#include "analyze/report.h"
+/* analyze/report/report.c, report_samples.c, report_gaps.c: a trace with known truth gives that truth, a part of one too */
+#include "analyze/report/report.h"
 #include "base/error.h"
 #include "format/trace_schema.h"
 #include "format/trace_writer.h"
@@ -709,7 +709,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/report");
+        Suite *suite = suite_create("analyze/report/report");
         TCase *tc = tcase_create("report");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/report_counters.c, report_callstacks.c: counters of a group belong to functions and zones, marks to none */
-#include "analyze/report.h"
+/* analyze/report/report_counters.c, report_callstacks.c: counters of a group belong to functions and zones, marks to none */
+#include "analyze/report/report.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 
@@ -359,7 +359,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/report_counters");
+        Suite *suite = suite_create("analyze/report/report_counters");
         TCase *tc = tcase_create("report_counters");
         SRunner *runner;
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/cpu_lanes.c, report_cpus.c: known stretches on known CPUs add up, and half-known ones add nothing */
-#include "analyze/report.h"
+/* analyze/walk/cpu_lanes.c, report_cpus.c: known stretches on known CPUs add up, and half-known ones add nothing */
+#include "analyze/report/report.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 
@@ -285,7 +285,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/report_cpus");
+        Suite *suite = suite_create("analyze/report/report_cpus");
         TCase *tc = tcase_create("report_cpus");
         SRunner *runner;
         int n_failed;

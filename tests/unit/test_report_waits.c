@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/wait_stats.c, wait_places.c, report_waits.c: known waits have their times, places, zones and wakers */
-#include "analyze/report.h"
-#include "analyze/wait_places.h"
+/* analyze/walk/wait_stats.c, wait_places.c, report_waits.c: known waits have their times, places, zones and wakers */
+#include "analyze/report/report.h"
+#include "analyze/stats/wait_places.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
 
@@ -435,7 +435,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/report_waits");
+        Suite *suite = suite_create("analyze/report/report_waits");
         TCase *tc = tcase_create("report_waits");
         SRunner *runner;
         int n_failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/ring_dump.c, dump_head.c, writer_thread.c: dumps of a ring are whole traces of their own, while it goes on */
+/* sampler/merge/ring_dump.c, dump_head.c, writer_thread.c: dumps of a ring are whole traces of their own, while it goes on */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/chunk_ring.h"
@@ -7,9 +7,9 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
-#include "sampler/dump_head.h"
-#include "sampler/ring_dump.h"
-#include "sampler/writer_thread.h"
+#include "sampler/merge/dump_head.h"
+#include "sampler/merge/ring_dump.h"
+#include "sampler/merge/writer_thread.h"
 #include "tests/unit/event_list.h"
 
 #include <check.h>
@@ -328,7 +328,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/ring_dump");
+        Suite *suite = suite_create("sampler/merge/ring_dump");
         TCase *tc = tcase_create("dump");
         SRunner *runner;
         int n_failed;

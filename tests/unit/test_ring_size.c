@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/ring_size.c: a ring holds a quarter of a second, within its limits, whatever is wanted */
-#include "sampler/ring_size.h"
+/* sampler/kernel/ring_size.c: a ring holds a quarter of a second, within its limits, whatever is wanted */
+#include "sampler/kernel/ring_size.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/ring_size");
+        Suite *suite = suite_create("sampler/kernel/ring_size");
         TCase *tc = tcase_create("size");
         SRunner *runner;
         int n_failed;

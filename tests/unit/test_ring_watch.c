@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/ring_watch.c: each record that is still there is seen once and whole, whatever the ring's owner does meanwhile */
-#include "sampler/ring_watch.h"
+/* sampler/events/ring_watch.c: each record that is still there is seen once and whole, whatever the ring's owner does meanwhile */
+#include "sampler/events/ring_watch.h"
 #include "tests/unit/fake_ring.h"
 
 #include <check.h>
@@ -265,7 +265,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/ring_watch");
+        Suite *suite = suite_create("sampler/events/ring_watch");
         TCase *tc = tcase_create("watch");
         SRunner *runner;
         int n_failed;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/running_process.c: what /proc says becomes the process, its threads, names and mappings; nobody else is taken */
-#include "sampler/running_process.h"
-#include "sampler/unwind_request.h"
+/* sampler/kernel/running_process.c: what /proc says becomes the process, its threads, names and mappings; nobody else is taken */
+#include "sampler/kernel/running_process.h"
+#include "sampler/kernel/unwind_request.h"
 
 #include "base/error.h"
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
-#include "sampler/process_intake.h"
-#include "sampler/process_table.h"
-#include "sampler/sample_source.h"
-#include "sampler/stack_unwinder.h"
+#include "sampler/merge/process_intake.h"
+#include "sampler/merge/sample_source.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/fake_events.h"
 
 #include <check.h>
@@ -227,7 +227,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/running_process");
+        Suite *suite = suite_create("sampler/kernel/running_process");
         TCase *tc = tcase_create("processes");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/sample_cost.c, why_durations.c: the cost of a sample is learned whatever else makes instances slow; slow ones are no sampled ones */
-#include "analyze/sample_cost.h"
-#include "analyze/why_durations.h"
+/* analyze/walk/sample_cost.c, why_durations.c: the cost of a sample is learned whatever else makes instances slow; slow ones are no sampled ones */
+#include "analyze/walk/sample_cost.h"
+#include "analyze/why/why_durations.h"
 #include "tests/unit/fixed_random.h"
 
 #include <check.h>
@@ -160,7 +160,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/sample_cost");
+        Suite *suite = suite_create("analyze/walk/sample_cost");
         TCase *tests = tcase_create("all");
         SRunner *runner;
         int n_failed;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/sample_source.c: records of all rings act in the order of time, and each ends as what it says or as a loss */
+/* sampler/merge/sample_source.c: records of all rings act in the order of time, and each ends as what it says or as a loss */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
-#include "sampler/code_tables.h"
-#include "sampler/loss_counter.h"
-#include "sampler/perf_record.h"
-#include "sampler/process_table.h"
-#include "sampler/sample_source.h"
-#include "sampler/stack_unwinder.h"
-#include "sampler/table_process.h"
+#include "sampler/code/code_tables.h"
+#include "sampler/code/table_process.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/merge/sample_source.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -653,7 +653,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/sample_source");
+        Suite *suite = suite_create("sampler/merge/sample_source");
         TCase *tc = tcase_create("records");
         SRunner *runner;
         int n_failed;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/sample_source.c: a wait has the place where it was, a wake-up who woke, whether BPF tells of them or perf */
+/* sampler/merge/sample_source.c: a wait has the place where it was, a wake-up who woke, whether BPF tells of them or perf */
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
-#include "sampler/perf_record.h"
-#include "sampler/process_table.h"
-#include "sampler/sample_source.h"
-#include "sampler/stack_unwinder.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/merge/sample_source.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/fake_events.h"
 
 #include <check.h>
@@ -275,7 +275,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/sample_source, waiting");
+        Suite *suite = suite_create("sampler/merge/sample_source, waiting");
         TCase *tc = tcase_create("waiting");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/saved_index.c: a saved index gives what the files give, a cut or damaged one is passed over or gives less, never a crash */
+/* symbolize/index/saved_index.c: a saved index gives what the files give, a cut or damaged one is passed over or gives less, never a crash */
 #include "base/byte_buffer.h"
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/saved_index.h"
-#include "symbolize/symbolizer.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/index/saved_index.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"
 
@@ -175,7 +175,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/saved_index");
+        Suite *suite = suite_create("symbolize/index/saved_index");
         TCase *tc = tcase_create("saved");
         SRunner *runner;
         int n_failed;

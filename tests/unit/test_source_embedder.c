@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/source_embedder.c, analyze/source_texts.c: sources get into a trace within limits, and are found again by name */
-#include "analyze/sampled_trace.h"
-#include "analyze/source_texts.h"
+/* symbolize/listing/source_embedder.c, analyze/trace/source_texts.c: sources get into a trace within limits, and are found again by name */
+#include "analyze/trace/source_texts.h"
+#include "analyze/walk/sampled_trace.h"
 #include "base/error.h"
-#include "symbolize/source_embedder.h"
+#include "symbolize/listing/source_embedder.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
@@ -240,7 +240,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/source_embedder");
+        Suite *suite = suite_create("symbolize/listing/source_embedder");
         TCase *tc = tcase_create("source_embedder");
         SRunner *runner;
         int n_failed;

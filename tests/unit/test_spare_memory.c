@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/spare_memory.c: the default follows the machine and every cgroup above the program; what was asked for is not cut */
-#include "sampler/spare_memory.h"
+/* sampler/zones/spare_memory.c: the default follows the machine and every cgroup above the program; what was asked for is not cut */
+#include "sampler/zones/spare_memory.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/spare_memory");
+        Suite *suite = suite_create("sampler/zones/spare_memory");
         TCase *tc = tcase_create("spare_memory");
         SRunner *runner;
         int n_failed;

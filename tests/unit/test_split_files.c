@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/split_files.c, split_unit.c, dwp_index.c: split units are found by their id, in .dwo and .dwp, and no others */
+/* symbolize/index/split_files.c, split_unit.c, dwp_index.c: split units are found by their id, in .dwo and .dwp, and no others */
 #include "base/io.h"
-#include "symbolize/debug_files.h"
-#include "symbolize/debug_sections.h"
-#include "symbolize/dwp_index.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/split_unit.h"
-#include "symbolize/symbol_search.h"
+#include "base/regular_file.h"
+#include "symbolize/debug/debug_sections.h"
+#include "symbolize/debug/dwp_index.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/index/debug_files.h"
+#include "symbolize/index/split_unit.h"
 #include "tests/unit/built_files.h"
 
 #include <check.h>
@@ -289,7 +289,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/split_files");
+        Suite *suite = suite_create("symbolize/index/split_files");
         TCase *tc = tcase_create("split");
         SRunner *runner;
         int n_failed;

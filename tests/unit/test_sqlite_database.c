@@ -2,7 +2,7 @@
 /* export/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign text; rows by a thread; a full disk is said */
 #include "export/sqlite_database.h"
 
-#include "analyze/loaded_trace.h"
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "export/sqlite_writer.h"
 #include "tests/unit/small_trace.h"

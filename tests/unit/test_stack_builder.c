@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/stack_builder.c: frames name the byte of the file; equal callers are stored once; a full table cuts and counts */
+/* sampler/stacks/stack_builder.c: frames name the byte of the file; equal callers are stored once; a full table cuts and counts */
 #include "format/trace_dictionary.h"
-#include "sampler/address_space.h"
-#include "sampler/call_chain.h"
-#include "sampler/stack_builder.h"
+#include "sampler/kernel/call_chain.h"
+#include "sampler/stacks/stack_builder.h"
+#include "sampler/tracks/address_space.h"
 
 #include <check.h>
 #include <errno.h>
@@ -271,7 +271,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/stack_builder");
+        Suite *suite = suite_create("sampler/stacks/stack_builder");
         TCase *tc = tcase_create("build");
         SRunner *runner;
         int n_failed;

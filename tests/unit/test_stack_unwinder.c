@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/stack_unwinder.c: each callstack goes as far as can be known, and its state says how far that is */
-#include "sampler/call_chain.h"
-#include "sampler/loss_counter.h"
-#include "sampler/process_table.h"
-#include "sampler/raw_stack.h"
-#include "sampler/stack_unwinder.h"
-#include "sampler/unwind_request.h"
-#include "sampler/waiting_stacks.h"
+/* sampler/stacks/stack_unwinder.c: each callstack goes as far as can be known, and its state says how far that is */
+#include "sampler/kernel/call_chain.h"
+#include "sampler/kernel/raw_stack.h"
+#include "sampler/kernel/unwind_request.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/stacks/waiting_stacks.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fake_code_tables.h"
 #include "unwind/unwind_module.h"
@@ -698,7 +698,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/stack_unwinder");
+        Suite *suite = suite_create("sampler/stacks/stack_unwinder");
         TCase *tc = tcase_create("unwinder");
         SRunner *runner;
         int n_failed;

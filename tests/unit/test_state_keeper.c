@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/state_keeper.c: states come once for so many bytes of events, and say what a reader has to know of each thread */
-#include "sampler/state_keeper.h"
+/* sampler/tracks/state_keeper.c: states come once for so many bytes of events, and say what a reader has to know of each thread */
+#include "sampler/tracks/state_keeper.h"
 
 #include "base/byte_buffer.h"
 #include "format/event_decoder.h"
 #include "format/trace_dictionary.h"
-#include "sampler/process_table.h"
+#include "sampler/tracks/process_table.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/student_t.c: the numbers of the tables */
-#include "analyze/student_t.h"
+/* analyze/stats/student_t.c: the numbers of the tables */
+#include "analyze/stats/student_t.h"
 
 #include <check.h>
 #include <math.h>
@@ -37,7 +37,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/student_t");
+        Suite *suite = suite_create("analyze/stats/student_t");
         TCase *tc = tcase_create("numbers");
         SRunner *runner;
         int n_failed;

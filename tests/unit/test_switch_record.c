@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/switch_record.c: a record of BPF becomes what it says; one whose lengths lie is refused at every length */
+/* sampler/kernel/switch_record.c: a record of BPF becomes what it says; one whose lengths lie is refused at every length */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_spec.h"
 #include "sampler/bpf/switch_layout.h"
-#include "sampler/switch_record.h"
+#include "sampler/kernel/switch_record.h"
 #include "unwind/unwind_machine.h"
 
 #include <check.h>
@@ -340,7 +340,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/switch_record");
+        Suite *suite = suite_create("sampler/kernel/switch_record");
         TCase *tc = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/switch_ring.c: records come out whole and in order wherever they lie; a corrupt ring is refused, not read past */
+/* sampler/kernel/switch_ring.c: records come out whole and in order wherever they lie; a corrupt ring is refused, not read past */
 #include "base/error.h"
 #include "sampler/bpf/switch_layout.h"
-#include "sampler/switch_ring.h"
+#include "sampler/kernel/switch_ring.h"
 
 #include <check.h>
 #include <errno.h>
@@ -190,7 +190,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/switch_ring");
+        Suite *suite = suite_create("sampler/kernel/switch_ring");
         TCase *tc = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int failed;

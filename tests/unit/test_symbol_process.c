@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbol_process.c: symbols come through the pipes in the same order; a child that dies, lies or hangs does no harm */
+/* symbolize/symbols/symbol_process.c: symbols come through the pipes in the same order; a child that dies, lies or hangs does no harm */
 #include "base/error.h"
+#include "base/landlock.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/image_finder.h"
-#include "symbolize/landlock.h"
-#include "symbolize/symbol_findings.h"
-#include "symbolize/symbol_process.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/symbols/image_finder.h"
+#include "symbolize/symbols/symbol_findings.h"
+#include "symbolize/symbols/symbol_process.h"
+#include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/own_code.h"
 
 #include <check.h>
@@ -664,7 +664,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/symbol_process");
+        Suite *suite = suite_create("symbolize/symbols/symbol_process");
         TCase *tc = tcase_create("process");
         volatile int x = 0;
         SRunner *runner;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbol_stream.c: what is encoded comes back; nothing malformed gets through */
+/* symbolize/symbols/symbol_stream.c: what is encoded comes back; nothing malformed gets through */
 #include "base/byte_buffer.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/trace_rows.h"
-#include "symbolize/symbol_stream.h"
+#include "symbolize/symbols/symbol_stream.h"
 
 #include <check.h>
 #include <errno.h>
@@ -146,7 +146,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/symbol_stream");
+        Suite *suite = suite_create("symbolize/symbols/symbol_stream");
         TCase *tc = tcase_create("stream");
         SRunner *runner;
         int n_failed;

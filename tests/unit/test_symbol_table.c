@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbol_table.c: an address gives the best name of the innermost symbol, and none in a gap */
-#include "symbolize/symbol_table.h"
+/* symbolize/index/symbol_table.c: an address gives the best name of the innermost symbol, and none in a gap */
+#include "symbolize/index/symbol_table.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/symbol_table");
+        Suite *suite = suite_create("symbolize/index/symbol_table");
         TCase *tc = tcase_create("table");
         SRunner *runner;
         int n_failed;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbolizer.c: functions of this program are found by name, file and line; wrong files never are */
+/* symbolize/symbols/symbolizer.c: functions of this program are found by name, file and line; wrong files never are */
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/image_finder.h"
-#include "symbolize/image_spool.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/symbol_search.h"
-#include "symbolize/symbolizer.h"
-#include "symbolize/trace_origin.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/symbols/image_finder.h"
+#include "symbolize/symbols/image_spool.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
+#include "symbolize/symbols/trace_origin.h"
 #include "tests/unit/own_code.h"
 
 #include <check.h>
@@ -603,7 +603,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("symbolize/symbolizer");
+        Suite *suite = suite_create("symbolize/symbols/symbolizer");
         TCase *tc = tcase_create("symbolizer");
         volatile int x = 1;
         SRunner *runner;

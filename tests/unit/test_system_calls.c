@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/system_calls.c: what a recorder has no use for fails, in all threads and children; what it uses goes on to work */
+/* sampler/kernel/system_calls.c: what a recorder has no use for fails, in all threads and children; what it uses goes on to work */
 #include "base/error.h"
-#include "sampler/system_calls.h"
+#include "sampler/kernel/system_calls.h"
 
 #include <check.h>
 #include <errno.h>
@@ -226,7 +226,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/system_calls");
+        Suite *suite = suite_create("sampler/kernel/system_calls");
         TCase *tc = tcase_create("filter");
         SRunner *runner;
         int n_failed;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/table_process.c: each file has one answer, in order, whatever it does to who parses it */
+/* sampler/code/table_process.c: each file has one answer, in order, whatever it does to who parses it */
 #include "base/error.h"
 #include "base/io.h"
-#include "sampler/table_process.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/landlock.h"
-#include "symbolize/regular_file.h"
+#include "base/landlock.h"
+#include "base/regular_file.h"
+#include "sampler/code/table_process.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
@@ -483,7 +483,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/table_process");
+        Suite *suite = suite_create("sampler/code/table_process");
         TCase *tc = tcase_create("process");
         SRunner *runner;
         int n_failed;

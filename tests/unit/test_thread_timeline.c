@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/thread_timeline.c, zone_stats.c: times of zones are those that the events were written to have */
-#include "analyze/thread_timeline.h"
-#include "analyze/zone_stats.h"
+/* analyze/walk/thread_timeline.c, zone_stats.c: times of zones are those that the events were written to have */
+#include "analyze/walk/thread_timeline.h"
+#include "analyze/walk/zone_stats.h"
 
 #include <check.h>
 #include <stdint.h>
@@ -323,7 +323,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/thread_timeline");
+        Suite *suite = suite_create("analyze/walk/thread_timeline");
         TCase *tc = tcase_create("zones");
         SRunner *runner;
         int n_failed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/thread_track.c: one stream in order of time, in which every sample knows its zones and every zone ends once */
+/* sampler/tracks/thread_track.c: one stream in order of time, in which every sample knows its zones and every zone ends once */
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
-#include "sampler/thread_track.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/thread_track.h"
 #include "tests/unit/event_list.h"
 
 #include <check.h>
@@ -497,7 +497,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/thread_track");
+        Suite *suite = suite_create("sampler/tracks/thread_track");
         TCase *tc = tcase_create("track");
         SRunner *runner;
         int n_failed;

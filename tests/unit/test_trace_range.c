@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/loaded_trace.c, format/thread_state.c: a range of time, read from the states before it, is what a whole walk says of it */
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
+/* analyze/walk/loaded_trace.c, format/thread_state.c: a range of time, read from the states before it, is what a whole walk says of it */
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "format/thread_state.h"
 #include "format/trace_event.h"

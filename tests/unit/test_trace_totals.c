@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/trace_totals.c, sample_stats.c: runs of threads that alternate are told apart; bad bodies are refused */
-#include "analyze/trace_totals.h"
+/* analyze/walk/trace_totals.c, sample_stats.c: runs of threads that alternate are told apart; bad bodies are refused */
+#include "analyze/walk/trace_totals.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_event.h"
@@ -175,7 +175,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/trace_totals");
+        Suite *suite = suite_create("analyze/walk/trace_totals");
         TCase *tc = tcase_create("totals");
         SRunner *runner;
         int n_failed;

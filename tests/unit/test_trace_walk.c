@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/loaded_trace.c, trace_walk.c, trace_filter.c, name_list.c: what passes is what was asked for, told of whole */
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
-#include "analyze/trace_walk.h"
-#include "analyze/zone_stats.h"
-#include "analyze/zone_words.h"
+/* analyze/walk/loaded_trace.c, trace_walk.c, trace_filter.c, name_list.c: what passes is what was asked for, told of whole */
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
@@ -399,7 +399,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/trace_walk");
+        Suite *suite = suite_create("analyze/walk/trace_walk");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/tracepoint.c: a field is found by its whole name in what tracefs says of a tracepoint, or not at all */
+/* sampler/events/tracepoint.c: a field is found by its whole name in what tracefs says of a tracepoint, or not at all */
 #include "base/error.h"
-#include "sampler/tracepoint.h"
+#include "sampler/events/tracepoint.h"
 #include "tests/unit/fake_machine.h"
 
 #include <check.h>
@@ -54,7 +54,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/tracepoint");
+        Suite *suite = suite_create("sampler/events/tracepoint");
         TCase *tc = tcase_create("fields");
         SRunner *runner = srunner_create(suite);
         int n_failed;

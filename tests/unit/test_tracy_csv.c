@@ -2,8 +2,8 @@
 /* export/tracy_csv.c: the columns and numbers of tracy-csvexport; filters; fields quoted; zones that never ended left out */
 #include "export/tracy_csv.h"
 
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"

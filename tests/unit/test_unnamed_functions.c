@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/function_bounds.c, code_unit.c: functions of a stripped file begin and end where those of the file with symbols do */
+/* symbolize/elf/function_bounds.c, code_unit.c: functions of a stripped file begin and end where those of the file with symbols do */
 #include "base/io.h"
+#include "base/regular_file.h"
 #include "format/trace_rows.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/module_symbols.h"
-#include "symbolize/regular_file.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/symbols/module_symbols.h"
+#include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/unwind_frame_pointer.c: the kernel's chain becomes frames, each on its side; what was cut is said to be cut */
-#include "sampler/address_space.h"
-#include "sampler/call_chain.h"
-#include "sampler/perf_record.h"
-#include "sampler/unwind_frame_pointer.h"
+/* sampler/stacks/unwind_frame_pointer.c: the kernel's chain becomes frames, each on its side; what was cut is said to be cut */
+#include "sampler/kernel/call_chain.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/stacks/unwind_frame_pointer.h"
+#include "sampler/tracks/address_space.h"
 
 #include <check.h>
 #include <linux/perf_event.h>
@@ -180,7 +180,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/unwind_frame_pointer");
+        Suite *suite = suite_create("sampler/stacks/unwind_frame_pointer");
         TCase *tc = tcase_create("unwind");
         SRunner *runner;
         int n_failed;

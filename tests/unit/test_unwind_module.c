@@ -2,8 +2,8 @@
 /* unwind/unwind_module.c, unwind_cache.c: real files give tables however they are stripped or packed, each once */
 #include "base/error.h"
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
 #include "unwind/unwind_cache.h"
 #include "unwind/unwind_machine.h"

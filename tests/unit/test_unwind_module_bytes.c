@@ -2,8 +2,8 @@
 /* unwind/unwind_module_bytes.c: a module arrives as it was; whatever else arrives, nothing reads where it must not */
 #include "base/byte_buffer.h"
 #include "base/io.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/regular_file.h"
+#include "base/regular_file.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/own_code.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/wait_records.c: a switch that the kernel did not tell of is put where it must have been, and counted */
-#include "sampler/wait_records.h"
+/* sampler/merge/wait_records.c: a switch that the kernel did not tell of is put where it must have been, and counted */
+#include "sampler/merge/wait_records.h"
 
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
-#include "sampler/perf_record.h"
-#include "sampler/process_table.h"
-#include "sampler/sample_source.h"
-#include "sampler/switch_source.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/kernel/switch_source.h"
+#include "sampler/merge/sample_source.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -195,7 +195,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/wait_records");
+        Suite *suite = suite_create("sampler/merge/wait_records");
         TCase *tests = tcase_create("wait_records");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/watched_images.c: an image in memory that can be written counts from the look that found it to the last look that saw it */
-#include "sampler/watched_images.h"
+/* sampler/code/watched_images.c: an image in memory that can be written counts from the look that found it to the last look that saw it */
+#include "sampler/code/watched_images.h"
 
-#include "sampler/image_changes.h"
-#include "sampler/memory_image.h"
+#include "sampler/code/image_changes.h"
+#include "sampler/code/memory_image.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/watched_images");
+        Suite *suite = suite_create("sampler/code/watched_images");
         TCase *tc = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

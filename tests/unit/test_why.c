@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why.c and its parts: a known cause is named with its share, holder and waker; what is no cause is not named */
-#include "analyze/loaded_trace.h"
-#include "analyze/trace_filter.h"
-#include "analyze/why.h"
+/* analyze/why/why.c and its parts: a known cause is named with its share, holder and waker; what is no cause is not named */
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/why/why.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_event.h"
@@ -686,7 +686,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/why");
+        Suite *suite = suite_create("analyze/why/why");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why_judge.c: each threshold decides: just beyond it the confidence is lower */
-#include "analyze/why_judge.h"
+/* analyze/why/why_judge.c: each threshold decides: just beyond it the confidence is lower */
+#include "analyze/why/why_judge.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/why_judge");
+        Suite *suite = suite_create("analyze/why/why_judge");
         TCase *tests = tcase_create("all");
         SRunner *runner;
         int n_failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why.c: chance, too little evidence and parts that are too small are named no cause; each guard alone matters */
-#include "analyze/loaded_trace.h"
-#include "analyze/why.h"
+/* analyze/why/why.c: chance, too little evidence and parts that are too small are named no cause; each guard alone matters */
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/why/why.h"
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/fixed_random.h"
@@ -413,7 +413,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/why: no cause");
+        Suite *suite = suite_create("analyze/why/why: no cause");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

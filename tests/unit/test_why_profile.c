@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why_profile.c: the function in which ways part, at each threshold, and where callers are not known */
-#include "analyze/function_table.h"
-#include "analyze/report_string.h"
-#include "analyze/why_profile.h"
+/* analyze/why/why_profile.c: the function in which ways part, at each threshold, and where callers are not known */
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
+#include "analyze/why/why_profile.h"
 #include "tests/unit/trace_builder.h"
 
 #include <check.h>
@@ -230,7 +230,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/why_profile");
+        Suite *suite = suite_create("analyze/why/why_profile");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

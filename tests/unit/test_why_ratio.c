@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why_ratio.c, why_tally.c, why_durations.c: probabilities of known cases; shares add up; bounds are exact */
-#include "analyze/why_durations.h"
-#include "analyze/why_ratio.h"
-#include "analyze/why_tally.h"
+/* analyze/why/why_ratio.c, why_tally.c, why_durations.c: probabilities of known cases; shares add up; bounds are exact */
+#include "analyze/why/why_durations.h"
+#include "analyze/why/why_ratio.h"
+#include "analyze/why/why_tally.h"
 #include "tests/unit/fixed_random.h"
 
 #include <check.h>
@@ -180,7 +180,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/why_ratio");
+        Suite *suite = suite_create("analyze/why/why_ratio");
         TCase *tests = tcase_create("all");
         SRunner *runner;
         int n_failed;

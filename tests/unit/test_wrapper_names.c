@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/wrapper_names.c: functions of the languages' libraries are told from the program's, whatever stands around them */
-#include "analyze/wrapper_names.h"
+/* analyze/trace/wrapper_names.c: functions of the languages' libraries are told from the program's, whatever stands around them */
+#include "analyze/trace/wrapper_names.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/wrapper_names");
+        Suite *suite = suite_create("analyze/trace/wrapper_names");
         TCase *tc = tcase_create("core");
         SRunner *runner;
         int n_failed;

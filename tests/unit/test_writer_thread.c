@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/writer_thread.c: chunks are written in order, however slow the file is; a failed write is told to everybody */
+/* sampler/merge/writer_thread.c: chunks are written in order, however slow the file is; a failed write is told to everybody */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
-#include "sampler/writer_thread.h"
+#include "sampler/merge/writer_thread.h"
 
 #include <check.h>
 #include <errno.h>
@@ -258,7 +258,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/writer_thread");
+        Suite *suite = suite_create("sampler/merge/writer_thread");
         TCase *tc = tcase_create("writer");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/zone_groups.c: equal texts are one group, others are not, whatever their length; beyond the bound zones are counted */
-#include "analyze/zone_groups.h"
-#include "analyze/zone_stats.h"
-#include "analyze/zone_words.h"
+/* analyze/walk/zone_groups.c: equal texts are one group, others are not, whatever their length; beyond the bound zones are counted */
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/zone_groups.h"
+#include "analyze/walk/zone_stats.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zone_merge.c: what programs say is in the streams that it belongs to, in order; fibers take their zones along */
+/* sampler/zones/zone_merge.c: what programs say is in the streams that it belongs to, in order; fibers take their zones along */
 #include "instrument/client_abi.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/merged_program.h"
@@ -692,7 +692,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/zone_merge");
+        Suite *suite = suite_create("sampler/zones/zone_merge");
         TCase *tc = tcase_create("zone_merge");
         SRunner *runner;
         int n_failed;

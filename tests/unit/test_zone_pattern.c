@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/zone_pattern.c, zone_matcher.c, zone_paths.c: patterns mean the paths that docs say, and those inside; nonsense is refused */
-#include "analyze/zone_matcher.h"
-#include "analyze/zone_paths.h"
-#include "analyze/zone_pattern.h"
+/* analyze/trace/zone_pattern.c, zone_matcher.c, zone_paths.c: patterns mean the paths that docs say, and those inside; nonsense is refused */
+#include "analyze/trace/zone_matcher.h"
+#include "analyze/trace/zone_paths.h"
+#include "analyze/trace/zone_pattern.h"
 #include "base/error.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
@@ -225,7 +225,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("analyze/zone_pattern");
+        Suite *suite = suite_create("analyze/trace/zone_pattern");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

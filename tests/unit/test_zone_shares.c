@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zone_merge.c, zone_source.c: no program keeps the recorder from the others, nor takes its memory without bound */
+/* sampler/zones/zone_merge.c, zone_source.c: no program keeps the recorder from the others, nor takes its memory without bound */
 #include "base/clock.h"
 #include "base/io.h"
 #include "instrument/client_abi.h"
@@ -356,7 +356,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/zone_merge, shares");
+        Suite *suite = suite_create("sampler/zones/zone_merge, shares");
         TCase *tc = tcase_create("zone_shares");
         SRunner *runner;
         int n_failed;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zone_trigger.c: instances that last too long are counted as they end, by rule, and no others */
+/* sampler/tracks/zone_trigger.c: instances that last too long are counted as they end, by rule, and no others */
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
-#include "sampler/loss_counter.h"
-#include "sampler/thread_track.h"
-#include "sampler/zone_trigger.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/thread_track.h"
+#include "sampler/tracks/zone_trigger.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -164,7 +164,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("sampler/zone_trigger");
+        Suite *suite = suite_create("sampler/tracks/zone_trigger");
         TCase *tc = tcase_create("trigger");
         SRunner *runner;
         int n_failed;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/annotate/annotation.h - a function's instructions and source lines, with what was sampled at each
+ *
+ * Way of the data:  sampled_trace, function_choice, listing_process -> [annotation] -> annotate_text, annotate_json
+ *
+ * A sample counts for the instruction at its address: that is the one that was about to go on when the interrupt
+ * came, often one or a few behind the one that took the time (skid).  Callers' frames do not count.
+ *
+ * Of a function that was inlined everywhere, the instructions are those of its places: a part for each piece of code.
+ *
+ * Addresses are those of the module's ELF file; of code that the program made itself, those in its memory.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_ANNOTATE_ANNOTATION_H
+#define ANALYZE_ANNOTATE_ANNOTATION_H
+
+#include "analyze/report/report_counters.h"
+#include "analyze/walk/function_choice.h"
+#include "base/error.h"
+#include "symbolize/listing/code_listing.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sampled_trace;
+struct symbol_search;
+struct trace_dictionary;
+
+#define ANNOTATION_LANES_MAX  8    /* of arrows beside each other; further ones are not drawn */
+#define ANNOTATION_ARROWS_MAX 4096 /* of a part; the longest of more are not drawn */
+#define ANNOTATION_NO_LANE    UINT32_MAX
+
+struct annotated_instruction {
+        struct sample_sum sum;
+        uint32_t
+                target; /* index of the instruction that it jumps to, if that is in the same part; else UINT32_MAX */
+        bool is_target;
+};
+
+/* All jumps to one instruction. */
+struct annotation_arrow {
+        uint32_t first, last; /* instructions that it reaches over, by index, the target included */
+        uint32_t target;
+        uint32_t lane; /* 0 = next to the code; ANNOTATION_NO_LANE = not drawn */
+};
+
+struct annotated_line {
+        uint32_t file; /* string of the listing; 0 = unknown */
+        uint32_t line; /* 0 = unknown */
+        struct sample_sum sum;
+        bool is_inlined; /* only in functions that were inlined */
+};
+
+struct annotation {
+        const struct sampled_trace *trace;
+        struct chosen_function function;
+        uint32_t event;
+        struct code_listing
+                listing; /* without code: the sampled places alone, with lines as the trace has them */
+        bool has_code;
+        bool is_kept;                               /* the code is the trace's own */
+        struct error no_code;                       /* why there is none */
+        struct annotated_instruction *instructions; /* heap, as many as the listing has */
+        struct sample_sum sum;                      /* of the instructions: of the function */
+        struct sample_sum self;          /* of it at its own lines, not at what was inlined into it */
+        struct sample_sum inlined;       /* of the function where it was inlined into others; not in `sum` */
+        struct sample_sum elsewhere;     /* of it at places that the listing has not */
+        struct annotation_arrow *arrows; /* heap; by first instruction */
+        size_t n_arrows, arrows_capacity;
+        struct annotated_line *lines; /* heap; by file and line */
+        size_t n_lines, lines_capacity;
+        struct report_counters counters;                /* which; its sums are not filled */
+        uint64_t *instruction_counters, *line_counters; /* heap; n_counters a row */
+        uint64_t counters_sum[REPORT_COUNTERS_MAX];
+};
+
+struct annotation_options {
+        const struct symbol_search *search; /* NULL = the machine's own folders */
+        bool intel_syntax;
+};
+
+/*
+ * annotation_init() - look at one function
+ * @trace, @options:  borrowed until the deinit, and for the call
+ * Without code it is an annotation all the same: `has_code`.
+ * Returns 0 or -ENOMEM; to be deinitialised in any case.
+ */
+int annotation_init(struct annotation *a, const struct sampled_trace *trace,
+                    const struct chosen_function *function, uint32_t event,
+                    const struct annotation_options *options);
+void annotation_deinit(struct annotation *a);
+
+/* What a function is called; code without a name is "[no symbol]". */
+struct report_string annotation_function_name(const struct trace_dictionary *d,
+                                              const struct chosen_function *function);
+
+/* A string of the listing. */
+struct report_string annotation_string(const struct annotation *a, uint32_t id);
+
+#endif /* ANALYZE_ANNOTATE_ANNOTATION_H */

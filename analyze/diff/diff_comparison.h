@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/diff/diff_comparison.h - two recordings, or two sets of them, beside each other
+ *
+ * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_test -> diff_view
+ *
+ * The method is in docs/use/diff.md.  With the probability `alpha` at most, anything at all is called significant that has
+ * not changed (Holm's correction over all functions and zones that are judged, and the whole).
+ */
+#ifndef ANALYZE_DIFF_DIFF_COMPARISON_H
+#define ANALYZE_DIFF_DIFF_COMPARISON_H
+
+#include "analyze/diff/diff_item.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fewer are not enough to judge by. */
+#define DIFF_SAMPLES_MIN 30 /* of a function, in each run */
+#define DIFF_ZONES_MIN   10 /* of a zone */
+#define DIFF_NEW_MIN     15 /* samples on one side alone: fewer may be missing on the other by chance */
+#define DIFF_RUNS_MAX    256
+
+/* With many runs a stricter level costs little; a pair shows nothing of how runs differ. */
+#define DIFF_ALPHA_PAIR 0.01
+#define DIFF_ALPHA_SETS 0.05
+#define DIFF_ALPHA_MANY 0.005
+#define DIFF_MANY_RUNS  8 /* on each side */
+
+#define DIFF_SHARE_MIN 0.005
+
+/* Sets of this size are recommended after a pair. */
+#define DIFF_RUNS_ADVISED 5
+
+struct diff_options {
+        struct diff_basis basis;
+        double noise;     /* standard deviation of a cost from run to run: for pairs */
+        double alpha;     /* 0 = by the number of runs */
+        double share_min; /* smaller items are not judged */
+        const char *only; /* "functions", "zones", or a glob of names; NULL = all */
+};
+
+/* All samples of a run together. */
+struct diff_whole {
+        double value_before, value_after; /* weight of a run, or of a unit; a mean of the runs */
+        struct diff_verdict verdict;
+        bool is_judged, is_significant;
+};
+
+struct diff_comparison {
+        const struct diff_names *names;
+        struct diff_options options;
+        struct diff_item *items; /* heap */
+        size_t n_items;
+        struct diff_whole whole;
+        uint32_t n_before, n_after;         /* runs */
+        double weight_before, weight_after; /* of the samples, a mean of the runs */
+        double duration_ns_before, duration_ns_after;
+        double units_before, units_after;
+        uint64_t n_samples_before, n_samples_after; /* of all runs */
+        bool weight_is_ns;
+        bool lacks_switches;                /* zones are compared by wall-clock time for that reason */
+        double alpha;                       /* that was applied */
+        uint32_t n_asked;                   /* functions and zones that --only leaves */
+        uint32_t n_judged[DIFF_KIND_COUNT]; /* without the whole */
+        uint32_t n_significant;             /* with the whole */
+        uint32_t n_unspread;
+        uint64_t n_unnamed;
+        bool has_kind[DIFF_KIND_COUNT]; /* every run has some, so that they can be compared */
+        bool any_kind[DIFF_KIND_COUNT]; /* a run has some */
+};
+
+/* All that is set by default. */
+struct diff_options diff_options_default(void);
+
+/*
+ * diff_comparison_init() - compare
+ * @runs:  @n_before runs, then @n_after; each at least one; borrowed for the call
+ * Returns 0 or -ENOMEM; to be deinitialised in any case.
+ */
+int diff_comparison_init(struct diff_comparison *c, const struct diff_names *names,
+                         const struct diff_run *const *runs, uint32_t n_before, uint32_t n_after,
+                         const struct diff_options *options);
+void diff_comparison_deinit(struct diff_comparison *c);
+
+/* The interval in which the change is with 95 % confidence, as changes: 0.05 is +5 %. */
+void diff_comparison_interval(const struct diff_verdict *v, double *ret_low, double *ret_high);
+
+/* The judged item whose change is the largest part of the run, a function if there is any; NULL if none is judged. */
+const struct diff_item *diff_comparison_leading(const struct diff_comparison *c);
+
+/* The change of an item that sets of so many runs would find with probability 0.9: 0.05 is 5 %. */
+double diff_comparison_detectable(const struct diff_comparison *c, const struct diff_item *item,
+                                  uint32_t n_before, uint32_t n_after);
+
+bool diff_comparison_is_pair(const struct diff_comparison *c);
+
+/*
+ * diff_comparison_worst() - the largest significant change for the worse of all that is asked for, as a change
+ * @ret_item:  whose; NULL = of the whole
+ * 0 if there is none.
+ */
+double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item);
+
+#endif /* ANALYZE_DIFF_DIFF_COMPARISON_H */

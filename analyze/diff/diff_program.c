@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/diff/diff_program.h"
+
+#include <string.h>
+
+/* Arguments are separated by blanks, several commands by "; ". */
+static size_t diff_program_word_bytes(struct report_string command)
+{
+        size_t n = 0;
+
+        while (n < command.n_bytes && command.bytes[n] != ' ')
+                n++;
+        return n;
+}
+
+struct report_string diff_program_name(struct report_string command)
+{
+        size_t end = diff_program_word_bytes(command), start;
+
+        if (end > 0 && end < command.n_bytes && command.bytes[end - 1] == ';')
+                end--;
+        start = end;
+        while (start > 0 && command.bytes[start - 1] != '/')
+                start--;
+        return (struct report_string){ command.bytes ? command.bytes + start : NULL, end - start };
+}
+
+struct report_string diff_program_arguments(struct report_string command)
+{
+        size_t start = diff_program_word_bytes(command);
+
+        if (start < command.n_bytes)
+                start++;
+        return (struct report_string){ command.bytes ? command.bytes + start : NULL,
+                                       command.n_bytes - start };
+}
+
+bool diff_program_is_same(struct report_string a, struct report_string b)
+{
+        return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/diff/diff_program.h - whether two recordings are of the same program, by their command lines
+ *
+ * Way of the data:  META of a trace -> [diff_program] -> cmd_diff
+ *
+ * A program is its file name without folders: build-old/app and build-new/app are the same one.  Pure functions.
+ */
+#ifndef ANALYZE_DIFF_DIFF_PROGRAM_H
+#define ANALYZE_DIFF_DIFF_PROGRAM_H
+
+#include "analyze/trace/report_string.h"
+
+#include <stdbool.h>
+
+/* The part of a command line that is the program's name; empty if there is none. */
+struct report_string diff_program_name(struct report_string command);
+
+/* The arguments, blanks between; empty without any. */
+struct report_string diff_program_arguments(struct report_string command);
+
+bool diff_program_is_same(struct report_string a, struct report_string b);
+
+#endif /* ANALYZE_DIFF_DIFF_PROGRAM_H */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/diff/diff_renames.h - which of the new functions and zones are old ones under another name
+ *
+ * Way of the data:  diff_item -> [diff_renames] -> diff_comparison
+ *
+ * What is gone and what is new are one thing if, in this order,
+ *
+ *      - they have the same name, in another module or file ("moved");
+ *      - they have the same name up to "(" or "<": other parameters;
+ *      - they are in the same module or file, cost the same to a sixth, and share half of the longer name.
+ *
+ * Each finds the likeliest partner once.  Only the heaviest of each side are looked at.
+ */
+#ifndef ANALYZE_DIFF_DIFF_RENAMES_H
+#define ANALYZE_DIFF_DIFF_RENAMES_H
+
+#include "analyze/diff/diff_item.h"
+
+#include <stddef.h>
+
+#define DIFF_RENAMES_MAX 64 /* of each side */
+
+/*
+ * diff_renames_find() - put pairs into one item each
+ * The gone item of a pair gets the key, the numbers and the share of the new one; the new one is left with no keys.
+ */
+void diff_renames_find(const struct diff_names *names, struct diff_item *items, size_t n_items);
+
+#endif /* ANALYZE_DIFF_DIFF_RENAMES_H */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/report/report.h - what a trace says, as tables ready to be shown
+ *
+ * Way of the data:  trace_reader -> trace_totals, function_table, label_tree -> [report] ->
+ *                   cli/report_text, cli/report_json
+ *
+ * Everything that the text and the JSON show is here, sorted, and neither of
+ * them computes more than its own wording.  Strings are borrowed from the
+ * trace, which the report keeps open; they are bytes that the profiled program
+ * may have chosen, without NUL and of any encoding.
+ *
+ * Times are CLOCK_MONOTONIC_RAW ns, durations ns, shares 0 .. 1.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_REPORT_REPORT_H
+#define ANALYZE_REPORT_REPORT_H
+
+#include "analyze/report/report_also.h"
+#include "analyze/report/report_callstacks.h"
+#include "analyze/report/report_counters.h"
+#include "analyze/report/report_cpus.h"
+#include "analyze/report/report_gaps.h"
+#include "analyze/report/report_samples.h"
+#include "analyze/report/report_waits.h"
+#include "analyze/trace/report_string.h"
+#include "analyze/trace/sample_stats.h"
+#include "analyze/walk/function_table.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/lost_zones.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_totals.h"
+#include "base/error.h"
+#include "format/trace_reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* From the table META; empty where the recorder did not say it. */
+struct report_recording {
+        struct report_string command, hostname, kernel, machine, cpus, hyprof_version;
+        struct report_string exit_status; /* "0", "3", "signal 9" */
+        struct report_string fallback;    /* why another sample event was taken than the usual one */
+        struct report_string unwind;      /* how callstacks were made: "auto", "dwarf", "fp" */
+        struct report_string scope;       /* whose events: "cgroup", "cpus", "threads" */
+        struct report_string filter; /* what is looked at of it, in words; the caller's of report_load() */
+        uint64_t stack_copy_bytes;   /* of each sample; 0 = none, or not said */
+        uint64_t n_descriptors;      /* events that were open; 0 = not said */
+        uint64_t recorder_cpu_ns;    /* the recorder's own processor time; 0 = not said */
+        uint64_t start_realtime_ns;  /* since 1970; 0 = unknown */
+        uint64_t duration_ns;        /* of the recording, or from the first to the last event */
+        struct trace_range range;    /* what of it is looked at */
+        uint64_t range_ns;           /* how long that is: duration_ns, if it is all of it */
+};
+
+struct report_event {
+        uint32_t event; /* id of the sample event; row `event` - 1 of the report's */
+        struct report_string name, unit;
+        uint64_t rate;
+        uint32_t mode;   /* enum trace_sample_mode */
+        uint32_t leader; /* WITH_LEADER: the id of the event with whose samples it was read; else 0 */
+        struct sample_sum sum;
+};
+
+struct report_function {
+        uint32_t label;              /* in the table of functions */
+        struct report_string name;   /* empty unless FUNCTION_NAMED, FUNCTION_UNNAMED or FUNCTION_MARK */
+        struct report_string module; /* path */
+        enum function_kind kind;
+        struct sample_sum self, total;
+};
+
+/* The hottest first: by self, then by total. */
+struct report_functions {
+        struct report_function *rows; /* heap, owned */
+        uint32_t n_rows;
+        uint32_t n_left_out; /* rows that are not kept, after the last */
+};
+
+struct report_zone {
+        uint32_t location;
+        struct report_string name, function, file;
+        uint32_t line;       /* 0 = unknown */
+        uint64_t n_closed;   /* what the mean, the extremes and the quantiles are of */
+        uint64_t n_unclosed; /* never ended: what is known of their time is in total, self and on-CPU */
+        uint64_t total_ns;   /* recursion counts once; summed over threads */
+        uint64_t self_ns;
+        uint64_t on_cpu_ns; /* of total_ns; see `on_cpu_known` */
+        uint64_t min_ns, mean_ns, max_ns;
+        uint64_t p50_ns, p90_ns, p99_ns, p999_ns; /* within 1 % */
+        struct sample_sum samples; /* while it was open on the sample's thread, also in zones inside it */
+        struct report_functions functions; /* of these samples; only of the first zones */
+        bool has_functions;
+};
+
+struct report_thread {
+        uint32_t thread; /* in THREADS */
+        uint32_t pid;
+        uint32_t tid;              /* 0 for a fiber */
+        bool is_fiber;             /* which runs on threads, whose on-CPU time has its own in it */
+        struct report_string name; /* empty = unknown */
+        uint64_t first_ns, last_ns;
+        uint64_t on_cpu_ns; /* see `on_cpu_known` */
+        uint64_t n_zones;
+        uint64_t n_samples; /* of all sample events; what was read with a sample of another one is none */
+};
+
+struct report {
+        const char *path;              /* of the trace; the caller's of report_load() */
+        struct loaded_trace trace;     /* the strings are its */
+        struct trace_reader *reader;   /* the trace's */
+        struct trace_filter filter;    /* what was looked at */
+        struct trace_totals totals;    /* what the rest is made of */
+        struct report_samples samples; /* for who asks for more: the functions of the frames */
+        struct report_recording recording;
+        enum trace_ending ending;
+        const char *ending_words; /* what is wrong with the end; "" if nothing */
+        struct report_gaps gaps;  /* what is missing and why */
+
+        struct report_event *events; /* heap; all sample events of the trace */
+        uint32_t n_events;
+        const struct report_event *event; /* the one whose samples are shown; NULL = the trace has none */
+
+        struct report_functions functions;
+        struct report_zone *zones; /* heap; the largest total first */
+        uint32_t n_zones;
+        struct report_thread *threads; /* heap; the busiest first; those with events only; also fibers */
+        uint32_t n_threads;
+        uint32_t n_kernel_threads; /* of them: those that are no fibers */
+
+        uint32_t n_processes;
+        uint64_t n_zone_events; /* zones begun */
+        uint64_t n_unclosed;
+        struct lost_zones lost;
+        struct report_also also;
+        struct report_callstacks callstacks;
+        struct report_counters counters;
+        struct report_waits waits; /* filled if wanted, as are `cpus` */
+        struct report_cpus cpus;
+        bool on_cpu_known; /* the trace has context switches */
+};
+
+struct report_options {
+        const char *event;           /* whose samples are shown; NULL = the event with the most samples */
+        uint32_t n_zones_inside;     /* for how many zones their functions are listed; 0 = all */
+        uint32_t n_functions_inside; /* how many functions for each; 0 = all */
+        bool wants_waits, wants_cpus;
+        uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
+        enum zone_group_key group_by;              /* with n_slowest: and in groups, totals.groups */
+        const struct trace_filter_request *filter; /* what is looked at; NULL = everything */
+        struct report_string filter_words;         /* the same for people; outlives the report */
+};
+
+/*
+ * report_load() - read a trace to its end
+ * @path:     "-" for standard input; stays the caller's, and is there as long as the report
+ * @options:  NULL for defaults: everything
+ * A trace that is cut off or damaged on the way gives what stands before; `ending` and the gaps say so.
+ * Returns 0, what trace_reader_open() returns, -ENOENT if there is no such sample event, -EIO and others
+ * of read(2), -ENOMEM.
+ */
+int report_load(const char *path, const struct report_options *options, struct report **ret_report,
+                struct error *err);
+void report_free(struct report *report);
+
+/* @part as a share of @whole; 0 if that is nothing. */
+static inline double report_share(uint64_t part, uint64_t whole)
+{
+        return whole != 0 ? (double)part / (double)whole : 0.0;
+}
+
+/* How many of @n_rows are shown; a limit of 0 is none. */
+static inline uint32_t report_limited(uint32_t n_rows, uint32_t limit)
+{
+        return limit != 0 && limit < n_rows ? limit : n_rows;
+}
+
+/* For sorting: negative, 0 or positive as @a is smaller, equal or larger. */
+static inline int report_compare(uint64_t a, uint64_t b)
+{
+        return (a > b) - (a < b);
+}
+
+#endif /* ANALYZE_REPORT_REPORT_H */

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report/report_gaps.h"
+
+#include "analyze/report/report.h"
+#include "analyze/report/unnamed_modules.h"
+#include "analyze/walk/missing_images.h"
+#include "analyze/walk/trace_totals.h"
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Modules without names for less than this share of the samples are not worth a line. */
+#define SHARE_WORTH_SAYING 0.01
+
+struct gap_text {
+        const char *code, *words;
+};
+
+static const struct gap_text loss_texts[TRACE_LOSS_COUNT] = {
+#define X(id, name, words) [id] = { #name, words },
+        TRACE_LOSS_REASONS(X)
+#undef X
+};
+
+static const struct gap_text notice_texts[TRACE_NOTICE_COUNT] = {
+#define X(id, name, words) [id] = { #name, words },
+        TRACE_NOTICE_IDS(X)
+#undef X
+};
+
+void report_gaps_deinit(struct report_gaps *g)
+{
+        free(g->rows);
+        *g = (struct report_gaps){ .rows = NULL };
+}
+
+static int add_gap(struct report_gaps *g, const struct report_gap *gap)
+{
+        int r = array_reserve(&g->rows, &g->capacity, (size_t)g->n_rows + 1, sizeof(*g->rows));
+
+        if (r < 0)
+                return r;
+        g->rows[g->n_rows++] = *gap;
+        return 0;
+}
+
+static struct report_string string_of_words(const char *words)
+{
+        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+}
+
+/* How the file ends comes first: it puts everything after it in question. */
+static int add_ending(struct report *report)
+{
+        struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .detail = string_of_words(report->ending_words),
+        };
+
+        switch (report->ending) {
+        case TRACE_ENDING_OPEN:
+        case TRACE_ENDING_WHOLE:
+                return 0;
+        case TRACE_ENDING_CUT_OFF:
+                gap.code = "CUT_OFF";
+                gap.words = "the trace is cut off; what follows is from the part that was written";
+                break;
+        case TRACE_ENDING_DAMAGED:
+                gap.code = "DAMAGED";
+                gap.words = "the trace is damaged; what follows is from the part before the damage";
+                break;
+        }
+        return add_gap(&report->gaps, &gap);
+}
+
+/* `hyprof symbolize` has made up for what was left out while recording. */
+static bool was_symbolized(const struct trace_dictionary *d)
+{
+        static const char key[] = "symbolized_by";
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
+                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
+                size_t n_bytes;
+                const char *name = trace_dictionary_string(d, row->key, &n_bytes);
+
+                if (n_bytes == strlen(key) && memcmp(name, key, n_bytes) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static int add_notices(struct report_gaps *g, const struct trace_dictionary *d)
+{
+        bool is_symbolized = was_symbolized(d);
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+                struct report_gap gap = {
+                        .source = REPORT_GAP_NOTICE,
+                        .code = "UNKNOWN_NOTICE",
+                        .words = "a notice that this version of hyprof does not know",
+                        .detail = report_string_of(d, row->detail),
+                };
+                int r;
+
+                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED && is_symbolized)
+                        continue;
+                if (row->notice < TRACE_NOTICE_COUNT && notice_texts[row->notice].code) {
+                        gap.code = notice_texts[row->notice].code;
+                        gap.words = notice_texts[row->notice].words;
+                }
+                r = add_gap(g, &gap);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
+{
+        uint64_t counts[TRACE_LOSS_COUNT] = { 0 };
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
+                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+                uint32_t reason = row->reason;
+
+                /* Slot 0, which no reason has, gathers those of newer versions. */
+                if (reason >= TRACE_LOSS_COUNT || !loss_texts[reason].code)
+                        reason = 0;
+                counts[reason] += row->count;
+        }
+        for (uint32_t reason = 0; reason < TRACE_LOSS_COUNT; reason++) {
+                struct report_gap gap = {
+                        .source = REPORT_GAP_LOSS,
+                        .code = reason != 0 ? loss_texts[reason].code : "UNKNOWN_LOSS",
+                        .words = reason != 0 ? loss_texts[reason].words
+                                             : "losses for reasons that this version of hyprof does not know",
+                        .count = counts[reason],
+                };
+                int r;
+
+                if (counts[reason] == 0)
+                        continue;
+                r = add_gap(g, &gap);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* One line a module, however many functions of it have no symbol. */
+static int add_unnamed_modules(struct report *report)
+{
+        const struct trace_dictionary *d = report->samples.dictionary;
+        struct unnamed_module *rows = NULL;
+        size_t n_rows = 0;
+        int r = unnamed_modules_find(report, &rows, &n_rows);
+
+        for (size_t i = 0; r == 0 && i < n_rows; i++) {
+                const struct report_gap gap = {
+                        .source = REPORT_GAP_ANALYSIS,
+                        .code = "NO_SYMBOLS",
+                        .words =
+                                rows[i].has_addresses
+                                        ? "has no symbols for them; functions are named after their addresses"
+                                        : "has no symbols for them",
+                        .advice = rows[i].advice,
+                        .detail = report_string_of(d, rows[i].path),
+                        .count = rows[i].self.n_samples,
+                        .share = report_share(rows[i].self.weight, report->event->sum.weight),
+                };
+
+                if (gap.share >= SHARE_WORTH_SAYING)
+                        r = add_gap(&report->gaps, &gap);
+        }
+        free(rows);
+        return r;
+}
+
+/* Samples that no module can name, or whose module is another file now. */
+static int add_nameless(struct report *report)
+{
+        static const struct gap_text texts[FUNCTION_KIND_COUNT] = {
+                [FUNCTION_STALE_FILE] = { "STALE_FILE",
+                                          "is another file now, of another build-id or content: its "
+                                          "symbols were not used" },
+                [FUNCTION_NO_MODULE] = { "NO_MODULE", "samples at addresses outside of every known module" },
+                [FUNCTION_NO_CALLSTACK] = { "NO_CALLSTACK", "samples without a call stack" },
+        };
+        int r = add_unnamed_modules(report);
+
+        for (uint32_t i = 0; r == 0 && i < report->functions.n_rows; i++) {
+                const struct report_function *function = &report->functions.rows[i];
+                const struct report_gap gap = {
+                        .source = REPORT_GAP_ANALYSIS,
+                        .code = texts[function->kind].code,
+                        .words = texts[function->kind].words,
+                        .detail = function->module,
+                        .count = function->self.n_samples,
+                        .share = report_share(function->self.weight, report->event->sum.weight),
+                };
+
+                if (gap.code && gap.share >= SHARE_WORTH_SAYING)
+                        r = add_gap(&report->gaps, &gap);
+        }
+        return r;
+}
+
+static const char *const image_words[TRACE_IMAGE_STATE_COUNT] = {
+        [TRACE_IMAGE_TOO_LATE] = "should be in the trace, and is not: it was gone before it could be opened",
+        [TRACE_IMAGE_OVER_LIMIT] = "should be in the trace, and is not: the trace has its share of code",
+        [TRACE_IMAGE_UNREADABLE] = "should be in the trace, and is not: it could not be read",
+};
+
+/* Code that no machine can name later. */
+static int add_images(struct report *report, const struct trace_dictionary *d,
+                      const struct trace_totals *totals)
+{
+        struct missing_image *images = NULL;
+        size_t n_images = 0;
+        int r = report->event
+                        ? missing_images_find(d, &totals->samples, report->event->event, &images, &n_images)
+                        : 0;
+
+        for (size_t i = 0; r == 0 && i < n_images; i++) {
+                const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES,
+                                                                         images[i].module);
+                struct report_gap gap = {
+                        .source = REPORT_GAP_ANALYSIS,
+                        .code = "CODE_NOT_KEPT",
+                        .words = image_words[images[i].state],
+                        .detail = report_string_of(d, module->path),
+                        .count = images[i].sum.n_samples,
+                        .share = report_share(images[i].sum.weight, report->event->sum.weight),
+                };
+
+                if (gap.words && gap.share >= SHARE_WORTH_SAYING)
+                        r = add_gap(&report->gaps, &gap);
+        }
+        free(images);
+        return r;
+}
+
+/* What the samples lack: all of them, all names, or the names of single modules. */
+static int add_samples(struct report *report, const struct trace_dictionary *d)
+{
+        struct report_gap gap = { .source = REPORT_GAP_ANALYSIS };
+
+        if (!report->event || report->event->sum.n_samples == 0) {
+                gap.code = "NO_SAMPLES";
+                gap.words = report->totals.walk.filter
+                                    ? "no samples: nothing is known about functions"
+                                    : "there are no samples: nothing is known about functions";
+                return add_gap(&report->gaps, &gap);
+        }
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES) && !was_symbolized(d); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
+                        return 0; /* was said already */
+        }
+        if (trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
+                return add_nameless(report);
+        gap.code = "NO_SYMBOLS_AT_ALL";
+        gap.words = "the trace holds no symbols: functions have no names; hyprof symbolize -o FILE adds them";
+        return add_gap(&report->gaps, &gap);
+}
+
+static int add_counted(struct report_gaps *g, const char *code, const char *words, uint64_t count)
+{
+        struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .code = code,
+                .words = words,
+                .count = count,
+        };
+
+        return count != 0 ? add_gap(g, &gap) : 0;
+}
+
+static int add_zones(struct report *report, const struct trace_totals *totals)
+{
+        uint64_t n_unbalanced = 0;
+        uint64_t n_too_deep = 0;
+        int r;
+
+        for (uint32_t i = 0; i < totals->walk.n_threads; i++) {
+                n_unbalanced += totals->walk.threads[i].timeline.n_unbalanced;
+                n_too_deep += totals->walk.threads[i].timeline.n_too_deep;
+        }
+        r = add_counted(&report->gaps, "ZONES_UNCLOSED",
+                        "zones never ended; what is known of their time is in total, self and on-CPU",
+                        report->n_unclosed);
+        if (r == 0)
+                r = add_counted(&report->gaps, "ZONES_UNBALANCED",
+                                "ends of zones that were not open, left out", n_unbalanced);
+        if (r == 0)
+                r = add_counted(&report->gaps, "ZONES_TOO_DEEP",
+                                "zones nested deeper than the report follows, left out", n_too_deep);
+        if (r == 0)
+                r = add_counted(&report->gaps, "UNKNOWN_EVENTS",
+                                "events of a newer version of hyprof, left out", totals->walk.n_unknown_ops);
+        return r;
+}
+
+/* Times on the CPU come from context switches; say so if there are none and the recorder did not. */
+static int add_switches(struct report *report, const struct trace_dictionary *d)
+{
+        struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .code = notice_texts[TRACE_NOTICE_NO_CONTEXT_SWITCHES].code,
+                .words = notice_texts[TRACE_NOTICE_NO_CONTEXT_SWITCHES].words,
+        };
+
+        if (report->on_cpu_known || report->n_threads == 0)
+                return 0;
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_NO_CONTEXT_SWITCHES)
+                        return 0;
+        }
+        return add_gap(&report->gaps, &gap);
+}
+
+/* Of two switches out in a row the one in between is missing, and how long the thread ran and waited is not known. */
+static int add_lost_switches(struct report *report, const struct trace_totals *totals)
+{
+        uint64_t n_lost = 0;
+
+        for (uint32_t i = 0; i < totals->walk.n_threads; i++)
+                n_lost += totals->walk.threads[i].timeline.n_lost;
+        return add_counted(
+                &report->gaps, "SWITCHES_MISSING",
+                "context switches are missing between others; on-CPU times and waits lack their part",
+                n_lost);
+}
+
+/* "6.18.3-amd64" and "Linux 6.18.3" are at least 6.16; what is no version is not. */
+static bool is_kernel_at_least(struct report_string release, uint64_t major, uint64_t minor)
+{
+        uint64_t numbers[2] = { 0, 0 };
+        size_t n = 0;
+
+        for (size_t i = 0; i < release.n_bytes && n < 2; i++) {
+                char c = release.bytes[i];
+
+                if (c >= '0' && c <= '9' && numbers[n] < UINT32_MAX)
+                        numbers[n] = numbers[n] * 10 + (uint64_t)(c - '0');
+                else if (numbers[0] != 0 || n != 0)
+                        n++;
+        }
+        return numbers[0] > major || (numbers[0] == major && numbers[1] >= minor);
+}
+
+/* Since Linux 6.16 a throttled leader stops its group; before, the others of the group count on without it. */
+static int add_throttled(struct report *report, const struct trace_dictionary *d)
+{
+        uint64_t n_throttled = 0;
+
+        if (report->counters.n_counters == 0 || is_kernel_at_least(report->recording.kernel, 6, 16))
+                return 0;
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
+                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+
+                if (row->reason == TRACE_LOSS_THROTTLED)
+                        n_throttled += row->count;
+        }
+        return add_counted(
+                &report->gaps, "RATIOS_THROTTLED",
+                "times the counters of a group went on while their leader was throttled (Linux before "
+                "6.16); IPC and other ratios are too high there; a lower -F avoids it",
+                n_throttled);
+}
+
+int report_gaps_find(struct report *report, const struct trace_totals *totals)
+{
+        const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
+        int r = add_ending(report);
+
+        if (r == 0)
+                r = add_notices(&report->gaps, d);
+        if (r == 0)
+                r = add_losses(&report->gaps, d);
+        if (r == 0)
+                r = add_throttled(report, d);
+        if (r == 0)
+                r = add_samples(report, d);
+        if (r == 0)
+                r = add_images(report, d, totals);
+        if (r == 0)
+                r = add_switches(report, d);
+        if (r == 0)
+                r = add_lost_switches(report, totals);
+        if (r == 0)
+                r = add_zones(report, totals);
+        return r;
+}

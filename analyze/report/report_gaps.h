@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/report/report_gaps.h - what is missing from a trace, and why
+ *
+ * Way of the data:  trace_dictionary (notices, losses), report -> [report_gaps] -> cli
+ *
+ * Three sources: what the recorder knew from the start that it could not have
+ * (notices), what was lost on the way (losses, added up by reason), and what
+ * the analysis found (the rest).
+ */
+#ifndef ANALYZE_REPORT_REPORT_GAPS_H
+#define ANALYZE_REPORT_REPORT_GAPS_H
+
+#include "analyze/trace/report_string.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct report;
+struct trace_totals;
+
+enum report_gap_source { REPORT_GAP_NOTICE, REPORT_GAP_LOSS, REPORT_GAP_ANALYSIS };
+
+struct report_gap {
+        enum report_gap_source source;
+        const char *code;   /* static: stable name for scripts */
+        const char *words;  /* static: for people, without a full stop */
+        const char *advice; /* static: "try: ...", in which TRACE and MODULE stand for paths; NULL = none */
+        struct report_string detail; /* reason and remedy, or the module that it is about; may be empty */
+        uint64_t count;              /* how many; 0 = not a thing to count */
+        double share;                /* of the samples shown; 0 = not about a share */
+};
+
+struct report_gaps {
+        struct report_gap *rows; /* heap; the order in which to show them */
+        uint32_t n_rows;
+        size_t capacity;
+};
+
+void report_gaps_deinit(struct report_gaps *g);
+
+/*
+ * report_gaps_find() - fill report->gaps from all the rest of the report
+ * @totals:  of the same trace, finished
+ * Returns 0 or -ENOMEM.
+ */
+int report_gaps_find(struct report *report, const struct trace_totals *totals);
+
+#endif /* ANALYZE_REPORT_REPORT_GAPS_H */

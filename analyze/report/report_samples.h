@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/report/report_samples.h - where the samples of one event fell: functions, zones, functions in zones
+ *
+ * Way of the data:  sample_stats, trace_dictionary -> function_table, label_tree -> [report_samples] -> report
+ *
+ * "In a zone" means that the zone was open on the sample's thread at that
+ * instant, also when others were open inside it.  Not thread-safe.
+ */
+#ifndef ANALYZE_REPORT_REPORT_SAMPLES_H
+#define ANALYZE_REPORT_REPORT_SAMPLES_H
+
+#include "analyze/trace/sample_stats.h"
+#include "analyze/walk/function_table.h"
+#include "analyze/walk/label_tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct report_functions;
+struct trace_dictionary;
+
+struct report_samples {
+        const struct trace_dictionary *dictionary; /* borrowed */
+        const struct sample_stats *stats;          /* borrowed */
+        struct function_table functions;
+        struct label_tree stacks;      /* node s is stack s; the one after the last is "no callstack" */
+        struct label_groups locations; /* group l is location l, with itself as its only label */
+        struct label_tree paths;       /* node p is zone path p; `sums` are of all samples */
+        uint32_t *
+                path_first; /* heap; the samples in path p are [path_first[p], path_first[p + 1]) of by_path */
+        uint32_t *by_path;  /* heap; rows of `stats` */
+        bool *contains;     /* heap; scratch: whether a path has the location in question */
+        uint32_t n_paths;
+};
+
+/*
+ * report_samples_init() - take the samples of @event
+ * @stats, @dictionary:  outlive the object; the trace was read to its end
+ * Returns 0, -ENOMEM or -EOVERFLOW; the object is empty then.
+ */
+int report_samples_init(struct report_samples *s, const struct sample_stats *stats,
+                        const struct trace_dictionary *dictionary, uint32_t event);
+void report_samples_deinit(struct report_samples *s);
+
+/* All functions of all samples, hottest first; the caller frees ret_functions->rows.  Returns 0 or -ENOMEM. */
+int report_samples_functions(struct report_samples *s, struct report_functions *ret_functions);
+
+/* Goes over to the samples of another event and adds them up, for what follows. */
+void report_samples_select(struct report_samples *s, uint32_t event);
+
+/* After report_samples_select(): the sums of a function, by its label. */
+struct label_sum report_samples_function(const struct report_samples *s, uint32_t label);
+
+/* The samples in zones of a location. */
+struct sample_sum report_samples_in_zone(const struct report_samples *s, uint32_t location);
+
+/* The same as report_samples_functions() for them; keeps @n_max rows, 0 = all. */
+int report_samples_functions_in_zone(struct report_samples *s, uint32_t location, uint32_t n_max,
+                                     struct report_functions *ret_functions);
+
+#endif /* ANALYZE_REPORT_REPORT_SAMPLES_H */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/report/report_waits.h - what threads waited for: by place, by zone and by thread, and who ended it
+ *
+ * Way of the data:  wait_stats, function_table -> wait_places -> [report_waits] -> cli
+ *
+ * Times are ns.  A wait's time is that from leaving a CPU until running again,
+ * hence with the scheduling delay, which is also told apart.
+ */
+#ifndef ANALYZE_REPORT_REPORT_WAITS_H
+#define ANALYZE_REPORT_REPORT_WAITS_H
+
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
+#include "analyze/walk/wait_stats.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace_dictionary;
+struct trace_totals;
+
+struct report_wait_frame {
+        struct report_string name, module; /* as in struct report_function */
+        enum function_kind kind;
+};
+
+/* Who ended waits, as far as the trace says. */
+struct report_waker {
+        struct report_string thread; /* name; empty = unknown, or an interrupt */
+        /* Where it was: its innermost function outside of the C library, else of the kernel. */
+        struct report_wait_frame function;
+        bool has_function;
+        struct wait_sum ended;
+};
+
+/* Waits with the same functions on their callstack, in the same state. */
+struct report_wait_place {
+        const struct report_wait_frame *frames; /* borrowed; of the program, innermost first */
+        uint32_t n_frames;
+        uint32_t frame;              /* the innermost outside of the C library; n_frames if there is none */
+        struct report_string kernel; /* the function of the kernel that it waits in; empty = unknown */
+        uint32_t wait; /* enum trace_wait_state, or TRACE_WAIT_STATE_COUNT: of a newer version */
+        const char *wait_words;
+        bool has_stack; /* else it was not recorded */
+        bool is_cut;    /* the callers beyond WAIT_PLACES_FRAMES_MAX frames are left out */
+        struct wait_row sum;
+        const struct report_waker *wakers; /* borrowed; that with the most time first */
+        uint32_t n_wakers;
+};
+
+/* Zones nested deeper are shown without those around them. */
+#define REPORT_WAIT_NAMES_MAX 64
+
+struct report_wait_zone {
+        const struct report_string *names; /* borrowed; of the zones, the outermost first; none: outside */
+        uint32_t n_names;
+        bool is_cut; /* there are zones around the first */
+        struct wait_row sum;
+};
+
+struct report_wait_thread {
+        uint32_t pid, tid;
+        struct report_string name; /* empty = unknown */
+        struct wait_row sum;
+        struct wait_sum preempted; /* ready to run, and another thread ran */
+};
+
+struct report_waits {
+        struct report_wait_place *places; /* heap; most time first */
+        uint32_t n_places;
+        struct report_wait_zone *zones; /* heap; most time first */
+        uint32_t n_zones;
+        struct report_wait_thread *threads; /* heap; most time first; those that waited or were preempted */
+        uint32_t n_threads;
+
+        struct wait_row all;
+        struct wait_row with_stack; /* of `all` */
+        struct wait_sum preempted;
+        struct wait_sum woken; /* of the waits that ended: those whose waker was recorded */
+        bool has_wakeups;      /* the trace has any: else delays are unknown */
+
+        struct report_wait_frame *frames; /* heap; what places borrow */
+        struct report_waker *wakers;      /* heap */
+        struct report_string *names;      /* heap; what zones borrow */
+};
+
+/* @totals: of the whole trace, finished, with `wants_waits`.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
+                      const struct trace_dictionary *d);
+void report_waits_deinit(struct report_waits *w);
+
+#endif /* ANALYZE_REPORT_REPORT_WAITS_H */

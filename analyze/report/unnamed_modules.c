@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report/unnamed_modules.h"
+
+#include "analyze/report/report.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A program whose compiler keeps names to itself, by a file that its processes map, and the option that changes that. */
+struct runtime {
+        const char *file; /* what the file's name begins with */
+        const char *advice;
+};
+
+static const struct runtime runtimes[] = {
+        { "libjvm.so", "try: java -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit" },
+        { "libnode.so", "try: node --perf-basic-prof" },
+        { "node", "try: node --perf-basic-prof" },
+        { "beam.smp", "try: erl +JPperf true" },
+        { "mono", "try: mono --jitmap" },
+        { "libcoreclr.so", "try: DOTNET_PerfMapEnabled=1" },
+        { "python3", "try: python3 -X perf (Python 3.12 or later)" },
+        { "libpython3", "try: python3 -X perf (Python 3.12 or later)" },
+};
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+        return a < b ? -1 : a > b;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+        const struct unnamed_module *x = a, *y = b;
+
+        return compare_numbers(x->path, y->path);
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+        const struct unnamed_module *x = a, *y = b;
+        int order = compare_numbers(y->self.weight, x->self.weight);
+
+        return order != 0 ? order : compare_numbers(x->path, y->path);
+}
+
+/* A row for each function without a symbol, by path; then those of one path added up. */
+static size_t add_up(const struct report *report, struct unnamed_module *rows)
+{
+        const struct report_functions *functions = &report->functions;
+        size_t n = 0, n_paths = 0;
+
+        for (uint32_t i = 0; i < functions->n_rows; i++) {
+                const struct report_function *f = &functions->rows[i];
+
+                if (f->self.n_samples == 0 || (f->kind != FUNCTION_NO_SYMBOL && f->kind != FUNCTION_UNNAMED))
+                        continue;
+                rows[n++] = (struct unnamed_module){
+                        .path = function_table_get(&report->samples.functions, f->label)->module,
+                        .self = f->self,
+                        .has_addresses = f->kind == FUNCTION_UNNAMED,
+                };
+        }
+        if (n > 0)
+                qsort(rows, n, sizeof(*rows), compare_paths);
+        for (size_t i = 0; i < n; i++)
+                if (n_paths > 0 && rows[n_paths - 1].path == rows[i].path) {
+                        sample_sum_add(&rows[n_paths - 1].self, &rows[i].self);
+                        rows[n_paths - 1].has_addresses |= rows[i].has_addresses;
+                } else {
+                        rows[n_paths++] = rows[i];
+                }
+        return n_paths;
+}
+
+/* ---- what would help ------------------------------------------------------------------------------------ */
+
+static bool begins_with(struct report_string text, const char *words)
+{
+        size_t n = strlen(words);
+
+        return text.n_bytes >= n && memcmp(text.bytes, words, n) == 0;
+}
+
+static const char *advise_on_memory(const struct trace_dictionary *d)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_MODULES); i++) {
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
+                struct report_string path = report_string_of(d, row->path);
+                const char *slash = path.n_bytes > 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
+                struct report_string name = path;
+
+                if (row->kind != TRACE_MODULE_FILE || !slash)
+                        continue;
+                name.bytes = slash + 1;
+                name.n_bytes = (size_t)(path.bytes + path.n_bytes - name.bytes);
+                for (size_t k = 0; k < sizeof(runtimes) / sizeof(runtimes[0]); k++)
+                        if (begins_with(name, runtimes[k].file))
+                                return runtimes[k].advice;
+        }
+        return NULL;
+}
+
+static const char *advise_on_file(const struct trace_module *module, struct report_string path)
+{
+        static const char *const folders[] = { "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/" };
+
+        for (size_t i = 0; module->build_id != 0 && i < sizeof(folders) / sizeof(folders[0]); i++)
+                if (begins_with(path, folders[i]) && !begins_with(path, "/usr/local/"))
+                        return "try: hyprof symbolize --debuginfod=https://debuginfod.elfutils.org TRACE, or on Debian "
+                               "install the -dbgsym package of the one that dpkg -S MODULE names";
+        return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
+}
+
+static const char *advise(const struct trace_dictionary *d, uint32_t path)
+{
+        for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
+
+                if (row->path != path)
+                        continue;
+                switch (row->kind) {
+                case TRACE_MODULE_ANONYMOUS:
+                        return advise_on_memory(d);
+                case TRACE_MODULE_FILE:
+                case TRACE_MODULE_IMAGE:
+                        return advise_on_file(row, report_string_of(d, path));
+                default:
+                        return NULL;
+                }
+        }
+        return NULL;
+}
+
+int unnamed_modules_find(const struct report *report, struct unnamed_module **ret_rows, size_t *ret_n_rows)
+{
+        struct unnamed_module *rows = calloc((size_t)report->functions.n_rows + 1, sizeof(*rows));
+        size_t n;
+
+        if (!rows)
+                return -ENOMEM;
+        n = add_up(report, rows);
+        for (size_t i = 0; i < n; i++)
+                rows[i].advice = advise(report->samples.dictionary, rows[i].path);
+        if (n > 0)
+                qsort(rows, n, sizeof(*rows), compare_sums);
+        *ret_rows = rows;
+        *ret_n_rows = n;
+        return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/device_stats.h - what devices were busy with
+ *
+ * Way of the data:  device_zones -> [device_stats] -> devices_view
+ *
+ * Busy is a device in any of its zones, those at the same time once.  Memory: a
+ * histogram for each device and location, DEVICE_STATS_ROWS_MAX of them, and DEVICE_STATS_SPANS_MAX spans of
+ * time a device, from whose older half busy time is settled when they are too many.
+ */
+#ifndef ANALYZE_STATS_DEVICE_STATS_H
+#define ANALYZE_STATS_DEVICE_STATS_H
+
+#include "analyze/stats/device_zones.h"
+#include "analyze/trace/histogram.h"
+
+#define DEVICE_STATS_ROWS_MAX  (UINT32_C(1) << 16)
+#define DEVICE_STATS_SPANS_MAX (UINT32_C(1) << 14)
+
+struct busy_span {
+        uint64_t begin_ns, end_ns;
+};
+
+struct busy_time {
+        struct busy_span *spans; /* heap */
+        size_t n_spans, capacity;
+        uint64_t settled_ns;        /* what is before is in `busy_ns`; later news of it are left out */
+        uint64_t busy_ns;           /* complete after busy_time_finish() */
+        uint64_t first_ns, last_ns; /* if `any` */
+        bool any;
+};
+
+/* Compared as bytes. */
+struct device_row_key {
+        uint32_t device, location;
+};
+
+struct device_stats {
+        struct device_zones zones;
+        struct intern keys;     /* struct device_row_key */
+        struct histogram *rows; /* heap; durations by id - 1 */
+        uint32_t n_rows;
+        size_t rows_capacity;
+        struct busy_time *busy; /* heap; by device id - 1 */
+        uint32_t n_devices;
+        uint64_t n_lost; /* zones that are in no row */
+};
+
+/* Zero-initialised is valid.  Returns 0 or -ENOMEM. */
+int busy_time_add(struct busy_time *b, uint64_t begin_ns, uint64_t end_ns);
+void busy_time_finish(struct busy_time *b);
+void busy_time_deinit(struct busy_time *b);
+
+/* Of a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns. */
+int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
+                      struct error *err);
+void device_stats_deinit(struct device_stats *s);
+
+#endif /* ANALYZE_STATS_DEVICE_STATS_H */

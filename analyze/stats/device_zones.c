@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/stats/device_zones.h"
+
+#include "analyze/walk/event_walk.h"
+#include "analyze/walk/loaded_trace.h"
+#include "base/array.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define QUERIES_MAX (UINT32_C(1) << 20) /* different ones: programs use theirs again */
+#define QUEUES_MAX  (UINT32_C(1) << 16)
+
+/* Compared as bytes. */
+struct query_key {
+        uint64_t query, device;
+};
+
+struct queue_key {
+        uint32_t device, thread;
+};
+
+int device_zones_init(struct device_zones *z, const struct trace_dictionary *dictionary,
+                      device_zones_take_zone *take, void *context)
+{
+        *z = (struct device_zones){ .take = take, .context = context };
+        intern_init(&z->queues, sizeof(struct queue_key), QUEUES_MAX);
+        intern_init(&z->queries, sizeof(struct query_key), QUERIES_MAX);
+        return device_clocks_init(&z->clocks, dictionary);
+}
+
+void device_zones_deinit(struct device_zones *z)
+{
+        device_clocks_deinit(&z->clocks);
+        intern_deinit(&z->queues);
+        intern_deinit(&z->queries);
+        free(z->open);
+        free(z->innermost);
+        free(z->waiting);
+        z->open = NULL;
+        z->innermost = NULL;
+        z->waiting = NULL;
+}
+
+/* ------------------------------------------------------------------ places for open zones */
+
+/* Returns its index + 1, 0 if there is no room, or -ENOMEM. */
+static int64_t take_slot(struct device_zones *z)
+{
+        uint32_t slot = z->first_free;
+
+        if (slot != 0) {
+                z->first_free = z->open[slot - 1].next_free;
+                return slot;
+        }
+        if (z->n_open_slots == DEVICE_ZONES_OPEN_MAX)
+                return 0;
+        if (array_reserve(&z->open, &z->open_capacity, z->n_open_slots + 1, sizeof(*z->open)) < 0)
+                return -ENOMEM;
+        return ++z->n_open_slots;
+}
+
+static void forget_query(struct device_zones *z, uint32_t query, uint32_t slot)
+{
+        if (query != 0 && z->waiting[query - 1].zone == slot)
+                z->waiting[query - 1].zone = 0;
+}
+
+static void give_slot(struct device_zones *z, uint32_t slot)
+{
+        struct open_device_zone *open = &z->open[slot - 1];
+
+        forget_query(z, open->begin_query, slot);
+        forget_query(z, open->end_query, slot);
+        *open = (struct open_device_zone){ .next_free = z->first_free };
+        z->first_free = slot;
+}
+
+/* ------------------------------------------------------------------ when all of it is known */
+
+static int tell(struct device_zones *z, struct device_zone *zone, uint64_t begin_ticks, uint64_t end_ticks,
+                struct error *err)
+{
+        const struct device_clock *clock = &z->clocks.clocks[zone->device - 1];
+
+        if (end_ticks < begin_ticks) {
+                z->n_backwards++;
+                return 0;
+        }
+        zone->begin_ns = device_clock_time_ns(clock, begin_ticks);
+        zone->end_ns = device_clock_time_ns(clock, end_ticks);
+        if (zone->end_ns < zone->begin_ns)
+                zone->end_ns = zone->begin_ns;
+        return z->take(z->context, zone, err);
+}
+
+/* Tells of a zone of which nothing is missing, and forgets it; one that is lost is forgotten when it has ended. */
+static int settle(struct device_zones *z, uint32_t slot, struct error *err)
+{
+        struct open_device_zone *open = &z->open[slot - 1];
+        int r = 0;
+
+        if (!open->has_end)
+                return 0;
+        if (!open->is_lost) {
+                if (!open->has_begin_time || !open->has_end_time)
+                        return 0;
+                z->n_zones++;
+                r = tell(z, &open->zone, open->begin_ticks, open->end_ticks, err);
+        }
+        give_slot(z, slot);
+        return r;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* From now on a time with this query is of that zone.  Returns 0, -ENOMEM, -EOVERFLOW. */
+static int wait_for(struct device_zones *z, const struct ordered_event *event, uint32_t slot,
+                    uint32_t *ret_query)
+{
+        struct query_key key = { .query = event->value[0], .device = event->subject };
+        uint32_t id, before;
+        int r = intern_add(&z->queries, &key, sizeof(key), &id);
+
+        if (r < 0)
+                return r;
+        if (r == 1) {
+                if (array_reserve(&z->waiting, &z->waiting_capacity, id, sizeof(*z->waiting)) < 0)
+                        return -ENOMEM;
+                z->waiting[id - 1] = (struct device_query){ .zone = 0 };
+        }
+        before = z->waiting[id - 1].zone;
+        if (before != 0 && before != slot && !z->open[before - 1].is_lost) {
+                z->open[before - 1].is_lost = true;
+                z->n_untimed++;
+        }
+        z->waiting[id - 1].zone = slot;
+        z->waiting[id - 1].is_end = event->op == TRACE_OP_DEVICE_ZONE_END;
+        *ret_query = id;
+        if (before != 0 && before != slot)
+                return settle(z, before, NULL);
+        return 0;
+}
+
+/* Returns 0, -ENOMEM, -EOVERFLOW. */
+static int find_queue(struct device_zones *z, const struct ordered_event *event, uint32_t *ret_id)
+{
+        struct queue_key key = { .device = event->subject, .thread = event->thread };
+        int r = intern_add(&z->queues, &key, sizeof(key), ret_id);
+
+        if (r != 1)
+                return r;
+        if (array_reserve(&z->innermost, &z->innermost_capacity, *ret_id, sizeof(*z->innermost)) < 0)
+                return -ENOMEM;
+        z->innermost[*ret_id - 1] = 0;
+        return 0;
+}
+
+static int begin(struct device_zones *z, const struct ordered_event *event)
+{
+        struct open_device_zone *open;
+        uint32_t queue = 0, query = 0, around;
+        int r = find_queue(z, event, &queue);
+        int64_t slot = r == 0 ? take_slot(z) : r;
+
+        if (slot <= 0)
+                return slot == 0 ? -EOVERFLOW : (int)slot;
+        open = &z->open[slot - 1];
+        around = z->innermost[queue - 1];
+        *open = (struct open_device_zone){ .around = around };
+        open->zone = (struct device_zone){ .said_ns = event->time_ns,
+                                           .device = event->subject,
+                                           .location = (uint32_t)event->value[1],
+                                           .thread = event->thread,
+                                           .path = event->path };
+        if (around != 0)
+                open->zone.depth = z->open[around - 1].zone.depth + 1;
+        r = wait_for(z, event, (uint32_t)slot, &query);
+        open = &z->open[slot - 1];
+        if (r < 0) {
+                give_slot(z, (uint32_t)slot);
+                return r;
+        }
+        open->begin_query = query;
+        z->innermost[queue - 1] = (uint32_t)slot;
+        return 0;
+}
+
+static int end(struct device_zones *z, const struct ordered_event *event, struct error *err)
+{
+        struct open_device_zone *open;
+        uint32_t queue, query = 0, slot;
+        int r = find_queue(z, event, &queue);
+
+        if (r < 0)
+                return r;
+        slot = z->innermost[queue - 1];
+        if (slot == 0) {
+                z->n_alone++;
+                return 0;
+        }
+        open = &z->open[slot - 1];
+        z->innermost[queue - 1] = open->around;
+        open->has_end = true;
+        r = open->is_lost ? 0 : wait_for(z, event, slot, &query);
+        open->end_query = query;
+        if (r < 0)
+                open->is_lost = true;
+        if (settle(z, slot, err) < 0)
+                return -ENOMEM;
+        return r;
+}
+
+static int give_time(struct device_zones *z, const struct ordered_event *event, struct error *err)
+{
+        struct query_key key = { .query = event->value[0], .device = event->subject };
+        uint32_t id = intern_find(&z->queries, &key, sizeof(key));
+        uint32_t slot = id != 0 ? z->waiting[id - 1].zone : 0;
+        struct open_device_zone *open;
+
+        if (slot == 0) {
+                /* The other half of a zone that never happened says so as well. */
+                z->n_alone += event->value[1] != 0;
+                return 0;
+        }
+        open = &z->open[slot - 1];
+        if (z->waiting[id - 1].is_end) {
+                open->end_ticks = event->value[1];
+                open->has_end_time = true;
+        } else {
+                open->begin_ticks = event->value[1];
+                open->has_begin_time = true;
+        }
+        if (event->value[1] == 0 && !open->is_lost) {
+                z->n_never++;
+                open->is_lost = true;
+        }
+        z->waiting[id - 1].zone = 0;
+        return settle(z, slot, err);
+}
+
+static int span(struct device_zones *z, const struct ordered_event *event, struct error *err)
+{
+        struct device_zone zone = { .said_ns = event->time_ns,
+                                    .device = event->subject,
+                                    .location = event->detail,
+                                    .thread = event->thread,
+                                    .path = event->path };
+        uint64_t end_ticks;
+
+        if (__builtin_add_overflow(event->value[0], event->value[1], &end_ticks)) {
+                z->n_backwards++;
+                return 0;
+        }
+        z->n_spans++;
+        return tell(z, &zone, event->value[0], end_ticks, err);
+}
+
+int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err)
+{
+        int r = 0;
+
+        switch (event->op) {
+        case TRACE_OP_DEVICE_ZONE_BEGIN:
+                r = begin(z, event);
+                break;
+        case TRACE_OP_DEVICE_ZONE_END:
+                r = end(z, event, err);
+                break;
+        case TRACE_OP_DEVICE_TIME:
+                return give_time(z, event, err);
+        case TRACE_OP_DEVICE_SPAN:
+                return span(z, event, err);
+        default:
+                return 0;
+        }
+        if (r == -EOVERFLOW) {
+                z->n_lost++;
+                return 0;
+        }
+        return r == -ENOMEM ? error_set(err, r, "following devices: out of memory") : r;
+}
+
+void device_zones_finish(struct device_zones *z)
+{
+        for (uint32_t i = 0; i < z->n_open_slots; i++)
+                z->n_untimed += z->open[i].zone.device != 0 && !z->open[i].is_lost;
+}
+
+static int take(void *context, const struct ordered_event *event, struct error *err)
+{
+        return device_zones_add(context, event, err);
+}
+
+int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const struct trace_filter *filter,
+                      struct error *err)
+{
+        struct event_walk_request request = {
+                .ops = EVENT_WALK_OP(TRACE_OP_DEVICE_ZONE_BEGIN) | EVENT_WALK_OP(TRACE_OP_DEVICE_ZONE_END) |
+                       EVENT_WALK_OP(TRACE_OP_DEVICE_TIME) | EVENT_WALK_OP(TRACE_OP_DEVICE_SPAN),
+                .take = take,
+                .context = z,
+                .wants_paths = true,
+        };
+        struct event_walk walk;
+        int r = event_walk_take(&walk, trace, filter, &request, err);
+
+        z->n_late = walk.order.n_late;
+        event_walk_deinit(&walk);
+        device_zones_finish(z);
+        return r;
+}

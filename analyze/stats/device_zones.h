@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/device_zones.h - zones of devices, put together from what the program said and what the device timed
+ *
+ * Way of the data:  event_walk, device_clock -> [device_zones] -> device_stats, tracy_csv
+ *
+ * A program begins and ends zones as it hands work to a device, under numbers
+ * of queries; when they happened comes later, with these numbers, which are used again.  An end belongs to
+ * what the same thread began last on this device.  A DEVICE_SPAN says all at once.
+ *
+ * Memory: zones whose times have not come yet, DEVICE_ZONES_OPEN_MAX at most.  What is left out is counted.
+ */
+#ifndef ANALYZE_STATS_DEVICE_ZONES_H
+#define ANALYZE_STATS_DEVICE_ZONES_H
+
+#include "analyze/trace/device_clock.h"
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct ordered_event;
+struct trace_filter;
+
+#define DEVICE_ZONES_OPEN_MAX (UINT32_C(1) << 18)
+
+struct device_zone {
+        uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC_RAW, as far as the device's clock is known */
+        uint64_t said_ns;          /* when the program handed it over */
+        uint32_t device, location;
+        uint32_t thread, path; /* which handed it over, in which zones */
+        uint32_t depth;        /* of zones of the same thread on the device; 0 = outermost, and spans */
+};
+
+/* Returns 0, or -errno after error_set(), which ends the walk. */
+typedef int device_zones_take_zone(void *context, const struct device_zone *zone, struct error *err);
+
+/* One whose end or times have not come yet. */
+struct open_device_zone {
+        struct device_zone zone;
+        uint32_t begin_query, end_query; /* ids of `queries` */
+        uint64_t begin_ticks, end_ticks;
+        uint32_t around; /* index + 1 of the one that the thread began before on the device */
+        uint32_t next_free;
+        bool has_end, has_begin_time, has_end_time;
+        bool is_lost; /* it never happened, or its query was used again first */
+};
+
+/* What a time with a query is of. */
+struct device_query {
+        uint32_t zone; /* index + 1; 0 = nothing waits for it */
+        bool is_end;
+};
+
+struct device_zones {
+        struct device_clocks clocks;
+        device_zones_take_zone *take;
+        void *context;
+        struct open_device_zone *open; /* heap */
+        size_t open_capacity;
+        uint32_t n_open_slots, first_free; /* index + 1 */
+        struct intern queues;              /* { device, thread } */
+        uint32_t *innermost;               /* heap; by id of `queues` - 1: index + 1 */
+        size_t innermost_capacity;
+        struct intern queries;        /* { device, query } */
+        struct device_query *waiting; /* heap; by id of `queries` - 1 */
+        size_t waiting_capacity;
+        uint64_t n_zones, n_spans;
+        uint64_t n_never;     /* zones that the device says never happened */
+        uint64_t n_untimed;   /* whose times or end did not come */
+        uint64_t n_backwards; /* that ended before they began, left out */
+        uint64_t n_alone;     /* ends without a beginning, times without a zone */
+        uint64_t n_lost;      /* zones beyond a limit */
+        uint64_t n_late;      /* see event_order */
+};
+
+/* Returns 0 or -ENOMEM; to be deinitialised in any case. */
+int device_zones_init(struct device_zones *z, const struct trace_dictionary *dictionary,
+                      device_zones_take_zone *take, void *context);
+void device_zones_deinit(struct device_zones *z);
+
+/* Events of the ops DEVICE_* in the order of time.  Returns 0, -ENOMEM, what `take` returned. */
+int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err);
+void device_zones_finish(struct device_zones *z);
+
+/* Of a whole trace; after device_zones_init().  Returns as device_zones_add(), or what loaded_trace_walk() returns. */
+int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const struct trace_filter *filter,
+                      struct error *err);
+
+#endif /* ANALYZE_STATS_DEVICE_ZONES_H */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/frame_zones.h - which zones take the time of frames
+ *
+ * Way of the data:  trace_walk, frame_stats -> [frame_zones] -> frames_view
+ *
+ * A zone that is open when a frame is marked is around frames; so is every zone of its path.  Of all others the
+ * outermost are in frames, and what of their time is in frames is added up by place.  A second pass through the trace:
+ * only then it is known which paths are around.  Memory: a row for each set of frames and place.  Not thread-safe.
+ */
+#ifndef ANALYZE_STATS_FRAME_ZONES_H
+#define ANALYZE_STATS_FRAME_ZONES_H
+
+#include "analyze/stats/frame_stats.h"
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct trace_filter;
+
+#define FRAME_ZONES_ROWS_MAX (UINT32_C(1) << 16)
+
+/* Compared as bytes. */
+struct frame_zone_key {
+        uint32_t set;       /* id in frame_stats */
+        uint32_t location;  /* row of LOCATIONS */
+        uint32_t is_marker; /* 1: on the thread that marks the frames; 0: on the others */
+};
+
+struct frame_zone {
+        uint64_t n_zones; /* that have time in frames */
+        uint64_t total_ns;
+        uint64_t slowest_ns[FRAME_STATS_SLOWEST]; /* of each of the slowest frames, as `slowest` of the set */
+};
+
+struct frame_zones {
+        const struct frame_stats *stats; /* borrowed */
+        struct intern keys;              /* struct frame_zone_key */
+        struct frame_zone *rows;         /* heap; by id - 1 */
+        size_t capacity;
+        uint64_t n_lost; /* zones beyond the limit of rows */
+};
+
+/*
+ * frame_zones_take() - go through the trace again
+ * @stats:   of the same trace and filter; gives its paths away, and is borrowed
+ * @filter:  NULL = everything; its range of time is for frames: a zone that began before is looked at as well
+ * Returns 0, -ENOMEM, what loaded_trace_walk() returns.  To be deinitialised in any case.
+ */
+int frame_zones_take(struct frame_zones *z, struct frame_stats *stats, struct loaded_trace *trace,
+                     const struct trace_filter *filter, struct error *err);
+void frame_zones_deinit(struct frame_zones *z);
+
+#endif /* ANALYZE_STATS_FRAME_ZONES_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/histogram_bins.h - a histogram as a few bars with round limits
+ *
+ * Way of the data:  histogram -> [histogram_bins] -> zones_view, zone_view
+ *
+ * Numbers that span much are in bars of 1, 2 and 5 times a power of ten, or of
+ * powers of ten; others in bars of equal width.  No bar is narrower than the
+ * buckets of the histogram.
+ */
+#ifndef ANALYZE_STATS_HISTOGRAM_BINS_H
+#define ANALYZE_STATS_HISTOGRAM_BINS_H
+
+#include <stdint.h>
+
+struct histogram;
+
+#define HISTOGRAM_BINS_MAX 24
+
+struct histogram_bin {
+        uint64_t from, to; /* without `to`; UINT64_MAX = without end */
+        uint64_t n_values;
+};
+
+struct histogram_bins {
+        struct histogram_bin bins[HISTOGRAM_BINS_MAX];
+        uint32_t n_bins;    /* 0 of an empty histogram; the first and the last are not empty */
+        uint64_t n_largest; /* of the fullest */
+};
+
+void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h);
+
+#endif /* ANALYZE_STATS_HISTOGRAM_BINS_H */

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/stats/memory_stats.h"
+
+#include "analyze/walk/event_walk.h"
+#include "analyze/walk/loaded_trace.h"
+#include "base/array.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void memory_stats_init(struct memory_stats *s, uint32_t n_blocks_max)
+{
+        *s = (struct memory_stats){ .pools = NULL };
+        memory_blocks_init(&s->blocks, n_blocks_max);
+        intern_init(&s->pool_names, sizeof(uint32_t), MEMORY_STATS_POOLS_MAX);
+        intern_init(&s->site_keys, sizeof(struct memory_site_key), MEMORY_STATS_SITES_MAX);
+}
+
+void memory_stats_deinit(struct memory_stats *s)
+{
+        memory_blocks_deinit(&s->blocks);
+        intern_deinit(&s->pool_names);
+        intern_deinit(&s->site_keys);
+        free(s->pools);
+        free(s->sites);
+        s->pools = NULL;
+        s->sites = NULL;
+}
+
+/* Returns 0, -ENOMEM, -EOVERFLOW. */
+static int find_pool(struct memory_stats *s, const struct ordered_event *event, uint32_t *ret_id)
+{
+        int r = intern_add(&s->pool_names, &event->subject, sizeof(event->subject), ret_id);
+
+        if (r != 1)
+                return r;
+        if (array_reserve(&s->pools, &s->pools_capacity, *ret_id, sizeof(*s->pools)) < 0)
+                return -ENOMEM;
+        s->pools[*ret_id - 1] = (struct memory_pool){ .first_ns = event->time_ns };
+        return 0;
+}
+
+/* Its numbers of what is in use are those of the pool's generation. */
+static int find_site(struct memory_stats *s, uint32_t pool, const struct ordered_event *event,
+                     uint32_t *ret_id)
+{
+        struct memory_site_key key = { .pool = pool,
+                                       .stack = event->stack,
+                                       .path = event->stack != 0 ? 0 : event->path };
+        int r = intern_add(&s->site_keys, &key, sizeof(key), ret_id);
+        struct memory_site *site;
+
+        if (r < 0)
+                return r;
+        if (r == 1) {
+                if (array_reserve(&s->sites, &s->sites_capacity, *ret_id, sizeof(*s->sites)) < 0)
+                        return -ENOMEM;
+                s->sites[*ret_id - 1] = (struct memory_site){ .n_allocations = 0 };
+        }
+        site = &s->sites[*ret_id - 1];
+        if (site->generation != s->pools[pool - 1].generation) {
+                site->generation = s->pools[pool - 1].generation;
+                site->n_live = site->live_bytes = 0;
+        }
+        return 0;
+}
+
+static bool is_live(const struct memory_stats *s, const struct memory_block *block)
+{
+        return block->site != 0 && block->generation == s->pools[block->pool - 1].generation;
+}
+
+/* Takes a block out of use; what was discarded is out of all sums already. */
+static void drop(struct memory_stats *s, struct memory_block *block)
+{
+        struct memory_pool *pool = &s->pools[block->pool - 1];
+
+        if (is_live(s, block)) {
+                struct memory_site *site = &s->sites[block->site - 1];
+
+                pool->live_bytes -= block->size_bytes;
+                pool->n_live--;
+                site->live_bytes -= block->size_bytes;
+                site->n_live--;
+        }
+        if (block->site != 0)
+                s->blocks.n_live--;
+        block->site = 0;
+}
+
+static void note_peak(struct memory_pool *pool, uint64_t time_ns)
+{
+        if (pool->live_bytes <= pool->peak_bytes)
+                return;
+        pool->peak_bytes = pool->live_bytes;
+        pool->n_at_peak = pool->n_live;
+        pool->peak_ns = time_ns;
+}
+
+/* Sums of hostile sizes may not run over: what would is left out of them. */
+static bool fits(const struct memory_pool *pool, uint64_t size_bytes)
+{
+        uint64_t sum;
+
+        return !__builtin_add_overflow(pool->allocated_bytes, size_bytes, &sum);
+}
+
+/* Takes out what was discarded, but not so often that it costs the square of the events. */
+static bool make_room(struct memory_stats *s)
+{
+        if (s->n_discarded < s->blocks.n_max / 8)
+                return false;
+        s->n_discarded = 0;
+        for (size_t i = 0; i < s->blocks.n_slots; i++)
+                if (s->blocks.slots[i].pool != 0 && !is_live(s, &s->blocks.slots[i]))
+                        drop(s, &s->blocks.slots[i]);
+        return true;
+}
+
+static int allocate(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
+{
+        struct memory_pool *pool = &s->pools[pool_id - 1];
+        uint64_t size_bytes = event->value[1];
+        struct memory_block *block;
+        uint32_t site_id = 0;
+        int r = fits(pool, size_bytes) ? find_site(s, pool_id, event, &site_id) : -EOVERFLOW;
+
+        pool->n_allocations++;
+        if (r == 0) {
+                pool->allocated_bytes += size_bytes;
+                pool->largest_bytes = size_bytes > pool->largest_bytes ? size_bytes : pool->largest_bytes;
+                s->sites[site_id - 1].n_allocations++;
+                s->sites[site_id - 1].allocated_bytes += size_bytes;
+                r = memory_blocks_add(&s->blocks, pool_id, event->value[0], &block);
+                if (r == -EOVERFLOW && make_room(s))
+                        r = memory_blocks_add(&s->blocks, pool_id, event->value[0], &block);
+        }
+        if (r == -EOVERFLOW) {
+                pool->n_untracked++;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        pool->n_allocated_over += is_live(s, block);
+        drop(s, block);
+        block->size_bytes = size_bytes;
+        block->time_ns = event->time_ns;
+        block->site = site_id;
+        block->generation = pool->generation;
+        s->blocks.n_live++;
+        pool->live_bytes += size_bytes;
+        pool->n_live++;
+        s->sites[site_id - 1].live_bytes += size_bytes;
+        s->sites[site_id - 1].n_live++;
+        note_peak(pool, event->time_ns);
+        return 0;
+}
+
+static void release(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
+{
+        struct memory_pool *pool = &s->pools[pool_id - 1];
+        struct memory_block *block = memory_blocks_find(&s->blocks, pool_id, event->value[0]);
+
+        pool->n_frees++;
+        if (!block)
+                pool->n_freed_unknown++;
+        else if (!is_live(s, block))
+                pool->n_freed_twice++;
+        if (block)
+                drop(s, block);
+}
+
+/* At once, however much is in it: what is of an older generation is not in use. */
+static void discard(struct memory_stats *s, struct memory_pool *pool)
+{
+        s->n_discarded += pool->n_live;
+        pool->n_discards++;
+        pool->generation++;
+        pool->live_bytes = pool->n_live = 0;
+}
+
+int memory_stats_add(struct memory_stats *s, const struct ordered_event *event)
+{
+        uint32_t id;
+        int r = find_pool(s, event, &id);
+
+        if (r == -EOVERFLOW) {
+                s->n_pools_lost++;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        s->has_stacks |= event->stack != 0;
+        s->pools[id - 1].last_ns = event->time_ns;
+        if (event->op == TRACE_OP_MEMORY_ALLOC)
+                return allocate(s, id, event);
+        if (event->op == TRACE_OP_MEMORY_FREE)
+                release(s, id, event);
+        else
+                discard(s, &s->pools[id - 1]);
+        return 0;
+}
+
+void memory_stats_finish(struct memory_stats *s)
+{
+        for (uint32_t i = 0; i < s->site_keys.n_items; i++) {
+                const struct memory_site_key *key = intern_get(&s->site_keys, i + 1, NULL);
+
+                if (s->sites[i].generation != s->pools[key->pool - 1].generation)
+                        s->sites[i].n_live = s->sites[i].live_bytes = 0;
+                s->sites[i].first_live_ns = UINT64_MAX;
+        }
+        for (size_t i = 0; i < s->blocks.n_slots; i++) {
+                const struct memory_block *block = &s->blocks.slots[i];
+
+                if (block->pool != 0 && is_live(s, block) &&
+                    block->time_ns < s->sites[block->site - 1].first_live_ns)
+                        s->sites[block->site - 1].first_live_ns = block->time_ns;
+        }
+}
+
+/* ------------------------------------------------------------------ a trace */
+
+static int take(void *context, const struct ordered_event *event, struct error *err)
+{
+        int r = memory_stats_add(context, event);
+
+        return r < 0 ? error_set(err, r, "adding up memory: out of memory") : 0;
+}
+
+int memory_stats_take(struct memory_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
+                      struct event_walk *walk, struct error *err)
+{
+        struct event_walk_request request = {
+                .ops = EVENT_WALK_OP(TRACE_OP_MEMORY_ALLOC) | EVENT_WALK_OP(TRACE_OP_MEMORY_FREE) |
+                       EVENT_WALK_OP(TRACE_OP_MEMORY_DISCARD),
+                .take = take,
+                .context = s,
+                .wants_paths = true,
+        };
+        int r;
+
+        memory_stats_init(s, 0);
+        r = event_walk_take(walk, trace, filter, &request, err);
+        if (r == 0)
+                memory_stats_finish(s);
+        return r;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/memory_stats.h - allocations and frees that a program told of -> what is in use, the peak, leaks
+ *
+ * Way of the data:  event_walk -> [memory_stats], memory_blocks -> memory_view
+ *
+ * A site is where memory comes from: a callstack if there is one, else the zone
+ * path.  Memory: the blocks in use up to MEMORY_BLOCKS_MAX, MEMORY_STATS_SITES_MAX
+ * sites and MEMORY_STATS_POOLS_MAX pools; what is beyond is counted.
+ */
+#ifndef ANALYZE_STATS_MEMORY_STATS_H
+#define ANALYZE_STATS_MEMORY_STATS_H
+
+#include "analyze/stats/memory_blocks.h"
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct event_walk;
+struct loaded_trace;
+struct ordered_event;
+struct trace_filter;
+
+#define MEMORY_STATS_SITES_MAX (UINT32_C(1) << 20)
+#define MEMORY_STATS_POOLS_MAX (UINT32_C(1) << 16)
+
+struct memory_pool {
+        uint64_t live_bytes, n_live; /* now; at the end: never freed */
+        uint64_t peak_bytes, n_at_peak, peak_ns;
+        uint64_t allocated_bytes, n_allocations, n_frees, n_discards;
+        uint64_t largest_bytes;    /* of one allocation */
+        uint64_t n_freed_twice;    /* frees of what is free already */
+        uint64_t n_freed_unknown;  /* frees of what was never allocated, as far as is known */
+        uint64_t n_allocated_over; /* allocations at an address that is in use: its free is missing */
+        uint64_t n_untracked;      /* allocations beyond a limit: they are in `allocated_bytes` alone */
+        uint64_t first_ns, last_ns;
+        uint32_t generation;
+};
+
+/* Compared as bytes. */
+struct memory_site_key {
+        uint32_t pool;        /* id of `pool_names` */
+        uint32_t stack, path; /* one of the two */
+};
+
+struct memory_site {
+        uint64_t n_allocations, allocated_bytes;
+        uint64_t n_live, live_bytes;
+        uint64_t
+                first_live_ns; /* of those in use at the end: when the oldest was allocated; see memory_stats_finish() */
+        uint32_t generation; /* of the pool, that n_live and live_bytes are of */
+};
+
+struct memory_stats {
+        struct memory_blocks blocks;
+        struct intern pool_names;  /* uint32_t: strings; 0 = the main one */
+        struct memory_pool *pools; /* heap; by id of pool_names - 1 */
+        struct intern site_keys;   /* struct memory_site_key */
+        struct memory_site *sites; /* heap; by id of site_keys - 1 */
+        size_t pools_capacity, sites_capacity;
+        uint64_t n_pools_lost; /* events of pools beyond MEMORY_STATS_POOLS_MAX */
+        uint64_t n_discarded;  /* blocks that were in use in discarded pools, and are in `blocks` still */
+        bool has_stacks;       /* of any event */
+};
+
+/* @n_blocks_max: 0 = MEMORY_BLOCKS_MAX. */
+void memory_stats_init(struct memory_stats *s, uint32_t n_blocks_max);
+void memory_stats_deinit(struct memory_stats *s);
+
+/* Events of the ops MEMORY_ALLOC, _FREE and _DISCARD in the order of time.  Returns 0 or -ENOMEM. */
+int memory_stats_add(struct memory_stats *s, const struct ordered_event *event);
+void memory_stats_finish(struct memory_stats *s);
+
+/* Of a whole trace: as lock_stats_take(). */
+int memory_stats_take(struct memory_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
+                      struct event_walk *walk, struct error *err);
+
+#endif /* ANALYZE_STATS_MEMORY_STATS_H */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/stats/wait_places.h - callstacks of waits and wakers -> the functions that people look for
+ *
+ * Way of the data:  wait_stats, function_table -> [wait_places] -> report_waits
+ *
+ * The same place has many callstacks: they differ in addresses, and in how the
+ * kernel came from the system call to its scheduler.  A place is the chain of
+ * the program's functions, one function of the kernel, which says what for, and
+ * the state.  Not thread-safe.
+ */
+#ifndef ANALYZE_STATS_WAIT_PLACES_H
+#define ANALYZE_STATS_WAIT_PLACES_H
+
+#include "analyze/walk/function_table.h"
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace_dictionary;
+
+/*
+ * How functions of the kernel begin that each wait or wake-up goes through, and those that record it: they do not say
+ * what it is for.
+ */
+#define WAIT_PLACES_PLUMBING(X)    \
+        X("schedule")              \
+        X("__schedule")            \
+        X("preempt_schedule")      \
+        X("io_schedule")           \
+        X("__cond_resched")        \
+        X("sched_")                \
+        X("trace_")                \
+        X("__traceiter")           \
+        X("bpf_")                  \
+        X("__bpf_")                \
+        X("perf_")                 \
+        X("__perf_")               \
+        X("try_to_wake_up")        \
+        X("ttwu_")                 \
+        X("wake_up")               \
+        X("__wake_up")             \
+        X("default_wake_function") \
+        X("autoremove_wake_function")
+
+/* Of the program, from the innermost on: those around them are left out, which bounds the work for one callstack. */
+#define WAIT_PLACES_FRAMES_MAX 128
+
+/* A place as it is kept: so many numbers of a struct, then a label for each function. */
+struct wait_place {
+        uint32_t wait;         /* as in struct wait_key */
+        uint32_t kernel_label; /* 0 = none */
+        uint32_t has_stack, is_cut;
+        uint32_t labels[WAIT_PLACES_FRAMES_MAX]; /* innermost first */
+        uint32_t n_labels;                       /* not part of what is kept */
+};
+
+struct wait_places {
+        const struct trace_dictionary *dictionary; /* borrowed */
+        struct function_table functions;
+        struct intern places; /* what is kept of struct wait_place */
+};
+
+/* Returns 0, -ENOMEM or -EOVERFLOW; empty then. */
+int wait_places_init(struct wait_places *p, const struct trace_dictionary *dictionary);
+void wait_places_deinit(struct wait_places *p);
+
+/* The id of the place of a callstack; equal ones get the same.  @stack 0 = none.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32_t *ret_id);
+/*
+ * wait_places_add_told() - the same of a callstack that the program recorded itself, of no wait
+ * Functions of the client library, which stand in headers, are left out at the inner end, if any others are there.
+ */
+int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id);
+void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place);
+
+/*
+ * The innermost of the functions outside of the C library and the loader that is no wrapper of the language's library;
+ * else the innermost outside of these two; n_labels if there is none.
+ */
+uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_place *place);
+
+/* The one function to tell of a waker's callstack; 0 = nothing is known. */
+uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack);
+
+#endif /* ANALYZE_STATS_WAIT_PLACES_H */

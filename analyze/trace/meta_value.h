@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/trace/meta_value.h - what the recorder said about the recording
+ *
+ * Way of the data:  trace_dictionary (table META) -> [meta_value] -> report, loaded_trace, annotation
+ */
+#ifndef ANALYZE_TRACE_META_VALUE_H
+#define ANALYZE_TRACE_META_VALUE_H
+
+#include "analyze/trace/report_string.h"
+
+#include <stdint.h>
+
+/* The value of a key, the last one if it was said again; empty if it is not there. */
+struct report_string meta_value_find(const struct trace_dictionary *d, const char *key);
+
+/* The same as a decimal number; 0 if it is none. */
+uint64_t meta_value_number(const struct trace_dictionary *d, const char *key);
+
+#endif /* ANALYZE_TRACE_META_VALUE_H */

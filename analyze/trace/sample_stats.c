@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/trace/sample_stats.h"
+
+#include "base/array.h"
+#include "format/trace_event.h"
+
+#include <stdlib.h>
+
+void sample_stats_init(struct sample_stats *s)
+{
+        *s = (struct sample_stats){ .sums = NULL };
+        intern_init(&s->keys, sizeof(struct sample_key), 0);
+}
+
+void sample_stats_deinit(struct sample_stats *s)
+{
+        intern_deinit(&s->keys);
+        free(s->sums);
+        sample_stats_init(s);
+}
+
+int sample_stats_add(struct sample_stats *s, const struct trace_event *sample, bool with_leader)
+{
+        /* The decoder has checked that these are ids, which are 32 bits wide. */
+        struct sample_key key = {
+                .event = (uint32_t)sample->sample.event,
+                .path = (uint32_t)sample->sample.path,
+                .stack = (uint32_t)sample->sample.stack,
+        };
+        uint32_t id;
+        int r = array_reserve(&s->sums, &s->capacity, (size_t)s->keys.n_items + 1, sizeof(*s->sums));
+
+        if (r < 0)
+                return r;
+        r = intern_add(&s->keys, &key, sizeof(key), &id);
+        if (r < 0)
+                return r;
+        if (r == 1)
+                s->sums[id - 1] = (struct sample_sum){ .n_samples = 0 };
+        s->sums[id - 1].n_samples++;
+        s->sums[id - 1].weight += sample->sample.weight || with_leader ? sample->sample.weight : 1;
+        return 0;
+}
+
+const struct sample_key *sample_stats_key(const struct sample_stats *s, uint32_t index)
+{
+        return intern_get(&s->keys, index + 1, NULL);
+}

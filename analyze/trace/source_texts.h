@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/trace/source_texts.h - lines of source text, from the trace or from files
+ *
+ * Way of the data:  trace_reader (ATTACHMENT chunks), files -> [source_texts] -> annotate_text, annotate_json
+ *
+ * What the program handed over or the recorder kept comes first: by name, then by the end of the path, where one is
+ * the end of the other.  Else the file counts that is there now, which may not be what was compiled.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_TRACE_SOURCE_TEXTS_H
+#define ANALYZE_TRACE_SOURCE_TEXTS_H
+
+#include "analyze/trace/report_string.h"
+#include "base/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SOURCE_TEXTS_BYTES_MAX (UINT64_C(1) << 29) /* of all texts of a trace; more are passed over */
+
+struct attachment_chunk;
+
+enum source_origin {
+        SOURCE_NOT_FOUND,
+        SOURCE_OF_TRACE,
+        SOURCE_OF_FILE,
+        SOURCE_OF_NEWER_FILE, /* written after the recording began */
+};
+
+struct source_text {
+        uint32_t attachment;     /* its id; 0 = a file's */
+        struct byte_buffer name; /* of the file that was asked for; empty for an attachment */
+        struct byte_buffer bytes;
+        size_t *line_ends; /* heap, made when the first line is asked for: behind the last byte of each */
+        size_t n_lines;
+        enum source_origin origin;
+};
+
+struct source_texts {
+        const struct trace_dictionary *dictionary; /* borrowed */
+        const char *sysroot;                       /* borrowed; NULL = "" */
+        uint64_t recorded_ns;                      /* since 1970; 0 = unknown */
+        struct source_text *texts;                 /* heap */
+        size_t n_texts, capacity;
+        uint64_t n_bytes; /* of attachments */
+};
+
+void source_texts_init(struct source_texts *s, const struct trace_dictionary *dictionary);
+void source_texts_deinit(struct source_texts *s);
+
+/* A part of an attachment of the trace; those of other kinds are passed over.  Returns 0 or -ENOMEM. */
+int source_texts_add_part(struct source_texts *s, const struct attachment_chunk *part);
+
+/*
+ * source_texts_find() - the text of a file that debug information names
+ * Returns it, also if there is none (SOURCE_NOT_FOUND); borrowed until the next call.  NULL without memory.
+ */
+const struct source_text *source_texts_find(struct source_texts *s, struct report_string name);
+
+/* The same among those of the trace alone; NULL if it has none.  Its lines are not asked for. */
+const struct source_text *source_texts_find_kept(struct source_texts *s, struct report_string name);
+
+/* A line, 1 .. n_lines, without its end; empty beyond. */
+struct report_string source_text_line(const struct source_text *text, uint32_t line);
+
+#endif /* ANALYZE_TRACE_SOURCE_TEXTS_H */

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/trace/zone_pattern.h"
+
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names are compared up to this length; those of a trace have no NUL at their end. */
+#define NAME_BYTES_MAX 1023
+
+static size_t count_char(const char *text, char c)
+{
+        size_t n = 0;
+
+        for (; *text; text++)
+                n += *text == c;
+        return n;
+}
+
+/* "z7" -> 7; 0 if it is a name. */
+static uint32_t parse_handle(const char *word)
+{
+        uint64_t id = 0;
+
+        if (word[0] != 'z' || word[1] < '1' || word[1] > '9')
+                return 0;
+        for (const char *at = word + 1; *at; at++) {
+                if (*at < '0' || *at > '9')
+                        return 0;
+                id = id * 10 + (uint64_t)(*at - '0');
+                if (id > UINT32_MAX)
+                        return 0;
+        }
+        return (uint32_t)id;
+}
+
+/* One step, @n_bytes at @text, with its backslashes but for that before a separator, which fnmatch() would take too. */
+static int add_step(struct zone_pattern_choice *choice, const char *text, size_t n_bytes, struct error *err)
+{
+        struct zone_pattern_step *step = &choice->steps[choice->n_steps];
+        char *glob;
+
+        if (n_bytes == 0)
+                return error_set(err, -EINVAL, "a zone without a name in the pattern");
+        if (choice->n_steps == ZONE_PATTERN_STEPS_MAX)
+                return error_set(err, -EINVAL, "a pattern of more than %d zones", ZONE_PATTERN_STEPS_MAX);
+        *step = (struct zone_pattern_step){ .glob = NULL };
+        choice->n_steps++;
+        if (n_bytes == 2 && memcmp(text, "**", 2) == 0)
+                return 0;
+        glob = strndup(text, n_bytes);
+        if (!glob)
+                return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
+        step->glob = glob;
+        step->location = parse_handle(glob);
+        return 0;
+}
+
+/* The end of the text up to one of @stops that no backslash stands before. */
+static const char *find_end(const char *at, const char *stops)
+{
+        for (; *at && !strchr(stops, *at); at++)
+                if (*at == '\\' && at[1])
+                        at++;
+        return at;
+}
+
+static int parse_choice(struct zone_pattern_choice *choice, const char *at, const char *end,
+                        struct error *err)
+{
+        choice->steps = calloc(ZONE_PATTERN_STEPS_MAX, sizeof(*choice->steps));
+        if (!choice->steps)
+                return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
+        if (at < end && *at == '/') {
+                choice->anchored = true;
+                at++;
+        }
+        for (;;) {
+                const char *stop = find_end(at, "/,");
+                int r = add_step(choice, at, (size_t)(stop - at), err);
+
+                if (r < 0)
+                        return r;
+                if (stop >= end)
+                        return 0;
+                at = stop + 1;
+        }
+}
+
+/* The whole text as the name of one zone, for what is copied out of a report: "GET /index,html" is one. */
+static int add_literal(struct zone_pattern_choice *choice, const char *text, struct error *err)
+{
+        choice->steps = calloc(1, sizeof(*choice->steps));
+        if (!choice->steps)
+                return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
+        choice->steps[0] = (struct zone_pattern_step){ .glob = strdup(text), .is_literal = true };
+        choice->n_steps = 1;
+        return choice->steps[0].glob ? 0 : error_set(err, -ENOMEM, "a pattern of zones: out of memory");
+}
+
+int zone_pattern_init(struct zone_pattern *p, const char *text, struct error *err)
+{
+        size_t n_choices = count_char(text, ',') + 2;
+        const char *at = text;
+        int r;
+
+        *p = (struct zone_pattern){ .n_choices = 0 };
+        p->choices = calloc(n_choices, sizeof(*p->choices));
+        if (!p->choices)
+                return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
+        for (;;) {
+                const char *end = find_end(at, ",");
+
+                r = parse_choice(&p->choices[p->n_choices++], at, end, err);
+                if (r < 0)
+                        return error_prefix(err, r, "'%s'", text);
+                if (!*end)
+                        break;
+                at = end + 1;
+        }
+        return strpbrk(text, "/,\\*?[") ? add_literal(&p->choices[p->n_choices++], text, err) : 0;
+}
+
+void zone_pattern_deinit(struct zone_pattern *p)
+{
+        for (uint32_t i = 0; i < p->n_choices; i++) {
+                for (uint32_t k = 0; k < p->choices[i].n_steps; k++)
+                        free(p->choices[i].steps[k].glob);
+                free(p->choices[i].steps);
+        }
+        free(p->choices);
+        *p = (struct zone_pattern){ .n_choices = 0 };
+}
+
+bool zone_pattern_step_fits(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary,
+                            uint32_t location)
+{
+        const struct trace_location *row;
+        char name[NAME_BYTES_MAX + 1];
+        const char *bytes;
+        size_t n_bytes;
+
+        /* A handle is never ambiguous: a zone that happens to be called like one is reached by "[z]7". */
+        if (step->location != 0 &&
+            step->location <= trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS))
+                return step->location == location;
+        row = trace_dictionary_row(dictionary, TRACE_TABLE_LOCATIONS, location);
+        /* A zone without a name is known by its function. */
+        bytes = trace_dictionary_string(dictionary, row->name != 0 ? row->name : row->function, &n_bytes);
+        if (n_bytes > NAME_BYTES_MAX)
+                n_bytes = NAME_BYTES_MAX;
+        if (n_bytes != 0)
+                memcpy(name, bytes, n_bytes);
+        name[n_bytes] = '\0';
+        return step->is_literal ? strcmp(step->glob, name) == 0 : fnmatch(step->glob, name, 0) == 0;
+}
+
+/*
+ * Fits the steps to the zones from @locations on, to their end.  As with globs of text, only the last "**" ever has
+ * to give way, so the work is the product of both lengths at most.
+ */
+static bool steps_fit(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
+                      const uint32_t *locations, uint32_t n)
+{
+        bool has_star = !choice->anchored;
+        uint32_t star_step = 0, star_zone = 0;
+        uint32_t step = 0, zone = 0;
+
+        while (zone < n) {
+                if (step < choice->n_steps && !choice->steps[step].glob) {
+                        has_star = true;
+                        star_step = ++step;
+                        star_zone = zone;
+                } else if (step < choice->n_steps &&
+                           zone_pattern_step_fits(&choice->steps[step], dictionary, locations[zone])) {
+                        step++;
+                        zone++;
+                } else if (has_star) {
+                        step = star_step;
+                        zone = ++star_zone;
+                } else {
+                        return false;
+                }
+        }
+        while (step < choice->n_steps && !choice->steps[step].glob)
+                step++;
+        return step == choice->n_steps;
+}
+
+/* A last "**" has to stand for a zone at least: what is inside of a is not a itself. */
+static bool choice_fits(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
+                        const uint32_t *locations, uint32_t n)
+{
+        if (!choice->steps[choice->n_steps - 1].glob)
+                return n > 1 ? steps_fit(choice, dictionary, locations, n - 1)
+                             : choice->n_steps == 1; /* "**" alone is everything */
+        return steps_fit(choice, dictionary, locations, n);
+}
+
+bool zone_pattern_fits(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
+                       const uint32_t *locations, uint32_t n)
+{
+        for (uint32_t i = 0; i < p->n_choices; i++)
+                if (choice_fits(&p->choices[i], dictionary, locations, n))
+                        return true;
+        return false;
+}
+
+bool zone_pattern_names(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
+                        uint32_t location)
+{
+        for (uint32_t i = 0; i < p->n_choices; i++) {
+                const struct zone_pattern_choice *choice = &p->choices[i];
+                const struct zone_pattern_step *last = &choice->steps[choice->n_steps - 1];
+
+                if (!last->glob || zone_pattern_step_fits(last, dictionary, location))
+                        return true;
+        }
+        return false;
+}
+
+static bool is_known(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary)
+{
+        uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
+
+        for (uint32_t i = 1; i <= n; i++)
+                if (!step->glob || zone_pattern_step_fits(step, dictionary, i))
+                        return true;
+        return false;
+}
+
+/* Of one choice.  A "**" is in the way only of a trace without zones. */
+static const char *find_unknown(const struct zone_pattern_choice *choice,
+                                const struct trace_dictionary *dictionary)
+{
+        for (uint32_t i = 0; i < choice->n_steps; i++)
+                if (!is_known(&choice->steps[i], dictionary))
+                        return choice->steps[i].glob ? choice->steps[i].glob : "**";
+        return NULL;
+}
+
+const char *zone_pattern_find_unknown(const struct zone_pattern *p, const struct trace_dictionary *dictionary)
+{
+        const char *first = NULL;
+
+        for (uint32_t i = 0; i < p->n_choices; i++) {
+                const char *unknown = find_unknown(&p->choices[i], dictionary);
+
+                if (!unknown)
+                        return NULL;
+                if (!first)
+                        first = unknown;
+        }
+        return first;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/walk/inlined_code.h - of the code that a function was inlined into, what is near its instructions
+ *
+ * Way of the data:  code_listing (of the hosts) -> [inlined_code] -> annotation
+ */
+#ifndef ANALYZE_WALK_INLINED_CODE_H
+#define ANALYZE_WALK_INLINED_CODE_H
+
+#include "analyze/trace/report_string.h"
+
+struct code_listing;
+
+#define INLINED_CODE_CONTEXT 4 /* instructions of the host that are kept on each side */
+
+/*
+ * inlined_code_keep() - drop the instructions that are far from those of @function
+ * Each piece that is left is a part of its own, with the name of the function that it is in.  A listing that has no
+ * instruction of @function stays as it is.  Returns 0 or -ENOMEM.
+ */
+int inlined_code_keep(struct code_listing *listing, struct report_string function);
+
+#endif /* ANALYZE_WALK_INLINED_CODE_H */

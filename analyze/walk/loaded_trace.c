@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/walk/loaded_trace.h"
+
+#include "analyze/trace/meta_value.h"
+#include "analyze/walk/filter_miss.h"
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/trace_walk.h"
+#include "format/event_decoder.h"
+#include "format/read_ahead.h"
+#include "format/trace_column.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool may_have_names(const struct trace_chunk_header *header)
+{
+        return header->kind == TRACE_CHUNK_EVENTS && !(header->flags & TRACE_CHUNK_NO_NAMES);
+}
+
+/* Whether a chunk names any thread: few do, and only these are decoded. */
+static bool has_names(const struct trace_item *item)
+{
+        struct byte_reader in = byte_reader_of(item->body, item->body_bytes);
+        uint64_t n_runs = bytes_varint(&in);
+        struct trace_column_entry entry;
+        struct trace_column_list list;
+
+        for (uint64_t i = 0; i < 3 * n_runs && !in.short_read; i++)
+                (void)bytes_varint(&in);
+        if (in.short_read || trace_column_list_init(&list, in, NULL) < 0)
+                return false;
+        while (trace_column_list_next(&list, &entry, NULL) == 1)
+                if (entry.column == (uint64_t)TRACE_OP_THREAD_NAME * TRACE_COLUMNS_PER_OP)
+                        return true;
+        return false;
+}
+
+static int name_process(struct loaded_trace *t, uint32_t process, uint32_t name)
+{
+        struct process_name item = { .process = process, .name = name };
+        uint32_t id;
+        int r = intern_add(&t->process_names, &item, sizeof(item), &id);
+
+        return r < 0 ? r : 0;
+}
+
+static int take_name(void *context, uint32_t thread, uint32_t name)
+{
+        struct loaded_trace *t = context;
+        const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, thread);
+        const struct trace_process *process = trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES,
+                                                                   row->process);
+
+        t->thread_names[thread - 1] = name;
+        return row->tid == process->pid ? name_process(t, row->process, name) : 0;
+}
+
+/* Returns 0 or -errno. */
+typedef int name_take(void *context, uint32_t thread, uint32_t name);
+
+/* A chunk that cannot be decoded ends the walk, which says so. */
+static int read_names(const struct loaded_trace *t, const struct trace_item *item, name_take *take,
+                      void *context)
+{
+        struct event_decoder decoder;
+        struct trace_event event;
+        struct event_run run;
+        int r = 0;
+
+        if (!has_names(item) ||
+            event_decoder_init(&decoder, t->dictionary, item->body, item->body_bytes, NULL) < 0)
+                return 0;
+        while (r >= 0 && event_decoder_next_run(&decoder, &run, NULL) == 1)
+                while (r >= 0 && event_decoder_next(&decoder, &event, NULL) == 1)
+                        if (event.op == TRACE_OP_THREAD_NAME)
+                                r = take(context, run.thread, (uint32_t)event.thread_name.name);
+        return r;
+}
+
+/* Those of all chunks up to a place, from the beginning.  Returns 0 or -errno. */
+static int read_all_names(struct loaded_trace *t, uint64_t until_bytes, name_take *take, void *context,
+                          struct error *err)
+{
+        struct trace_item item;
+        int r = trace_reader_rewind(t->reader, err);
+
+        if (r < 0)
+                return r;
+        while ((r = trace_reader_next_wanted(t->reader, may_have_names, &item, err)) == 1 &&
+               item.file_offset_bytes < until_bytes)
+                if (read_names(t, &item, take, context) < 0)
+                        return error_set(err, -ENOMEM, "the names of threads: out of memory");
+        return r < 0 ? r : 0;
+}
+
+/* A thread that was given no name has that of its process's first one that was. */
+static int complete_names(struct loaded_trace *t)
+{
+        uint32_t n_processes = trace_dictionary_count(t->dictionary, TRACE_TABLE_PROCESSES);
+        uint32_t *names = calloc((size_t)n_processes + 1, sizeof(*names));
+        int r = 0;
+
+        if (!names)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < t->n_threads; i++) {
+                const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS,
+                                                                      i + 1);
+
+                if (names[row->process] == 0)
+                        names[row->process] = t->thread_names[i];
+                if (t->thread_names[i] == 0)
+                        t->thread_names[i] = names[row->process];
+        }
+        for (uint32_t i = 1; i <= n_processes && r == 0; i++)
+                if (names[i] != 0)
+                        r = name_process(t, i, names[i]);
+        free(names);
+        return r;
+}
+
+int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
+{
+        int r;
+
+        if (t->has_names)
+                return 0;
+        r = read_all_names(t, UINT64_MAX, take_name, t, err);
+        if (r < 0)
+                return r;
+        if (complete_names(t) < 0)
+                return error_set(err, -ENOMEM, "the names of threads: out of memory");
+        t->has_names = true;
+        return trace_reader_rewind(t->reader, err);
+}
+
+static void find_range(struct loaded_trace *t, uint64_t first_ns, uint64_t last_ns)
+{
+        t->start_ns = loaded_trace_meta_number(t, "start_raw_ns");
+        t->end_ns = loaded_trace_meta_number(t, "end_raw_ns");
+        if (t->start_ns == 0 || (first_ns != 0 && first_ns < t->start_ns))
+                t->start_ns = first_ns;
+        if (t->end_ns < last_ns)
+                t->end_ns = last_ns;
+        if (t->end_ns < t->start_ns)
+                t->end_ns = t->start_ns;
+}
+
+int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *err)
+{
+        uint64_t first_ns, last_ns;
+        int r;
+
+        *ret = (struct loaded_trace){ .ending_words = "" };
+        intern_init(&ret->process_names, sizeof(struct process_name), 0);
+        r = trace_reader_open(path, &ret->reader, err);
+        if (r < 0)
+                return r;
+        ret->dictionary = trace_reader_dictionary(ret->reader);
+        r = trace_reader_read_tables(ret->reader, &first_ns, &last_ns, err);
+        if (r < 0)
+                return r;
+        ret->n_threads = trace_dictionary_count(ret->dictionary, TRACE_TABLE_THREADS);
+        ret->thread_names = calloc((size_t)ret->n_threads + 1, sizeof(*ret->thread_names));
+        if (!ret->thread_names)
+                return error_set(err, -ENOMEM, "%s: out of memory", path);
+        find_range(ret, first_ns, last_ns);
+        return 0;
+}
+
+void loaded_trace_close(struct loaded_trace *t)
+{
+        if (t->reader)
+                trace_reader_close(t->reader);
+        free(t->thread_names);
+        intern_deinit(&t->process_names);
+        *t = (struct loaded_trace){ .reader = NULL };
+}
+
+static bool is_done(const struct read_ahead *ahead, const struct trace_walk *walk,
+                    const struct trace_reader_range *range)
+{
+        return range && read_ahead_position(ahead) >= range->end_bytes &&
+               read_ahead_position(ahead) > range->states_at_bytes && trace_walk_is_done(walk);
+}
+
+/* Events of the chunk that cannot be decoded end the trace, as a bad checksum would. */
+static int walk_items(struct loaded_trace *t, struct read_ahead *ahead, struct trace_walk *walk,
+                      const struct trace_reader_range *range, struct error *err)
+{
+        struct read_ahead_item next;
+        int r = 0;
+
+        while (!is_done(ahead, walk, range) && (r = read_ahead_next(ahead, &next, err)) == 1) {
+                bool is_begin = range && next.item.header.kind == TRACE_CHUNK_STATES &&
+                                next.item.file_offset_bytes == range->states_at_bytes;
+
+                if (next.item.header.kind != TRACE_CHUNK_EVENTS && !is_begin)
+                        continue;
+                t->damage = ERROR_NONE;
+                r = trace_walk_batch(walk, next.events, &t->damage);
+                if (r == -EBADMSG)
+                        return error_prefix(&t->damage, r, "damaged in the chunk at byte %" PRIu64,
+                                            next.item.file_offset_bytes);
+                if (r < 0)
+                        return error_set(err, r, "%s", t->damage.text);
+        }
+        return r;
+}
+
+static int take_walk_name(void *context, uint32_t thread, uint32_t name)
+{
+        return trace_walk_name(context, thread, name);
+}
+
+/* Goes to where the range begins.  The names from before it are those of all chunks that are left out. */
+static int seek_range(struct loaded_trace *t, struct trace_walk *walk, struct trace_reader_range *range,
+                      struct error *err)
+{
+        int r = trace_reader_seek_range(t->reader, range, err);
+
+        if (r < 0 || range->states_at_bytes == 0)
+                return r;
+        r = read_all_names(t, range->states_at_bytes, take_walk_name, walk, err);
+        return r < 0 ? r : trace_reader_seek(t->reader, range->states_at_bytes, err);
+}
+
+static int walk_all(struct loaded_trace *t, struct trace_walk *walk, const struct trace_reader_range *range,
+                    struct error *err)
+{
+        struct read_ahead_options options = { .n_helpers = read_ahead_count_helpers(),
+
+                                              .until_bytes = range ? range->end_bytes : 0 };
+        struct read_ahead *ahead;
+        int r = read_ahead_open(t->reader, &options, &ahead, err), closed;
+
+        if (r < 0)
+                return r;
+        r = walk_items(t, ahead, walk, range, err);
+        closed = read_ahead_close(ahead, r < 0 ? NULL : err);
+        if (t->damage.code == -EBADMSG && r == -EBADMSG)
+                return 0;
+        if (r < 0 || closed < 0)
+                return r < 0 ? r : closed;
+        return trace_reader_skip_rest(t->reader, err);
+}
+
+int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err)
+{
+        const struct trace_filter *f = walk->filter;
+        bool is_part = walk->sink.may_skip && f && (f->from_ns > 0 || f->to_ns < UINT64_MAX);
+        struct trace_reader_range range = { .from_ns = 0 };
+        uint64_t end_ns = loaded_trace_meta_number(t, "end_raw_ns");
+        int r;
+
+        t->damage = ERROR_NONE;
+        if (is_part) {
+                range.from_ns = f->from_ns;
+                range.to_ns = f->to_ns;
+                end_ns = t->end_ns; /* the last events, which may not be read, say no more */
+                r = seek_range(t, walk, &range, err);
+        } else {
+                r = trace_reader_rewind(t->reader, err);
+        }
+        if (r == 0)
+                r = walk_all(t, walk, is_part ? &range : NULL, err);
+        if (r < 0)
+                return r;
+        t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);
+        if (t->damage.code != 0) {
+                t->ending = TRACE_ENDING_DAMAGED;
+                t->ending_words = t->damage.text;
+        }
+        r = trace_walk_finish(walk, end_ns, err);
+        return r == 0 && !trace_walk_found(walk) ? filter_miss_explain(t, walk->filter, err) : r;
+}
+
+struct report_string loaded_trace_meta(const struct loaded_trace *t, const char *key)
+{
+        return meta_value_find(t->dictionary, key);
+}
+
+uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
+{
+        return meta_value_number(t->dictionary, key);
+}
+
+struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread)
+{
+        return report_string_of(t->dictionary, t->thread_names[thread - 1]);
+}

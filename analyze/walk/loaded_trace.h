@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/walk/loaded_trace.h - a trace whose tables are all known before its events are read
+ *
+ * Way of the data:  trace_reader -> [loaded_trace] -> trace_filter, trace_walk -> reports, exports
+ *
+ * Names stand behind the events that they belong to, symbols at the end.  The
+ * tables are therefore read first, stepping over the events, and these in a second
+ * pass, as often as one likes.  From a pipe the trace goes through an unlinked
+ * file in $TMPDIR.  Memory: the tables, never the events.  Not thread-safe.
+ */
+#ifndef ANALYZE_WALK_LOADED_TRACE_H
+#define ANALYZE_WALK_LOADED_TRACE_H
+
+#include "analyze/trace/report_string.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "format/trace_reader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace_walk;
+
+/* A process is called what its first thread is, or was: the program before an exec, or before it named its thread. */
+struct process_name {
+        uint32_t process;
+        uint32_t name; /* string */
+};
+
+struct loaded_trace {
+        struct trace_reader *reader;
+        const struct trace_dictionary *dictionary; /* the reader's, complete */
+        uint32_t *thread_names;                    /* heap; strings by thread id - 1; see has_names */
+        uint32_t n_threads;
+        struct intern process_names; /* struct process_name, each once; see has_names */
+        bool has_names;              /* loaded_trace_read_names() was here */
+        uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
+        enum trace_ending ending;  /* valid after a walk */
+        const char *ending_words;  /* what is wrong with it; "" if nothing */
+        struct error damage; /* a chunk of events that could not be decoded; `ending_words` points into it */
+};
+
+/*
+ * loaded_trace_open() - read the tables
+ * @path:  "-" for standard input
+ * Returns 0, what trace_reader_open() returns, -errno of read(2) and of writing the temporary file, -ENOMEM.
+ * The object is to be closed in any case.
+ */
+int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *err);
+void loaded_trace_close(struct loaded_trace *t);
+
+/*
+ * loaded_trace_walk() - hand all events to a walk, from the beginning
+ * A trace that is cut off or damaged gives what stands before; `ending` says so.  Calls trace_walk_finish().
+ * Returns 0, what a sink returned, -errno of read(2), -ENOMEM.
+ */
+int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err);
+
+/* The value of a key of META; empty, 0 if it is not there or no number. */
+struct report_string loaded_trace_meta(const struct loaded_trace *t, const char *key);
+uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key);
+
+/*
+ * loaded_trace_read_names() - find the threads' names, which stand between the events
+ * Unpacks all events, about a second for 500 million; done once.  Returns 0 or -errno of read(2), -ENOMEM.
+ */
+int loaded_trace_read_names(struct loaded_trace *t, struct error *err);
+
+/* After that, in constant time: the last name of a thread, else of its process's first thread with one; else empty. */
+struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread);
+
+#endif /* ANALYZE_WALK_LOADED_TRACE_H */

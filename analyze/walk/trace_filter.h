@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/walk/trace_filter.h - which part of a trace a command looks at
+ *
+ * Way of the data:  command line (filter_options) -> [trace_filter] -> trace_walk
+ *
+ * What is asked for by name is looked up once, in a trace whose tables are all
+ * known (loaded_trace), so that an event costs a look into an array.
+ *
+ *      time     a zone counts, as a whole, if it begins in the range; what has one time, if that is in it
+ *      process, thread   the stream that the event is in
+ *      cpu      of a sample, switch or wake-up its own; of anything else the one that the thread was last seen on
+ *      zone     zones that fit and what is inside of them: zone_pattern
+ *      module   samples and waits whose innermost frame with code is in it; nothing else
+ *      event    samples of that event; nothing else
+ */
+#ifndef ANALYZE_WALK_TRACE_FILTER_H
+#define ANALYZE_WALK_TRACE_FILTER_H
+
+#include "analyze/trace/zone_pattern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct trace_dictionary;
+struct trace_event;
+
+/* NULL or 0: no such condition.  Lists have commas; names are globs.  Strings are borrowed. */
+struct trace_filter_request {
+        uint64_t from_ns, to_ns; /* since the start of the recording; valid if has_* */
+        bool has_from, has_to;
+        const char *process; /* PIDs, or names as the kernel's threads of that PID have them */
+        const char *thread;  /* TIDs, names, handles "t3" */
+        const char *cpu;     /* numbers and ranges: "0-3,7" */
+        const char *zone;
+        const char *module; /* paths or their last parts */
+        const char *event;  /* one name, as recorded */
+};
+
+struct trace_filter {
+        uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC_RAW; everything: 0 and UINT64_MAX */
+        bool *threads;           /* heap; by thread id - 1; NULL = all */
+        bool *modules;           /* heap; by module id - 1; NULL = all */
+        bool *stacks; /* heap; by stack id - 1, whether its innermost frame is in a module that is wanted; NULL = all */
+        bool *cpus; /* heap; NULL = all */
+        uint32_t n_threads, n_modules, n_stacks, n_cpus;
+        struct zone_pattern zone;
+        bool has_zone;
+        uint32_t event;                      /* sample event; 0 = all */
+        bool is_empty;                       /* everything passes */
+        struct trace_filter_request request; /* what was asked for */
+};
+
+/*
+ * trace_filter_init() - look up what is asked for
+ * Reads the names of threads if they are needed.  Returns 0; -EINVAL with words for a pattern that makes no sense; -ENOENT with words, and near matches, if no thread,
+ * zone, module or event of the trace fits; -ENOMEM.  The filter is to be deinitialised in any case.
+ */
+int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
+                      struct loaded_trace *trace, struct error *err);
+void trace_filter_deinit(struct trace_filter *f);
+
+/* What of the recording the filter leaves, by time; ns since its start, within its length. */
+struct trace_range {
+        uint64_t from_ns, to_ns;
+        bool is_part; /* false: all of it */
+};
+
+struct trace_range trace_filter_range(const struct trace_filter *f, const struct loaded_trace *trace);
+
+/* -ENOENT, with the names of those that there are. */
+int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, struct error *err);
+
+static inline bool trace_filter_wants_time(const struct trace_filter *f, uint64_t time_ns)
+{
+        return time_ns >= f->from_ns && time_ns < f->to_ns;
+}
+
+static inline bool trace_filter_wants_thread(const struct trace_filter *f, uint32_t thread)
+{
+        return !f->threads || f->threads[thread - 1];
+}
+
+static inline bool trace_filter_wants_cpu(const struct trace_filter *f, uint64_t cpu)
+{
+        return !f->cpus || (cpu < f->n_cpus && f->cpus[cpu]);
+}
+
+/* Of a sample or wait; 0 = no stack, which no module is meant by. */
+static inline bool trace_filter_wants_stack(const struct trace_filter *f, uint64_t stack)
+{
+        return !f->stacks || (stack != 0 && f->stacks[stack - 1]);
+}
+
+#endif /* ANALYZE_WALK_TRACE_FILTER_H */

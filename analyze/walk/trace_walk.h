@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/walk/trace_walk.h - the events of a trace in order, with what stands around them
+ *
+ * Way of the data:  loaded_trace -> event_decoder -> [trace_walk] -> a sink: trace_totals, why, diff, csv, exports
+ *
+ * One pass.  Follows for each thread which zones are open and what it waits for,
+ * leaves out what the filter does not want, and tells the sink of the rest:
+ *
+ *      begin_zone   a zone begins
+ *      zone         it is over, with its times (also at the end of the thread or the trace, then not `closed`)
+ *      sample       an event of the op SAMPLE
+ *      wait         a thread is on a CPU again after it was off it (or never again: not `ended`)
+ *      event        every other event: switches, messages, plots, frames, memory, locks, devices, words on zones
+ *
+ * A thread's come in the order of time; threads are told of in turns, a few
+ * milliseconds at most from each other.  Memory: open zones, and the distinct paths that
+ * somebody asks for.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_WALK_TRACE_WALK_H
+#define ANALYZE_WALK_TRACE_WALK_H
+
+#include "analyze/trace/zone_paths.h"
+#include "analyze/walk/thread_timeline.h"
+#include "format/trace_spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct event_batch;
+struct loaded_trace;
+struct trace_event;
+struct trace_filter;
+struct trace_item;
+struct zone_pattern;
+struct zone_words;
+
+#define TRACE_WALK_NO_CPU UINT32_MAX
+
+/* The time between a switch off a CPU and the next one onto a CPU. */
+struct thread_wait {
+        uint64_t out_ns, in_ns;
+        uint64_t woken_ns;     /* if `is_woken`: then it could run */
+        uint32_t stack;        /* where it left the CPU; 0 = not recorded */
+        uint32_t path;         /* zone path at that time; 0 = none, or wants_paths is off */
+        uint32_t state;        /* enum trace_wait_state; TRACE_WAIT_STATE_COUNT = of a newer version */
+        uint32_t waker_thread; /* 0 = not recorded, or an interrupt */
+        uint32_t waker_name;   /* string */
+        uint32_t waker_stack;
+        uint32_t out_cpu, in_cpu;
+        bool preempted; /* it could have run on; the rest about wakers does not apply */
+        bool is_woken;
+        bool ended; /* false: it was off its CPU when the recording ended, at in_ns */
+};
+
+struct walked_thread {
+        struct thread_timeline timeline;
+        uint32_t id;             /* in THREADS */
+        uint32_t cpu;            /* where it was seen last; TRACE_WALK_NO_CPU = never */
+        uint64_t n_migrations;   /* times that it was seen on another CPU than before, in the range of time */
+        uint64_t n_zones;        /* begun, that passed */
+        uint64_t n_samples;      /* that passed; what was read with the sample of another event is none */
+        struct thread_wait wait; /* while is_out */
+        bool is_out, is_wait_in_zone, has_ended;
+        bool passed_from, passed_to; /* the ends of the range of time that is wanted */
+        uint64_t ran_at_from_ns, ran_at_to_ns;
+        uint64_t ran_seen_ns; /* at its last event */
+        uint64_t
+                ran_elsewhere_ns; /* of that, in the range of time: on CPUs, or outside of zones, that are wanted */
+        struct zone_words *words; /* heap; by depth, if wants_words */
+        uint32_t n_words;
+};
+
+/* Functions that are NULL are not called.  They return 0, or -errno after error_set(), which ends the walk. */
+struct trace_sink {
+        void *context;
+        int (*begin_zone)(void *context, struct walked_thread *thread, const struct trace_event *event,
+                          struct error *err);
+        int (*zone)(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err);
+        int (*sample)(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err);
+        int (*wait)(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                    struct error *err);
+        int (*event)(void *context, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err);
+        bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
+        bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
+        /*
+         * Report no other zones than those that `asked` names, or of these and all inside of them; others cost half.
+         * Both are of enum zone_matcher_flag; 0 = report all.
+         */
+        unsigned asked_only;
+        /* Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names(); borrowed, may be NULL. */
+        const struct zone_pattern *asked;
+        /*
+         * A filter that wants a range of time reads what the range holds and no more.  The walk's threads are those that
+         * lived then: one that had ended before, or began after, may not have been seen.
+         */
+        bool may_skip;
+        bool wants_words; /* keep what is said of open zones: trace_walk_words() */
+};
+
+struct trace_walk {
+        const struct trace_dictionary *dictionary;
+        const struct trace_filter *filter; /* borrowed; NULL = everything */
+        struct trace_sink sink;
+        struct zone_paths paths;
+        struct zone_matcher asked;     /* if the sink asks about zones */
+        struct walked_thread *threads; /* heap; by thread id - 1 */
+        uint32_t n_threads;
+        size_t threads_capacity;
+        uint64_t n_events[TRACE_OP_COUNT]; /* that passed */
+        uint64_t n_waits;                  /* the same */
+        uint64_t n_unknown_ops;            /* events of a newer version of the format, left out */
+        uint64_t first_ns, last_ns;        /* of all events, also those that did not pass; valid if `any` */
+        uint64_t n_switches;               /* of threads of the kernel, all: 0 = on-CPU times are unknown */
+        bool any;
+        bool follows_zones;        /* more than that they are open */
+        struct event_batch *batch; /* heap; of trace_walk_chunk(), NULL before */
+};
+
+/*
+ * trace_walk_init() - prepare a walk through @trace
+ * Borrows all of its arguments.  Returns 0, -ENOMEM, -EOVERFLOW; to be deinitialised in any case.
+ */
+int trace_walk_init(struct trace_walk *w, const struct loaded_trace *trace, const struct trace_filter *filter,
+                    const struct trace_sink *sink);
+void trace_walk_deinit(struct trace_walk *w);
+
+/* The same for a dictionary that is complete, without a filter; for tests. */
+int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *dictionary,
+                          const struct trace_sink *sink);
+
+/* Before the events: the paths, with their numbers, of another walk through the trace with these zones, which has none then. */
+void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
+
+/* Before the events, and behind all that were left out: a name that a thread was given.  Returns 0 or -ENOMEM. */
+int trace_walk_name(struct trace_walk *w, uint32_t thread, uint32_t name);
+
+/* The events of a chunk.  Returns 0, -EBADMSG (those before the fault were told of), -ENOMEM, what the sink returned. */
+int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err);
+
+/* The same of a batch that was opened, with the dictionary of this walk. */
+int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct error *err);
+
+/* Whether the range of time is over for all that passed: no zone of it is open, and no wait. */
+bool trace_walk_is_done(const struct trace_walk *w);
+
+/* No more: what is open ends at @end_ns, or at the last event if that is later.  Returns as trace_walk_chunk(). */
+int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);
+
+/* After trace_walk_finish(): whether the filter, if there is one, let anything pass of what it chooses. */
+bool trace_walk_found(const struct trace_walk *w);
+
+/* In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a sample take its own path. */
+int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path);
+
+/* In a sink: whether the pattern that it asks about names the innermost zone that is open. */
+bool trace_walk_names(const struct walked_thread *thread);
+
+/* How long the thread was on a CPU in the time, on the CPUs and in the zones that are wanted; after trace_walk_finish(). */
+uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);
+
+/* In `zone`: what was said about the zone that is over; NULL if nothing.  Borrowed for the call. */
+const struct zone_words *trace_walk_words(const struct walked_thread *thread,
+                                          const struct zone_instance *zone);
+
+#endif /* ANALYZE_WALK_TRACE_WALK_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/walk/zone_stats.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void zone_stat_deinit(struct zone_stat *stat)
+{
+        histogram_deinit(&stat->durations_ns);
+        histogram_deinit(&stat->once_ns);
+        histogram_deinit(&stat->more_ns);
+}
+
+int zone_stat_add_sampled(struct zone_stat *stat, const struct zone_instance *zone)
+{
+        uint64_t duration_ns = zone_instance_duration_ns(zone);
+
+        if (zone->n_samples == 1)
+                return histogram_add(&stat->once_ns, duration_ns);
+        stat->n_more_samples += zone->n_samples;
+        return histogram_add(&stat->more_ns, duration_ns);
+}
+
+void zone_stats_deinit(struct zone_stats *s)
+{
+        for (uint32_t i = 0; i < s->n_zones; i++)
+                zone_stat_deinit(&s->zones[i]);
+        free(s->zones);
+        *s = (struct zone_stats){ .zones = NULL };
+}
+
+int zone_stats_reserve(struct zone_stats *s, uint32_t n_locations)
+{
+        int r;
+
+        if (n_locations <= s->n_zones)
+                return 0;
+        r = array_reserve(&s->zones, &s->capacity, n_locations, sizeof(*s->zones));
+        if (r < 0)
+                return r;
+        memset(s->zones + s->n_zones, 0, (n_locations - s->n_zones) * sizeof(*s->zones));
+        s->n_zones = n_locations;
+        return 0;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/why/why.h"
+
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/why/why_causes.h"
+#include "analyze/why/why_fibers.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the room for instances: how many a hash chooses is not exact. */
+#define KEEP_FILL 0.9
+/* Others had the CPU for so much of what the slowest take longer: then instances are ranked without that time. */
+#define MACHINE_DOMINATES 0.25
+
+void why_deinit(struct why *w)
+{
+        zone_pattern_deinit(&w->pattern);
+        why_survey_deinit(&w->survey);
+        why_collector_deinit(&w->collector);
+        why_holders_deinit(&w->holders);
+        wait_places_deinit(&w->places);
+        why_profile_deinit(&w->profile);
+        why_tree_deinit(&w->tree);
+        free(w->place_ids);
+        free(w->causes);
+        free(w->holder_rows);
+        free(w->waker_rows);
+        free(w->zones);
+        free(w->counters);
+        *w = (struct why){ .causes = NULL };
+}
+
+/* ------------------------------------------------------------------ the passes */
+
+static double keep_of(double n)
+{
+        return fmin(KEEP_FILL * WHY_INSTANCES_MAX / fmax(n, 1), 1);
+}
+
+static int rank(struct why *w)
+{
+        const struct why_durations *d = &w->survey.durations;
+        struct why_rank_request request = { .by = w->request.by,
+                                            .slowest = w->request.slowest,
+                                            .slower_than_ns = w->request.slower_than_ns };
+        int r;
+
+        if (request.by == WHY_BY_AUTOMATIC)
+                request.by = WHY_BY_WALL;
+        r = why_durations_rank(d, &request, &w->cost, &w->rank);
+        w->machine_share = w->rank.machine_share;
+        /* A limit in time is one of wall time, unless something else is asked for. */
+        if (r == 0 && w->request.by == WHY_BY_AUTOMATIC && w->request.slower_than_ns == 0 &&
+            w->machine_share >= MACHINE_DOMINATES) {
+                request.by = WHY_BY_OWN;
+                r = why_durations_rank(d, &request, &w->cost, &w->rank);
+        }
+        w->by = request.by;
+        return r;
+}
+
+static int find_bounds(struct why *w)
+{
+        const struct why_durations *d = &w->survey.durations;
+        struct why_bounds *b = &w->collector.bounds;
+        int r = why_durations_learn(d, &w->cost);
+
+        if (r == 0)
+                r = rank(w);
+        if (r < 0)
+                return r;
+        b->by = w->by;
+        b->cost = w->cost;
+        b->slow_ns = w->rank.slow_ns;
+        b->slow_sampled_ns = w->rank.slow_sampled_ns;
+        b->keep_slow = keep_of(fmin(w->rank.n_slow, (double)d->n_evident));
+        b->keep_typical = keep_of((double)d->n_evident);
+        return 0;
+}
+
+static int take_passes(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err)
+{
+        struct why_collector *c = &w->collector;
+        int r = why_survey_take(&w->survey, trace, filter, &w->pattern, err);
+
+        if (r < 0)
+                return r;
+        if (find_bounds(w) < 0)
+                return error_set(err, -ENOMEM, "ranking the zones: out of memory");
+        c->pattern = &w->pattern;
+        c->event = w->request.event != 0 ? w->request.event : why_survey_choose_event(&w->survey);
+        c->has_switches = w->survey.n_switches != 0;
+        r = why_collector_take(c, trace, filter, err);
+        if (r == 0)
+                r = why_fibers_take(&c->instances, trace, filter, c->event, err);
+        if (r < 0)
+                return r;
+        return why_holders_take(&w->holders, trace, &c->lock_waits, c->event, err);
+}
+
+/* ------------------------------------------------------------------ sums */
+
+static void add_bare(struct why *w, enum why_group group)
+{
+        const struct why_bare *bare = &w->collector.bare[group];
+
+        w->groups[group] = bare->sum;
+        w->on_cpu_ns[group] = bare->on_cpu_ns;
+}
+
+static void add_instance(struct why *w, const struct why_instance *instance)
+{
+        enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
+        double duration = (double)instance->duration_ns;
+        const struct trace_thread *thread = trace_dictionary_row(w->dictionary, TRACE_TABLE_THREADS,
+                                                                 instance->thread);
+
+        w->groups[group].n++;
+        w->groups[group].duration += duration;
+        w->groups[group].duration2 += duration * duration;
+        w->are_fibers |= thread->kind == TRACE_THREAD_FIBER;
+        w->n_samples[group] += instance->n_samples;
+        w->weight[group] += (double)instance->weight;
+        w->on_cpu_ns[group] += (double)instance->on_cpu_ns;
+        w->n_moves[group] += (double)instance->n_moves;
+}
+
+static void add_groups(struct why *w)
+{
+        const struct why_instances *s = &w->collector.instances;
+        double weight, on_cpu;
+
+        add_bare(w, WHY_TYPICAL);
+        add_bare(w, WHY_SLOW);
+        for (size_t i = 0; i < s->n_items; i++)
+                add_instance(w, &s->items[i]);
+        weight = w->weight[WHY_TYPICAL] + w->weight[WHY_SLOW];
+        on_cpu = w->on_cpu_ns[WHY_TYPICAL] + w->on_cpu_ns[WHY_SLOW];
+        w->ns_per_weight = weight > 0 ? on_cpu / weight : 0;
+        w->profile.unit = weight / fmax((double)(w->n_samples[0] + w->n_samples[1]), 1);
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++) {
+                double n = fmax((double)w->groups[group].n, 1);
+
+                w->on_cpu_ns[group] /= n;
+                w->n_moves[group] /= n;
+        }
+        if (w->groups[WHY_SLOW].n != 0 && w->groups[WHY_TYPICAL].n != 0)
+                w->extra_ns = w->groups[WHY_SLOW].duration / (double)w->groups[WHY_SLOW].n -
+                              w->groups[WHY_TYPICAL].duration / (double)w->groups[WHY_TYPICAL].n;
+}
+
+bool why_compares_functions(const struct why *w)
+{
+        return w->n_samples[WHY_SLOW] >= WHY_SAMPLES_MIN && w->n_samples[WHY_TYPICAL] >= WHY_SAMPLES_MIN &&
+               w->groups[WHY_SLOW].n >= WHY_SLOW_MIN && w->groups[WHY_TYPICAL].n >= WHY_SLOW_MIN &&
+               w->by != WHY_BY_WAITING;
+}
+
+/* The weight of clocks is time already. */
+static void take_clock(struct why *w)
+{
+        const struct trace_sample_event *event;
+        struct report_string unit;
+
+        if (w->collector.event == 0)
+                return;
+        event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, w->collector.event);
+        unit = report_string_of(w->dictionary, event->unit);
+        if (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0)
+                w->ns_per_weight = 1;
+}
+
+static int name_places(struct why *w)
+{
+        uint32_t n = w->collector.waits.n_items;
+        int r = wait_places_init(&w->places, w->dictionary);
+
+        if (r < 0)
+                return r;
+        w->place_ids = calloc((size_t)n + 1, sizeof(*w->place_ids));
+        if (!w->place_ids)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < n && r == 0; i++) {
+                const struct why_wait_key *key = intern_get(&w->collector.waits, i + 1, NULL);
+
+                r = wait_places_add(&w->places, key->stack, key->state, &w->place_ids[i]);
+        }
+        return r;
+}
+
+/* ------------------------------------------------------------------ holders and wakers */
+
+static uint32_t own_label(struct why *w, uint32_t stack)
+{
+        return stack != 0 ? wait_places_find_waker(&w->places, stack) : 0;
+}
+
+struct doing {
+        double ns, waiting_ns;
+};
+
+/* What a holder did, by function, in @sums; which is 0 again afterwards. */
+static void find_doing(struct why *w, struct why_holder *row, struct doing *sums)
+{
+        const struct why_holders *h = &w->holders;
+        uint32_t n_labels = w->places.functions.frames.n_labels;
+        double best = 0;
+
+        for (uint32_t i = 1; i <= h->keys.n_items; i++) {
+                const struct why_holder_key *key = intern_get(&h->keys, i, NULL);
+                double ns = (double)h->sums[i - 1].amount;
+                uint32_t label;
+
+                if (key->lock != row->lock || key->thread != row->thread || key->doing == WHY_HELD)
+                        continue;
+                label = own_label(w, key->stack);
+                if (key->doing == WHY_HELD_WAIT)
+                        sums[label].waiting_ns += ns;
+                else
+                        ns *= w->ns_per_weight;
+                sums[label].ns += ns;
+        }
+        for (uint32_t label = 0; label <= n_labels; label++) {
+                if (label != 0 && sums[label].ns > best) {
+                        best = sums[label].ns;
+                        row->label = label;
+                        row->label_ns = (uint64_t)best;
+                        row->is_waiting = sums[label].waiting_ns > best / 2;
+                }
+                sums[label] = (struct doing){ .ns = 0 };
+        }
+}
+
+static int compare_holders(const void *a, const void *b)
+{
+        const struct why_holder *left = a, *right = b;
+
+        if (left->lock != right->lock)
+                return left->lock < right->lock ? -1 : 1;
+        return (left->held_ns < right->held_ns) - (left->held_ns > right->held_ns);
+}
+
+/* Those that held a lock longest: what each did costs a look at all. */
+#define DETAILED_HOLDERS_MAX 64
+
+static int list_holders(struct why *w)
+{
+        const struct why_holders *h = &w->holders;
+        struct doing *sums = calloc((size_t)w->places.functions.frames.n_labels + 1, sizeof(*sums));
+        int r = sums ? 0 : -ENOMEM;
+
+        for (uint32_t i = 1; i <= h->keys.n_items && r == 0; i++) {
+                const struct why_holder_key *key = intern_get(&h->keys, i, NULL);
+
+                if (key->doing != WHY_HELD)
+                        continue;
+                r = array_reserve(&w->holder_rows, &w->holders_capacity, w->n_holders + 1,
+                                  sizeof(*w->holder_rows));
+                if (r == 0)
+                        w->holder_rows[w->n_holders++] = (struct why_holder){
+                                .lock = key->lock, .thread = key->thread, .held_ns = h->sums[i - 1].amount
+                        };
+        }
+        if (w->n_holders > 1)
+                qsort(w->holder_rows, w->n_holders, sizeof(*w->holder_rows), compare_holders);
+        for (size_t i = 0; i < w->n_holders && i < DETAILED_HOLDERS_MAX && r == 0; i++)
+                find_doing(w, &w->holder_rows[i], sums);
+        free(sums);
+        return r;
+}
+
+/* What is shown of a waker, compared as bytes. */
+struct shown_waker {
+        uint32_t kind, id, thread, name, label;
+};
+
+static int add_waker(struct why *w, struct intern *shown, const struct why_row *row)
+{
+        const struct why_waker_key *key = intern_get(&w->collector.wakers, row->id, NULL);
+        struct shown_waker to = { .kind = key->kind == WHY_LOCK ? WHY_CAUSE_LOCK : WHY_CAUSE_WAIT,
+                                  .id = key->id,
+                                  .thread = key->thread,
+                                  .name = key->name };
+        uint32_t id;
+        int r;
+
+        if (key->kind == WHY_WAIT)
+                to.id = key->id != 0 ? w->place_ids[key->id - 1] : 0;
+        to.label = own_label(w, key->stack);
+        r = intern_add(shown, &to, sizeof(to), &id);
+        if (r == 1) {
+                r = array_reserve(&w->waker_rows, &w->wakers_capacity, id, sizeof(*w->waker_rows));
+                if (r == 0)
+                        w->waker_rows[w->n_wakers++] =
+                                (struct why_waker){ .kind = (enum why_cause_kind)to.kind,
+                                                    .id = to.id,
+                                                    .thread = to.thread,
+                                                    .name = to.name,
+                                                    .label = to.label };
+        }
+        if (r < 0)
+                return r;
+        w->waker_rows[id - 1].n += row->n;
+        w->waker_rows[id - 1].ns += row->amount;
+        return 0;
+}
+
+static int compare_wakers(const void *a, const void *b)
+{
+        const struct why_waker *left = a, *right = b;
+
+        return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+static int list_wakers(struct why *w)
+{
+        const struct why_instances *s = &w->collector.instances;
+        struct intern shown;
+        int r = 0;
+
+        intern_init(&shown, sizeof(struct shown_waker), WHY_KEYS_MAX);
+        for (size_t i = 0; i < s->n_items && r == 0; i++)
+                for (size_t k = 0; s->items[i].is_slow && k < s->items[i].n_rows && r == 0; k++) {
+                        const struct why_row *row = &s->rows[s->items[i].first_row + k];
+
+                        if (row->kind == WHY_WAKER)
+                                r = add_waker(w, &shown, row);
+                }
+        intern_deinit(&shown);
+        if (w->n_wakers > 1)
+                qsort(w->waker_rows, w->n_wakers, sizeof(*w->waker_rows), compare_wakers);
+        return r;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+/* The time on a CPU of a mean instance, as its samples divide it. */
+static int build_tree(struct why *w)
+{
+        double ns_per_weight[2] = { 0, 0 };
+
+        for (int group = WHY_TYPICAL; group <= WHY_SLOW; group++)
+                if (w->weight[group] > 0 && why_compares_functions(w))
+                        ns_per_weight[group] = w->on_cpu_ns[group] / w->weight[group];
+        return why_tree_init(&w->tree, &w->profile, ns_per_weight);
+}
+
+static int explain(struct why *w)
+{
+        int r = name_places(w);
+
+        if (r == 0)
+                r = why_profile_init(&w->profile, w->dictionary, &w->places.functions,
+                                     &w->collector.instances);
+        if (r < 0)
+                return r;
+        add_groups(w);
+        take_clock(w);
+        if (why_compares_functions(w))
+                r = why_profile_find(&w->profile);
+        if (r == 0)
+                r = why_causes_find_parts(w);
+        if (r == 0)
+                r = why_causes_find(w);
+        if (r == 0) {
+                w->links = why_links_of(w);
+                r = build_tree(w);
+        }
+        if (r == 0)
+                r = list_holders(w);
+        return r == 0 ? list_wakers(w) : r;
+}
+
+int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
+             const struct why_request *request, struct error *err)
+{
+        int r;
+
+        *w = (struct why){ .dictionary = trace->dictionary, .request = *request };
+        r = zone_pattern_init(&w->pattern, request->zone, err);
+        if (r == 0)
+                r = take_passes(w, trace, filter, err);
+        if (r < 0)
+                return r;
+        r = explain(w);
+        return r < 0 ? error_set(err, r, "comparing the zones: out of memory") : 0;
+}
+
+/* The causes are in that order: if one is good enough, it is the first. */
+const struct why_cause *why_find_answer(const struct why *w)
+{
+        if (w->n_causes == 0 || !(w->extra_ns > 0) || w->causes[0].confidence < WHY_CONFIDENCE_MEDIUM)
+                return NULL;
+        return w->causes;
+}
+
+const struct why_cause *why_find_largest(const struct why *w)
+{
+        const struct why_cause *largest = NULL;
+
+        for (size_t i = 0; i < w->n_causes; i++)
+                if (w->causes[i].share.value > 0 &&
+                    (!largest || w->causes[i].share.value > largest->share.value))
+                        largest = &w->causes[i];
+        return largest;
+}
+
+const struct why_holder *why_find_holder(const struct why *w, uint32_t lock)
+{
+        for (size_t i = 0; i < w->n_holders; i++)
+                if (w->holder_rows[i].lock == lock)
+                        return &w->holder_rows[i];
+        return NULL;
+}
+
+const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id)
+{
+        for (size_t i = 0; i < w->n_wakers; i++)
+                if (w->waker_rows[i].kind == kind && w->waker_rows[i].id == id)
+                        return &w->waker_rows[i];
+        return NULL;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why/why.h - why the slow instances of a zone take longer than the others
+ *
+ * Way of the data:  loaded_trace -> why_survey -> why_collector -> why_holders -> [why] -> why_view
+ *
+ * Three passes at most: durations, evidence, and if locks were waited for their
+ * holders.  Slow instances are compared with all others.  The extra time is the mean
+ * of the slow instances' durations, without what samples cost, less the mean of the
+ * others'; causes are disjoint parts of it.  docs/use/why.md says how each number is
+ * computed.  Not thread-safe.
+ */
+#ifndef ANALYZE_WHY_WHY_H
+#define ANALYZE_WHY_WHY_H
+
+#include "analyze/stats/wait_places.h"
+#include "analyze/trace/zone_pattern.h"
+#include "analyze/why/why_collector.h"
+#include "analyze/why/why_durations.h"
+#include "analyze/why/why_holders.h"
+#include "analyze/why/why_judge.h"
+#include "analyze/why/why_links.h"
+#include "analyze/why/why_profile.h"
+#include "analyze/why/why_survey.h"
+#include "analyze/why/why_tally.h"
+#include "analyze/why/why_tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct trace_filter;
+
+enum why_cause_kind {
+        /* of the program */
+        WHY_CAUSE_FUNCTION, /* id: label */
+        WHY_CAUSE_LOCK,     /* lock */
+        WHY_CAUSE_WAIT,     /* place */
+        WHY_CAUSE_FAULTS,   /* label of the function that faults, or 0 */
+        WHY_CAUSE_MOVED,
+        WHY_CAUSE_SUSPENDED, /* of a fiber */
+        WHY_CAUSE_ZONE,      /* location; only where there are no samples */
+        /* of the machine, and of nobody */
+        WHY_CAUSE_DISPLACED, /* preempted, and moved by the scheduler */
+        WHY_CAUSE_PREEMPTED,
+        WHY_CAUSE_DELAY,
+        WHY_CAUSE_INTERRUPTS,
+        WHY_CAUSE_SAME, /* running, in the same functions as typical instances; id: label of the most of it */
+        WHY_CAUSE_UNEXPLAINED, /* no wait, and too few samples, or none */
+};
+
+struct why_cause {
+        enum why_cause_kind kind;
+        enum why_confidence confidence;
+        uint32_t id;
+        uint32_t place; /* FUNCTION: label of the one that most of it is spent in; 0 = unknown */
+        struct why_share share;
+        double own_low;             /* of the share of what is not the machine's, the lower end */
+        double p;                   /* corrected for all that was looked at; 1 if not judged */
+        uint64_t n_slow, n_typical; /* instances that have it */
+        uint64_t n_times;           /* how often in slow ones: waits, samples */
+        bool is_sampled;
+        bool is_unplaced; /* WAIT: without a callstack */
+};
+
+struct why_holder {
+        uint32_t lock, thread;
+        uint64_t held_ns; /* while slow instances waited for it */
+        uint32_t label;   /* function that most of this time was in; 0 = unknown */
+        uint64_t label_ns;
+        bool is_waiting; /* there it waits itself, mostly */
+};
+
+struct why_waker {
+        enum why_cause_kind kind; /* LOCK or WAIT */
+        uint32_t id;
+        uint32_t thread, name, label; /* as struct why_waker_key; label 0 = unknown */
+        uint64_t n, ns;
+};
+
+/* Zones inside of instances, and counters. */
+struct why_part {
+        uint32_t id;              /* location; sample event */
+        double slow, typical;     /* mean of an instance: ns; weight */
+        double slow_n, typical_n; /* how often in an instance */
+        uint64_t n_slow, n_typical;
+        struct why_share share; /* of zones */
+        double p;
+};
+
+struct why_request {
+        const char *zone;        /* pattern */
+        double slowest;          /* share of the instances, unless slower_than_ns is given */
+        uint64_t slower_than_ns; /* 0 = not given */
+        uint32_t event;          /* whose samples count; 0 = chosen */
+        enum why_by by;          /* what instances are ranked by */
+};
+
+struct why {
+        const struct trace_dictionary *dictionary; /* borrowed from the trace */
+        struct zone_pattern pattern;
+        struct why_request request;
+        struct why_survey survey;
+        struct why_collector collector;
+        struct why_holders holders;
+        struct wait_places places; /* its functions are the labels of everything here */
+        struct why_profile profile;
+        struct why_tree tree;
+        struct sample_cost cost;
+        struct why_rank rank;
+        enum why_by by;                 /* that they are ranked by, never WHY_BY_AUTOMATIC */
+        double machine_share;           /* of what the slowest by wall time take longer: others had the CPU */
+        struct why_group_sum groups[2]; /* of the instances that are compared: slow, and all others */
+        uint64_t n_samples[2];
+        double weight[2];                /* of the samples */
+        double ns_per_weight;            /* of a sample, whichever the group */
+        double on_cpu_ns[2], n_moves[2]; /* means */
+        bool are_fibers; /* instances of fibers are among them: of what they wait for only that they do is known */
+        double extra_ns;
+        struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
+        uint32_t *place_ids;                /* heap; by id in collector.waits - 1 */
+        struct why_cause
+                *causes; /* heap; those of the program that are more than doubtful, then others, by share */
+        size_t n_causes, causes_capacity;
+        struct why_holder *holder_rows; /* heap; by lock, by time */
+        size_t n_holders, holders_capacity;
+        struct why_waker *waker_rows; /* heap; by time */
+        size_t n_wakers, wakers_capacity;
+        struct why_part *zones, *counters; /* heap; by extra time; in the order of the trace */
+        size_t n_zones, n_counters;
+        uint64_t n_tests; /* candidates that were looked at */
+        struct why_links links;
+};
+
+/*
+ * why_init() - answer the question
+ * @filter:  NULL = everything; its own zones are not looked at
+ * Returns 0, also if there is nothing to compare; -EINVAL for a bad pattern; what loaded_trace_walk() returns; -ENOMEM.
+ * To be deinitialised in any case.
+ */
+int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
+             const struct why_request *request, struct error *err);
+void why_deinit(struct why *w);
+
+/* The cause that the answer names; NULL if there is none to be named. */
+const struct why_cause *why_find_answer(const struct why *w);
+
+/* The largest part of the extra time, whatever it is; NULL without any. */
+const struct why_cause *why_find_largest(const struct why *w);
+
+/* Whether both groups have samples enough to compare functions. */
+bool why_compares_functions(const struct why *w);
+
+/* Who held a lock the longest, who ended the most of waits; NULL if unknown. */
+const struct why_holder *why_find_holder(const struct why *w, uint32_t lock);
+const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id);
+
+static inline bool why_cause_is_own(enum why_cause_kind kind)
+{
+        return kind < WHY_CAUSE_DISPLACED;
+}
+
+#endif /* ANALYZE_WHY_WHY_H */

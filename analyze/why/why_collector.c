@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/why/why_collector.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct error *err)
+{
+        return error_set(err, -ENOMEM, "collecting what happened in the zones: out of memory");
+}
+
+void why_collector_deinit(struct why_collector *c)
+{
+        for (uint32_t i = 0; c->threads && i < c->n_threads; i++) {
+                why_draft_deinit(&c->threads[i].draft);
+                why_inside_deinit(&c->threads[i].inside);
+                free(c->threads[i].lock_waits.items);
+        }
+        free(c->threads);
+        free(c->lock_waits.items);
+        why_instances_deinit(&c->instances);
+        intern_deinit(&c->waits);
+        intern_deinit(&c->wakers);
+        why_tally_deinit(&c->zones[0]);
+        why_tally_deinit(&c->zones[1]);
+        *c = (struct why_collector){ .threads = NULL };
+}
+
+/* ------------------------------------------------------------------ zones */
+
+static void open_instance(struct why_collector_thread *state, const struct walked_thread *thread,
+                          uint64_t time_ns)
+{
+        why_draft_clear(&state->draft);
+        why_inside_clear(&state->inside);
+        state->is_open = true;
+        state->depth = thread->timeline.n_open - 1;
+        why_spending_begin(&state->spending, time_ns);
+        state->n_migrations = thread->n_migrations;
+        state->n_gaps = 0;
+        state->n_moved_gaps = 0;
+        state->n_samples = 0;
+        state->weight = 0;
+        state->lock_waits.n_items = 0;
+}
+
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct why_collector *c = context;
+        struct why_collector_thread *state = &c->threads[thread->id - 1];
+
+        (void)err;
+        if (!state->is_open && trace_walk_names(thread))
+                open_instance(state, thread, event->time_ns);
+        return 0;
+}
+
+/* A number of 0 .. 1 that differs between instances, and is the same in each run (the finalizer of splitmix64). */
+static double chance_of(const struct walked_thread *thread, uint64_t begin_ns)
+{
+        uint64_t x = begin_ns + UINT64_C(0x9e3779b97f4a7c15) * thread->id;
+
+        x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+        x ^= x >> 31;
+        return (double)(x >> 11) * 0x1p-53;
+}
+
+static int keep_lock_waits(struct why_collector *c, const struct why_lock_waits *more)
+{
+        size_t n = more->n_items;
+        int r;
+
+        if (n > WHY_LOCK_WAITS_MAX - c->lock_waits.n_items) {
+                c->n_lock_waits_left_out += n;
+                return 0;
+        }
+        r = array_reserve(&c->lock_waits.items, &c->lock_waits.capacity, c->lock_waits.n_items + n,
+                          sizeof(*c->lock_waits.items));
+        if (r < 0 || n == 0)
+                return r;
+        memcpy(c->lock_waits.items + c->lock_waits.n_items, more->items, n * sizeof(*more->items));
+        c->lock_waits.n_items += n;
+        return 0;
+}
+
+/* Zones inside are added up for all instances. */
+static void take_zones(struct why_collector *c, struct why_inside *inside, enum why_group group,
+                       double duration)
+{
+        for (size_t i = 0; i < inside->n_zones; i++) {
+                const struct why_inside_zone *zone = &inside->zones[i];
+
+                why_tally_add(&c->zones[0], group, zone->location, (double)zone->ns, zone->n);
+                if (c->has_switches)
+                        why_tally_add(&c->zones[1], group, zone->location, (double)zone->ran_ns, zone->n);
+        }
+        c->instances.n_rows_left_out += inside->n_left_out;
+        why_inside_clear(inside);
+        why_tally_close(&c->zones[0], group, duration, duration, duration);
+        why_tally_close(&c->zones[1], group, duration, duration, duration);
+}
+
+static void add_bare(struct why_bare *bare, const struct why_instance *instance)
+{
+        double duration = (double)instance->duration_ns;
+
+        bare->sum.n++;
+        bare->sum.duration += duration;
+        bare->sum.duration2 += duration * duration;
+        bare->on_cpu_ns += (double)instance->on_cpu_ns;
+}
+
+/* One that the hash has chosen. */
+static int keep_instance(struct why_collector *c, struct why_collector_thread *state,
+                         const struct why_instance *instance, bool is_fiber)
+{
+        enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
+        int r = instance->is_slow ? keep_lock_waits(c, &state->lock_waits) : 0;
+
+        if (r < 0)
+                return r;
+        take_zones(c, &state->inside, group, (double)instance->duration_ns);
+        /* The samples of fibers come later. */
+        if (state->draft.n_rows == 0 && instance->n_moves == 0 && !is_fiber) {
+                add_bare(&c->bare[group], instance);
+                return 0;
+        }
+        return why_instances_add(&c->instances, instance, &state->draft);
+}
+
+static int close_instance(struct why_collector *c, const struct walked_thread *thread,
+                          const struct zone_instance *zone)
+{
+        struct why_collector_thread *state = &c->threads[thread->id - 1];
+        const struct why_bounds *b = &c->bounds;
+        struct why_spent spent = why_spent_of(&state->spending, zone, c->has_switches);
+        double value = why_spent_value(&spent, b->by, &b->cost);
+        struct why_instance instance = {
+                .begin_ns = zone->begin_ns,
+                .duration_ns = (uint64_t)value,
+                .wall_ns = spent.wall_ns,
+                .on_cpu_ns = (uint64_t)why_spent_value(&spent, WHY_BY_ON_CPU, &b->cost),
+                .machine_ns = spent.machine_ns,
+                .n_samples = state->n_samples,
+                .weight = state->weight,
+                .n_moves = thread->n_migrations - state->n_migrations,
+                .n_gaps = state->n_gaps,
+                .n_moved_gaps = state->n_moved_gaps,
+                .thread = thread->id,
+        };
+
+        instance.is_slow = value >= (spent.n_samples != 0 ? b->slow_sampled_ns : b->slow_ns);
+        if (instance.is_slow) {
+                c->n_slow++;
+        } else {
+                c->n_typical++;
+                c->n_gaps += state->n_gaps;
+                c->n_moved_gaps += state->n_moved_gaps;
+        }
+        if (chance_of(thread, zone->begin_ns) >= (instance.is_slow ? b->keep_slow : b->keep_typical))
+                return 0;
+        return keep_instance(c, state, &instance, thread->timeline.is_fiber);
+}
+
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
+{
+        struct why_collector *c = context;
+        struct why_collector_thread *state = &c->threads[thread->id - 1];
+        int r = 0;
+
+        if (!state->is_open)
+                return 0;
+        if (zone->depth != state->depth) {
+                if (zone->closed && zone->outermost)
+                        r = why_inside_add(&state->inside, zone->location, zone_instance_duration_ns(zone),
+                                           zone->on_cpu_ns);
+        } else {
+                state->is_open = false;
+                if (zone->closed)
+                        r = close_instance(c, thread, zone);
+        }
+        return r < 0 ? no_memory(err) : 0;
+}
+
+/* ------------------------------------------------------------------ samples and waits */
+
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
+{
+        struct why_collector *c = context;
+        struct why_collector_thread *state = &c->threads[thread->id - 1];
+        uint32_t id = (uint32_t)event->sample.event;
+        const struct trace_sample_event *row;
+        uint64_t weight = event->sample.weight;
+        int r;
+
+        if (!state->is_open)
+                return 0;
+        row = trace_dictionary_row(c->dictionary, TRACE_TABLE_SAMPLE_EVENTS, id);
+        if (weight == 0 && row->mode != TRACE_SAMPLE_MODE_WITH_LEADER)
+                weight = 1;
+        if (id == c->event) {
+                state->n_samples++;
+                state->weight += weight;
+                r = why_draft_add(&state->draft, WHY_SAMPLE, (uint32_t)event->sample.stack, weight);
+        } else {
+                r = why_draft_add(&state->draft, WHY_COUNTER, id, weight);
+        }
+        return r < 0 ? no_memory(err) : 0;
+}
+
+/* A key beyond the limit is the unknown one. */
+static int find_id(struct intern *keys, const void *key, uint32_t *ret_id)
+{
+        int r = intern_add(keys, key, keys->item_bytes, ret_id);
+
+        if (r == -EOVERFLOW)
+                *ret_id = 0;
+        return r == -ENOMEM ? r : 0;
+}
+
+static int add_waker(struct why_collector *c, struct why_draft *draft, const struct thread_wait *wait,
+                     struct why_row of)
+{
+        struct why_waker_key key = { .kind = of.kind,
+                                     .id = of.id,
+                                     .thread = wait->waker_thread,
+                                     .name = wait->waker_name,
+                                     .stack = wait->waker_stack };
+        uint32_t id;
+        int r = find_id(&c->wakers, &key, &id);
+
+        return r < 0 || id == 0 ? r : why_draft_add(draft, WHY_WAKER, id, of.amount);
+}
+
+/* Until it was made ready to run, it waited; from then on it was up to the scheduler. */
+static int add_wait(struct why_collector *c, struct why_collector_thread *state,
+                    const struct thread_wait *wait, const struct why_wait_parts *parts)
+{
+        struct why_wait_key key = { .stack = wait->stack, .state = wait->state };
+        struct why_row row = { .kind = WHY_LOCK, .id = state->lock };
+        int r = 0;
+
+        row.amount = parts->ready_ns - parts->begin_ns;
+        if (state->lock == 0) {
+                row.kind = WHY_WAIT;
+                r = find_id(&c->waits, &key, &row.id);
+        }
+        if (r == 0)
+                r = why_draft_add(&state->draft, row.kind, row.id, row.amount);
+        if (r == 0 && wait->is_woken)
+                r = add_waker(c, &state->draft, wait, row);
+        if (r == 0 && wait->in_ns > parts->ready_ns)
+                r = why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - parts->ready_ns);
+        return r;
+}
+
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
+{
+        struct why_collector *c = context;
+        struct why_collector_thread *state = &c->threads[thread->id - 1];
+        uint64_t begin_ns = wait->out_ns > state->spending.begin_ns ? wait->out_ns : state->spending.begin_ns;
+        struct why_wait_parts parts;
+        int r;
+
+        if (!state->is_open || !wait->ended || wait->in_ns <= begin_ns)
+                return 0;
+        why_spending_wait(&state->spending, c->dictionary, wait);
+        parts = why_wait_parts_of(c->dictionary, wait, begin_ns);
+        if (parts.is_preempted) {
+                state->n_gaps++;
+                state->n_moved_gaps += parts.is_moved;
+                r = why_draft_add(&state->draft, parts.is_moved ? WHY_DISPLACED : WHY_PREEMPTED, 0,
+                                  wait->in_ns - begin_ns);
+        } else if (parts.is_sent) {
+                r = why_draft_add(&state->draft, WHY_MOVED, 0, wait->in_ns - begin_ns);
+        } else {
+                r = add_wait(c, state, wait, &parts);
+        }
+        return r < 0 ? no_memory(err) : 0;
+}
+
+/* ------------------------------------------------------------------ locks */
+
+static int obtain_lock(struct why_collector *c, struct why_collector_thread *state, uint32_t thread,
+                       uint64_t time_ns)
+{
+        struct why_lock_waits *waits = &state->lock_waits;
+        uint64_t begin_ns = state->lock_since_ns > state->spending.begin_ns ? state->lock_since_ns
+                                                                            : state->spending.begin_ns;
+        int r;
+
+        if (!state->is_open || time_ns <= begin_ns)
+                return 0;
+        if (!c->has_switches) {
+                r = why_draft_add(&state->draft, WHY_LOCK, state->lock, time_ns - begin_ns);
+                if (r < 0)
+                        return r;
+        }
+        if (waits->n_items == WHY_LOCK_WAITS_MAX) {
+                c->n_lock_waits_left_out++;
+                return 0;
+        }
+        r = array_reserve(&waits->items, &waits->capacity, waits->n_items + 1, sizeof(*waits->items));
+        if (r < 0)
+                return r;
+        waits->items[waits->n_items++] = (struct why_lock_wait){
+                .begin_ns = begin_ns, .end_ns = time_ns, .lock = state->lock, .thread = thread
+        };
+        return 0;
+}
+
+/* A fiber waits for nothing that the kernel knows: it is taken off its thread, or its thread off the CPU. */
+static int take_fiber_switch(struct why_collector_thread *state, const struct trace_event *event)
+{
+        uint64_t out_ns = why_spending_fiber(&state->spending, event);
+
+        if (!state->is_open || out_ns == 0)
+                return 0;
+        return why_draft_add(&state->draft, state->spending.is_preempted ? WHY_PREEMPTED : WHY_SUSPENDED, 0,
+                             out_ns);
+}
+
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct why_collector *c = context;
+        struct why_collector_thread *state = &c->threads[thread->id - 1];
+        int r = 0;
+
+        if (event->op == TRACE_OP_LOCK_WAIT) {
+                state->lock = (uint32_t)event->lock_wait.lock;
+                state->lock_since_ns = event->time_ns;
+        } else if (event->op == TRACE_OP_LOCK_OBTAIN && state->lock == event->lock_obtain.lock) {
+                r = obtain_lock(c, state, thread->id, event->time_ns);
+                state->lock = 0;
+        } else if (event->op == TRACE_OP_LOCK_RELEASE || event->op == TRACE_OP_LOCK_OBTAIN) {
+                /* Whoever does something with another lock has given up waiting: a try with a time limit. */
+                state->lock = 0;
+        } else if (thread->timeline.is_fiber &&
+                   (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN)) {
+                r = take_fiber_switch(state, event);
+        }
+        return r < 0 ? no_memory(err) : 0;
+}
+
+/* ------------------------------------------------------------------ the pass */
+
+int why_collector_take(struct why_collector *c, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err)
+{
+        struct trace_sink sink = {
+                .context = c,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
+                .wait = take_wait,
+                .event = take_event,
+                .asked = c->pattern,
+                .asked_only = ZONE_MATCHER_NAMED | ZONE_MATCHER_INSIDE,
+                .may_skip = true,
+        };
+        uint32_t n_locations = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCATIONS);
+        struct trace_walk walk;
+        int r;
+
+        c->dictionary = trace->dictionary;
+        intern_init(&c->waits, sizeof(struct why_wait_key), WHY_KEYS_MAX);
+        intern_init(&c->wakers, sizeof(struct why_waker_key), WHY_KEYS_MAX);
+        c->n_threads = trace_dictionary_count(trace->dictionary, TRACE_TABLE_THREADS);
+        c->threads = calloc((size_t)c->n_threads + 1, sizeof(*c->threads));
+        r = c->threads ? why_tally_init(&c->zones[0], n_locations + 1) : -ENOMEM;
+        if (r == 0)
+                r = why_tally_init(&c->zones[1], n_locations + 1);
+        if (r < 0)
+                return no_memory(err);
+        r = trace_walk_init(&walk, trace, filter, &sink);
+        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
+        trace_walk_deinit(&walk);
+        why_tally_finish(&c->zones[0]);
+        why_tally_finish(&c->zones[1]);
+        return r;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why/why_collector.h - the second pass of `why`: what happened in the slow instances, and in typical ones
+ *
+ * Way of the data:  trace_walk, why_survey -> [why_collector] -> why_instances
+ *
+ * What an instance was made of is known only when it is over, so each open one has a
+ * draft.  Those with samples or waits are kept; of the others there are sums.  Of more
+ * than there is room for, those are looked at that a hash of thread and time chooses: a
+ * sample that does not depend on what happened in them.
+ * Not thread-safe.
+ */
+#ifndef ANALYZE_WHY_WHY_COLLECTOR_H
+#define ANALYZE_WHY_WHY_COLLECTOR_H
+
+#include "analyze/walk/sample_cost.h"
+#include "analyze/why/why_inside.h"
+#include "analyze/why/why_instances.h"
+#include "analyze/why/why_spent.h"
+#include "analyze/why/why_tally.h"
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct trace_dictionary;
+struct trace_filter;
+struct zone_pattern;
+
+/* Different waits and wakers; further ones are counted as unknown, 0. */
+#define WHY_KEYS_MAX (UINT32_C(1) << 20)
+/* Waits for locks in slow instances whose holders are looked for; further ones are left out. */
+#define WHY_LOCK_WAITS_MAX (UINT32_C(1) << 16)
+
+/* Compared as bytes. */
+struct why_wait_key {
+        uint32_t stack; /* 0 = not recorded */
+        uint32_t state; /* enum trace_wait_state, or of a newer version */
+};
+
+struct why_waker_key {
+        uint32_t kind, id; /* of the row of the wait: WHY_LOCK or WHY_WAIT */
+        uint32_t thread;   /* 0 = not recorded, or an interrupt */
+        uint32_t name;     /* string; 0 = unknown */
+        uint32_t stack;    /* 0 = not recorded */
+};
+
+struct why_lock_wait {
+        uint64_t begin_ns, end_ns;
+        uint32_t lock, thread;
+};
+
+struct why_lock_waits {
+        struct why_lock_wait *items; /* heap */
+        size_t n_items, capacity;
+};
+
+/* What belongs to which group: the slow ones, and all others. */
+struct why_bounds {
+        enum why_by by;
+        struct sample_cost cost;
+        double slow_ns, slow_sampled_ns; /* without, and with a sample */
+        double keep_slow, keep_typical;  /* share of them that is looked at */
+};
+
+/* Instances without samples and time off the CPU: their times are all that is known of them. */
+struct why_bare {
+        struct why_group_sum sum;
+        double on_cpu_ns;
+};
+
+struct why_collector_thread {
+        struct why_draft draft;
+        struct why_inside inside;
+        struct why_lock_waits lock_waits;
+        struct why_spending spending;
+        uint64_t n_migrations, n_gaps, n_moved_gaps, n_samples, weight;
+        uint64_t lock_since_ns;
+        uint32_t lock; /* that it waits for; 0 = none */
+        uint32_t depth;
+        bool is_open;
+};
+
+struct why_collector {
+        const struct zone_pattern *pattern; /* borrowed: whose zones are instances */
+        struct why_bounds bounds;
+        uint32_t event;    /* whose samples count; 0 = none */
+        bool has_switches; /* else a wait for a lock lasts from its event to the one when it is obtained */
+        const struct trace_dictionary *dictionary;
+        struct why_collector_thread *threads; /* heap; by thread id - 1 */
+        uint32_t n_threads;
+        struct why_instances instances;
+        struct why_bare bare[2];          /* by enum why_group */
+        struct why_tally zones[2];        /* inside of instances, by location: time, and time on a CPU */
+        struct why_lock_waits lock_waits; /* of slow instances */
+        uint64_t n_lock_waits_left_out;
+        struct intern waits;        /* struct why_wait_key */
+        struct intern wakers;       /* struct why_waker_key */
+        uint64_t n_slow, n_typical; /* that there were */
+        uint64_t n_gaps,
+                n_moved_gaps; /* preemptions in instances that are not slow, and those that moved a thread */
+};
+
+/* pattern, bounds, event and has_switches are set by the caller in a collector that is else zero. */
+int why_collector_take(struct why_collector *c, struct loaded_trace *trace, const struct trace_filter *filter,
+                       struct error *err);
+void why_collector_deinit(struct why_collector *c);
+
+#endif /* ANALYZE_WHY_WHY_COLLECTOR_H */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why/why_durations.h - which instances are the slow ones: ranked by a time, without what samples cost
+ *
+ * Way of the data:  trace_walk, why_spent -> [why_durations] -> why
+ *
+ * Exact for WHY_DURATIONS_EXACT_MAX instances; of more there are histograms, within 0.8 %, in memory that does not grow:
+ * for each measure, those without a sample, with one and with more, each with and without time off the CPU.  Not thread-safe.
+ */
+#ifndef ANALYZE_WHY_WHY_DURATIONS_H
+#define ANALYZE_WHY_WHY_DURATIONS_H
+
+#include "analyze/walk/sample_cost.h"
+#include "analyze/why/why_spent.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WHY_DURATIONS_EXACT_MAX (UINT32_C(1) << 16)
+#define WHY_DURATIONS_CLASSES   6
+
+struct why_bin;
+
+struct why_durations {
+        uint64_t n, n_samples, on_cpu_ns; /* of all */
+        uint64_t n_evident;               /* instances with a sample, or with time off the CPU */
+        struct why_spent *exact;          /* heap; all of them, while they are few */
+        size_t n_exact, capacity;
+        struct why_bin *bins[WHY_BY_COUNT][WHY_DURATIONS_CLASSES]; /* heap; NULL until needed */
+};
+
+void why_durations_deinit(struct why_durations *d);
+
+/* Returns 0 or -ENOMEM. */
+int why_durations_add(struct why_durations *d, const struct why_spent *spent);
+
+/* What the samples of these instances cost.  Returns 0 or -ENOMEM. */
+int why_durations_learn(const struct why_durations *d, struct sample_cost *ret_cost);
+
+struct why_rank_request {
+        enum why_by by;
+        double slowest;          /* share of the instances, unless slower_than_ns is given */
+        uint64_t slower_than_ns; /* 0 = not given */
+};
+
+struct why_rank {
+        double median_ns, high_ns; /* high: three of four are no slower */
+        double slow_ns;            /* what the slow ones take at least */
+        double slow_sampled_ns; /* the same of those with a sample: the sample's cost does not explain more */
+        double n_slow;          /* about how many */
+        double machine_share;   /* of what the slow ones take longer: others had the CPU */
+};
+
+/*
+ * why_durations_rank() - where the slow ones begin
+ * Instances without a sample decide; each stands for those of its length that have one.
+ * Returns 0 or -ENOMEM.
+ */
+int why_durations_rank(const struct why_durations *d, const struct why_rank_request *request,
+                       const struct sample_cost *cost, struct why_rank *ret_rank);
+
+#endif /* ANALYZE_WHY_WHY_DURATIONS_H */

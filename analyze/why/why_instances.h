@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why/why_instances.h - what happened in each of the instances that are compared
+ *
+ * Way of the data:  why_collector -> [why_instances] -> why_functions, why_causes, why_tree
+ *
+ * An instance has rows of evidence, one for each kind and id, sorted by them: so
+ * much time, or so much of a counter.  Bounded: WHY_INSTANCES_MAX of each group
+ * and WHY_ROWS_MAX rows; what does not fit is counted.  Not thread-safe.
+ */
+#ifndef ANALYZE_WHY_WHY_INSTANCES_H
+#define ANALYZE_WHY_WHY_INSTANCES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WHY_INSTANCES_MAX  32768               /* of each group */
+#define WHY_ROWS_MAX       (UINT32_C(1) << 22) /* of all instances together: 96 MiB */
+#define WHY_DRAFT_ROWS_MAX (UINT32_C(1) << 17) /* different ones, of an instance that is not over yet */
+
+enum why_kind {                     /* id; amount: */
+                WHY_LOCK = 1,       /* lock; ns that it was waited for */
+                WHY_WAIT = 2,       /* struct why_wait_key; ns until it could run again */
+                WHY_MOVED = 3,      /* 0; ns that it waited to be moved, and to run on the other CPU */
+                WHY_DISPLACED = 4,  /* 0; ns between a CPU and another one, though it could have run on */
+                WHY_PREEMPTED = 5,  /* 0; the same, but on the same CPU again */
+                WHY_DELAY = 6,      /* 0; ns from a wake-up until it ran */
+                WHY_SAMPLE = 7,     /* stack; weight */
+                WHY_COUNTER = 8,    /* sample event; weight */
+                WHY_WAKER = 9,      /* struct why_waker_key; ns of the waits that it ended */
+                WHY_SUSPENDED = 10, /* 0; ns that the fiber was on no thread, or its thread waited */
+};
+
+struct why_row {
+        uint32_t kind; /* enum why_kind */
+        uint32_t id;
+        uint64_t n; /* how often */
+        uint64_t amount;
+};
+
+struct why_instance {
+        uint64_t begin_ns, wall_ns;
+        uint64_t duration_ns,
+                on_cpu_ns;   /* the time that is compared, and that on a CPU: without what samples cost */
+        uint64_t machine_ns; /* others had the CPU */
+        uint64_t n_samples, weight;    /* of the event whose samples count */
+        uint64_t n_moves;              /* times that it was seen on another CPU than before */
+        uint64_t n_gaps, n_moved_gaps; /* preemptions, and those that ended on another CPU */
+        uint32_t thread;
+        bool is_slow;
+        size_t first_row, n_rows;
+};
+
+/* An instance that is open. */
+struct why_draft {
+        struct why_row *rows; /* heap; one for each kind and id, as they came */
+        size_t n_rows, capacity;
+        uint32_t *slots; /* heap; by a hash of kind and id: the number of the row, from 1 on; 0 = empty */
+        size_t n_slots;
+        uint64_t n_left_out;
+};
+
+struct why_instances {
+        struct why_instance *items; /* heap */
+        size_t n_items, capacity;
+        struct why_row *rows; /* heap */
+        size_t n_rows, rows_capacity;
+        size_t n_slow, n_typical;
+        uint64_t n_left_out;      /* instances for which there was no room */
+        uint64_t n_rows_left_out; /* of evidence */
+};
+
+void why_instances_deinit(struct why_instances *s);
+void why_draft_deinit(struct why_draft *d);
+
+/* Nothing happened yet; keeps the memory. */
+void why_draft_clear(struct why_draft *d);
+
+/* One more thing that happened.  Amortised constant time.  Returns 0 or -ENOMEM. */
+int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t amount);
+
+/* Keeps an instance with the rows of its draft, which is empty afterwards.  Returns 0 or -ENOMEM. */
+int why_instances_add(struct why_instances *s, const struct why_instance *instance, struct why_draft *draft);
+
+/* More that happened in an instance that is kept: the rows of @draft, which is empty afterwards.  Returns 0 or -ENOMEM. */
+int why_instances_extend(struct why_instances *s, struct why_instance *item, struct why_draft *draft);
+
+#endif /* ANALYZE_WHY_WHY_INSTANCES_H */

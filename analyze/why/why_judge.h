@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/why/why_judge.h - how sure it is that something is a cause
+ *
+ * Way of the data:  why_causes -> [why_judge] -> why
+ *
+ * All thresholds of `why` that decide whether something is called a cause are here; docs/use/why.md lists them.
+ * Thread-safe.
+ */
+#ifndef ANALYZE_WHY_WHY_JUDGE_H
+#define ANALYZE_WHY_WHY_JUDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WHY_SLOW_MIN    8  /* instances of a group below which nothing is concluded */
+#define WHY_SAMPLES_MIN 20 /* samples in a group below which nothing is said of functions */
+#define WHY_WITH_MIN    4  /* slow instances that have the cause */
+#define WHY_TIMES_MIN   10 /* samples of the cause in slow instances */
+
+#define WHY_P_HIGH       0.001
+#define WHY_P_MEDIUM     0.01
+#define WHY_LOW_HIGH     0.2 /* of the extra time that is not the machine's, at the lower end of the interval */
+#define WHY_SHARE_HIGH   0.05 /* of the extra time */
+#define WHY_SHARE_MEDIUM 0.25
+
+enum why_confidence {
+        WHY_CONFIDENCE_NONE, /* not a cause of the program: measured, not judged */
+        WHY_CONFIDENCE_TOO_FEW,
+        WHY_CONFIDENCE_LOW,
+        WHY_CONFIDENCE_MEDIUM,
+        WHY_CONFIDENCE_HIGH,
+};
+
+struct why_evidence {
+        uint64_t n_slow, n_typical; /* instances */
+        uint64_t n_slow_with;       /* slow ones that have it */
+        uint64_t n_times;           /* how often in slow ones: waits, samples */
+        uint64_t n_tests;           /* candidates that were looked at */
+        double p;                   /* of this one alone */
+        double share;               /* of the extra time */
+        double own_low;  /* of the extra time that is not the machine's, the lower end of the 95 % interval */
+        bool is_sampled; /* known by samples, of which both groups have WHY_SAMPLES_MIN; else recorded */
+};
+
+enum why_confidence why_judge(const struct why_evidence *e);
+
+/* p, corrected for the number of candidates (Bonferroni). */
+double why_judge_p(const struct why_evidence *e);
+
+#endif /* ANALYZE_WHY_WHY_JUDGE_H */

@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Modules of the trace have code, and the same code may be in several modules: by its
+ * build-id, where the kernel tells it, which saves opening the file; else a module has its own,
+ * and what turns out to be the same by its content shares an attachment.
+ *
+ * A file that was gone in one process may be there in the next that maps it.  So what is
+ * missing is counted at the end.
+ */
+#include "sampler/code/code_keeper.h"
+
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "base/io.h"
+#include "format/attachment_chunk.h"
+#include "format/trace_dictionary.h"
+#include "sampler/code/image_reader.h"
+#include "sampler/code/keep_policy.h"
+#include "sampler/code/module_file.h"
+#include "sampler/code/opened_files.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/tracks/loss_counter.h"
+#include "symbolize/symbols/image_spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TRIES_MAX 8 /* to find a file, in other processes or later in the same one */
+
+/* For room in the queue: so that a program which maps thousands of files at once cannot stop the collector. */
+#define ROOM_WAIT_MAX_NS (50 * NS_PER_MS)
+#define ROOM_WINDOW_NS   NS_PER_S
+#define ROOM_IN_WINDOW   (250 * NS_PER_MS)
+
+/* At the end, without anything new being read: a file system of the program's may never answer. */
+#define LAST_WAIT_NS (10 * NS_PER_S)
+
+/*
+ * Of what was mapped before the recording began: with so many places in callstacks it is kept at once.  The rest is kept
+ * at the end, those with more places first, as long as it takes no more than this together.
+ */
+#define PLACES_ENOUGH 3
+#define FEW_BYTES_MAX (UINT64_C(8) << 20)
+
+enum code_state {
+        CODE_NEW = 0,
+        CODE_COMING,
+        CODE_KEPT,
+        CODE_NOTHING, /* there is nothing to keep: it is no ELF file */
+        CODE_MISSING, /* `failure` says why */
+};
+
+struct kept_code {
+        enum code_state state;
+        enum trace_image_state failure;
+        uint8_t n_tries;
+        uint32_t attachment;   /* if KEPT */
+        uint32_t first_module; /* of those with this code */
+};
+
+/* Where a module can be found, for who wants it later. */
+struct module_place {
+        uint32_t pid;
+        struct perf_mmap mmap; /* its path lies behind */
+        char path[];
+};
+
+struct kept_module {
+        uint32_t code;        /* id; 0 = it has none that is kept */
+        uint32_t next_module; /* with the same code; 0 = none */
+        bool is_judged;       /* it need not be kept, or not before it has samples */
+        uint8_t n_places;     /* of its code in callstacks; PLACES_ENOUGH = or more */
+        struct module_place
+                *place; /* heap: of those that were judged and may be kept; NULL = never, or done */
+};
+
+/* An image on its way into the trace. */
+struct leaving_image {
+        struct staged_image image;
+        uint32_t attachment;
+        uint64_t at_bytes; /* handed out up to here */
+};
+
+struct code_keeper {
+        struct code_keeper_options options;
+        struct keep_policy policy;
+        struct image_reader *reader; /* NULL = nothing is kept */
+        struct kept_code *codes;     /* heap; by id - 1 */
+        size_t n_codes, codes_capacity;
+        struct kept_module *modules; /* heap; by id in MODULES */
+        size_t n_modules, modules_capacity;
+        struct intern build_ids;
+        uint32_t *code_of_build_id; /* heap; by the id in build_ids - 1 */
+        size_t build_ids_capacity;
+        struct leaving_image *leaving; /* heap; from first_leaving on */
+        size_t first_leaving, n_leaving, leaving_capacity;
+        size_t n_released;             /* of these may leave: their rows were written */
+        uint64_t window_ns, waited_ns; /* for room in the queue */
+        uint8_t *part;                 /* heap: scratch of ATTACHMENT_CHUNK_BYTES_MAX */
+};
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+int code_keeper_new(const struct code_keeper_options *options, struct code_keeper **ret_keeper,
+                    struct error *err)
+{
+        struct code_keeper *k = calloc(1, sizeof(*k));
+        int r = 0;
+
+        if (!k)
+                return error_set(err, -ENOMEM, "no memory for code that is kept");
+        k->options = *options;
+        if (k->options.bytes_max == 0)
+                k->options.bytes_max = CODE_KEEPER_BYTES_MAX;
+        intern_init(&k->build_ids, 0, 0);
+        if (options->mode != CODE_KEEPER_NONE) {
+                k->part = malloc(ATTACHMENT_CHUNK_BYTES_MAX);
+                if (!k->part || keep_policy_init(&k->policy, options->temporary_folder) < 0)
+                        r = error_set(err, -ENOMEM, "no memory for code that is kept");
+                if (r == 0)
+                        r = image_reader_start(k->options.bytes_max, &k->reader, err);
+        }
+        if (r < 0)
+                code_keeper_free(k);
+        else
+                *ret_keeper = k;
+        return r;
+}
+
+void code_keeper_free(struct code_keeper *k)
+{
+        if (!k)
+                return;
+        image_reader_stop(k->reader);
+        keep_policy_deinit(&k->policy);
+        for (size_t i = 0; i < k->n_modules; i++)
+                free(k->modules[i].place);
+        intern_deinit(&k->build_ids);
+        free(k->code_of_build_id);
+        free(k->modules);
+        free(k->codes);
+        free(k->leaving);
+        free(k->part);
+        free(k);
+}
+
+int code_keeper_fd(const struct code_keeper *k)
+{
+        return k->reader ? image_reader_fd(k->reader) : -1;
+}
+
+/* ---- what is known of code ----------------------------------------------------------------------------- */
+
+static struct kept_code *code_of_id(const struct code_keeper *k, uint32_t id)
+{
+        return &k->codes[id - 1];
+}
+
+/* A module that was not met before has its place here, all zero.  Returns 0 or -ENOMEM. */
+static int reserve_module(struct code_keeper *k, uint32_t module)
+{
+        int r = array_reserve(&k->modules, &k->modules_capacity, (size_t)module + 1, sizeof(*k->modules));
+
+        if (r < 0 || module < k->n_modules)
+                return r;
+        memset(k->modules + k->n_modules, 0, ((size_t)module + 1 - k->n_modules) * sizeof(*k->modules));
+        k->n_modules = (size_t)module + 1;
+        return 0;
+}
+
+static int add_code(struct code_keeper *k, uint32_t *ret_id)
+{
+        int r = array_reserve(&k->codes, &k->codes_capacity, k->n_codes + 1, sizeof(*k->codes));
+
+        if (r < 0)
+                return r;
+        k->codes[k->n_codes++] = (struct kept_code){ .state = CODE_NEW };
+        *ret_id = (uint32_t)k->n_codes;
+        return 0;
+}
+
+/* The code with this build-id, made if there is none. */
+static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *mmap, uint32_t *ret_id)
+{
+        uint32_t build_id;
+        int r = array_reserve(&k->code_of_build_id, &k->build_ids_capacity, (size_t)k->build_ids.n_items + 1,
+                              sizeof(*k->code_of_build_id));
+
+        if (r < 0)
+                return r;
+        r = intern_add(&k->build_ids, mmap->build_id, mmap->build_id_bytes, &build_id);
+        if (r == 1)
+                r = add_code(k, &k->code_of_build_id[build_id - 1]);
+        if (r == 0)
+                *ret_id = k->code_of_build_id[build_id - 1];
+        return r;
+}
+
+/* A row; when the table is full there is none. */
+static int add_row(struct code_keeper *k, uint32_t module, uint32_t attachment, enum trace_image_state state)
+{
+        struct trace_module_image row = { .module = module, .attachment = attachment, .state = state };
+        uint32_t id;
+        int r = trace_dictionary_add(k->options.dictionary, TRACE_TABLE_MODULE_IMAGES, &row, &id);
+
+        return r == -EOVERFLOW ? 0 : r;
+}
+
+/* This module has this code; if that is in the trace already, nothing more is to be done. */
+static int join(struct code_keeper *k, uint32_t module, uint32_t id)
+{
+        struct kept_code *code = code_of_id(k, id);
+
+        k->modules[module].code = id;
+        k->modules[module].next_module = code->first_module;
+        code->first_module = module;
+        return code->state == CODE_KEPT ? add_row(k, module, code->attachment, TRACE_IMAGE_KEPT) : 0;
+}
+
+static void miss(struct code_keeper *k, uint32_t id, enum trace_image_state failure)
+{
+        code_of_id(k, id)->state = CODE_MISSING;
+        code_of_id(k, id)->failure = failure;
+}
+
+static enum trace_image_state failure_of(int code)
+{
+        return code == -EFBIG                       ? TRACE_IMAGE_OVER_LIMIT
+               : code == -ENOENT || code == -ESTALE ? TRACE_IMAGE_TOO_LATE
+                                                    : TRACE_IMAGE_UNREADABLE;
+}
+
+static bool is_worth_a_try(const struct kept_code *code)
+{
+        return code->state == CODE_NEW ||
+               (code->state == CODE_MISSING && code->failure == TRACE_IMAGE_TOO_LATE &&
+                code->n_tries < TRIES_MAX);
+}
+
+/* ---- wanting ------------------------------------------------------------------------------------------- */
+
+/* How long to wait for room in the queue. */
+static uint64_t room_wait_ns(struct code_keeper *k, uint64_t now_ns)
+{
+        uint64_t left_ns;
+
+        if (now_ns - k->window_ns >= ROOM_WINDOW_NS) {
+                k->window_ns = now_ns;
+                k->waited_ns = 0;
+        }
+        left_ns = k->waited_ns < ROOM_IN_WINDOW ? ROOM_IN_WINDOW - k->waited_ns : 0;
+        return left_ns < ROOM_WAIT_MAX_NS ? left_ns : ROOM_WAIT_MAX_NS;
+}
+
+/* Has it read.  What finds no room can only be wanted again. */
+static void put(struct code_keeper *k, uint32_t id, struct image_request *request)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        request->id = id;
+        if (image_reader_put(k->reader, request, room_wait_ns(k, now_ns)) == 0)
+                code_of_id(k, id)->state = CODE_COMING;
+        else
+                miss(k, id, TRACE_IMAGE_TOO_LATE);
+        k->waited_ns += clock_raw_ns() - now_ns;
+}
+
+/* Gives a module its code.  Returns 0 or -ENOMEM. */
+static int find_code(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap)
+{
+        uint32_t id = 0;
+        int r;
+
+        if (k->modules[module].code != 0)
+                return 0;
+        r = mmap->build_id_bytes > 0 ? add_code_of_build_id(k, mmap, &id) : add_code(k, &id);
+        return r < 0 ? r : join(k, module, id);
+}
+
+/* Takes @fd, a file that is to be kept. */
+static int want_open_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap, int fd)
+{
+        struct image_request request = { .fd = fd,
+                                         .build_id_bytes = mmap->build_id_bytes,
+                                         .written_ns = mmap->written_ns };
+        int r = find_code(k, module, mmap);
+        struct kept_code *code = r == 0 ? code_of_id(k, k->modules[module].code) : NULL;
+
+        if (!code || !is_worth_a_try(code)) {
+                io_close(&request.fd);
+                return r;
+        }
+        memcpy(request.build_id, mmap->build_id, mmap->build_id_bytes);
+        code->n_tries++;
+        put(k, k->modules[module].code, &request);
+        return 0;
+}
+
+/* A file that is to be kept, and cannot be opened. */
+static int want_missing_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap, int why)
+{
+        int r = find_code(k, module, mmap);
+        struct kept_code *code = r == 0 ? code_of_id(k, k->modules[module].code) : NULL;
+
+        if (!code || !is_worth_a_try(code))
+                return r;
+        code->n_tries++;
+        miss(k, k->modules[module].code, failure_of(why));
+        return 0;
+}
+
+/* It need not be kept, unless samples say so: with CODE_KEEPER_ALL, or where it is one to keep. */
+static int judge(struct code_keeper *k, uint32_t module, uint32_t pid, const struct perf_mmap *mmap,
+                 bool is_one_to_keep)
+{
+        struct module_place *place;
+
+        k->modules[module].is_judged = true;
+        if (k->options.mode != CODE_KEEPER_ALL && !is_one_to_keep)
+                return 0;
+        place = malloc(sizeof(*place) + mmap->path_bytes);
+        if (!place)
+                return -ENOMEM;
+        place->pid = pid;
+        place->mmap = *mmap;
+        memcpy(place->path, mmap->path, mmap->path_bytes);
+        place->mmap.path = place->path;
+        k->modules[module].place = place;
+        return 0;
+}
+
+/* Whether the file is one to keep; what cannot even be opened is one if it is gone, or should have been kept. */
+static bool is_wanted(const struct code_keeper *k, uint32_t pid, const struct perf_mmap *mmap, int fd)
+{
+        struct stat status;
+
+        if (fd == -ENOENT || (fd >= 0 && fstat(fd, &status) < 0))
+                return true;
+        return fd >= 0 ? keep_policy_wants_file(&k->policy, pid, mmap->path, mmap->path_bytes, &status)
+                       : keep_policy_wants_path(&k->policy, mmap->path, mmap->path_bytes);
+}
+
+int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct trace_module *row,
+                          uint32_t pid, const struct perf_mmap *mmap)
+{
+        bool is_vdso = row->kind == TRACE_MODULE_VDSO;
+        const struct kept_module *m;
+        bool is_one_to_keep;
+        int fd, r;
+
+        if (!k->reader || (row->kind != TRACE_MODULE_FILE && !is_vdso))
+                return 0;
+        r = reserve_module(k, module);
+        if (r < 0)
+                return r;
+        m = &k->modules[module];
+        if (m->is_judged || (m->code != 0 && !is_worth_a_try(code_of_id(k, m->code))))
+                return 0;
+        fd = opened_files_open(k->options.opened, pid, mmap, NULL);
+        if (fd == -ENOMEM)
+                return fd;
+        if (is_vdso && fd == -ENOENT)
+                fd = -ENOTSUP; /* that of a 32-bit process is not ours */
+        is_one_to_keep = is_vdso || is_wanted(k, pid, mmap, fd);
+        if (!is_vdso && (!is_one_to_keep || mmap->was_there)) {
+                if (fd >= 0)
+                        io_close(&fd);
+                return judge(k, module, pid, mmap, is_one_to_keep);
+        }
+        return fd >= 0 ? want_open_file(k, module, mmap, fd) : want_missing_file(k, module, mmap, fd);
+}
+
+int code_keeper_miss_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap)
+{
+        int r = k->reader ? reserve_module(k, module) : 0;
+
+        return r == 0 && k->reader ? want_missing_file(k, module, mmap, -ENOENT) : r;
+}
+
+static void drop_place(struct kept_module *m)
+{
+        free(m->place);
+        m->place = NULL;
+}
+
+/* Its code is kept after all.  Without memory for it, it is not. */
+static void want_place(struct code_keeper *k, uint32_t module, int fd)
+{
+        struct kept_module *m = &k->modules[module];
+
+        if (fd >= 0)
+                (void)want_open_file(k, module, &m->place->mmap, fd);
+        else
+                (void)want_missing_file(k, module, &m->place->mmap, fd);
+        drop_place(m);
+}
+
+static int open_place(const struct kept_module *m)
+{
+        return module_file_open(m->place->pid, &m->place->mmap, NULL);
+}
+
+void code_keeper_note_place(struct code_keeper *k, uint32_t module)
+{
+        struct kept_module *m = module < k->n_modules ? &k->modules[module] : NULL;
+
+        if (!m || !m->place || ++m->n_places < (m->place->mmap.was_there ? PLACES_ENOUGH : 1))
+                return;
+        want_place(k, module, open_place(m));
+}
+
+/* A module with few places: kept if *@left_bytes are enough for it. */
+static void want_few(struct code_keeper *k, uint32_t module, uint64_t *left_bytes)
+{
+        struct kept_module *m = &k->modules[module];
+        struct stat status;
+        int fd = open_place(m);
+
+        if (fd >= 0 && fstat(fd, &status) == 0) {
+                if ((uint64_t)status.st_size > *left_bytes) {
+                        io_close(&fd);
+                        fd = -EFBIG;
+                } else {
+                        *left_bytes -= (uint64_t)status.st_size;
+                }
+        }
+        want_place(k, module, fd);
+}
+
+/* The recording is over: what has few places, those with more first. */
+static void want_all_few(struct code_keeper *k)
+{
+        uint64_t left_bytes = FEW_BYTES_MAX;
+
+        for (unsigned n_places = PLACES_ENOUGH - 1; n_places > 0; n_places--)
+                for (size_t module = 0; module < k->n_modules; module++)
+                        if (k->modules[module].place && k->modules[module].n_places == n_places)
+                                want_few(k, (uint32_t)module, &left_bytes);
+}
+
+static void free_source(const struct code_source *source)
+{
+        if (source->free)
+                source->free(source->source);
+}
+
+bool code_keeper_lacks(const struct code_keeper *k, uint32_t module)
+{
+        uint32_t id = module < k->n_modules ? k->modules[module].code : 0;
+        enum code_state state = id != 0 ? code_of_id(k, id)->state : CODE_NEW;
+
+        return k->reader && state != CODE_COMING && state != CODE_KEPT;
+}
+
+int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source)
+{
+        struct image_request request = { .fd = -1, .source = *source };
+        struct kept_module *m;
+        uint32_t id = 0;
+        int r = k->reader ? reserve_module(k, module) : -ENODEV;
+
+        if (r == 0) {
+                m = &k->modules[module];
+                id = m->code;
+                if (id == 0 && (r = add_code(k, &id)) == 0)
+                        r = join(k, module, id);
+        }
+        if (r < 0 || code_of_id(k, id)->state == CODE_COMING || code_of_id(k, id)->state == CODE_KEPT) {
+                free_source(source);
+                return r == -ENODEV ? 0 : r;
+        }
+        put(k, id, &request);
+        return 0;
+}
+
+/* Code that was read already, as a source. */
+struct ready_code {
+        struct byte_buffer payload;
+        uint32_t kind;
+};
+
+static int read_ready(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
+                      struct error *err)
+{
+        struct ready_code *ready = source;
+
+        if (ready->payload.used_bytes > bytes_max)
+                return error_set(err, -EFBIG, "%zu bytes of code", ready->payload.used_bytes);
+        byte_buffer_deinit(out);
+        *out = ready->payload;
+        ready->payload = (struct byte_buffer){ .data = NULL };
+        *ret_kind = ready->kind;
+        return 0;
+}
+
+static void free_ready(void *source)
+{
+        struct ready_code *ready = source;
+
+        byte_buffer_deinit(&ready->payload);
+        free(ready);
+}
+
+int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struct byte_buffer *payload)
+{
+        struct ready_code *ready = malloc(sizeof(*ready));
+        struct code_source source = { .source = ready, .read = read_ready, .free = free_ready };
+
+        if (!ready) {
+                byte_buffer_deinit(payload);
+                return -ENOMEM;
+        }
+        *ready = (struct ready_code){ .payload = *payload, .kind = kind };
+        *payload = (struct byte_buffer){ .data = NULL };
+        return code_keeper_want(k, module, &source);
+}
+
+/* ---- what was read ------------------------------------------------------------------------------------- */
+
+/* An attachment of its own, or that of the same bytes.  Returns 0 with @ret_id, -EOVERFLOW, -ENOMEM. */
+static int attach(struct code_keeper *k, const struct staged_image *image, uint32_t *ret_id)
+{
+        struct trace_attachment row = { .size_bytes = image->size_bytes,
+                                        .hash = image->hash,
+                                        .kind = image->kind };
+        uint32_t n_known = trace_dictionary_count(k->options.dictionary, TRACE_TABLE_ATTACHMENTS);
+        int r = array_reserve(&k->leaving, &k->leaving_capacity, k->n_leaving + 1, sizeof(*k->leaving));
+
+        if (r == 0)
+                r = trace_dictionary_add(k->options.dictionary, TRACE_TABLE_ATTACHMENTS, &row, ret_id);
+        if (r < 0 || *ret_id <= n_known)
+                image_reader_forget(k->reader, image);
+        else
+                k->leaving[k->n_leaving++] = (struct leaving_image){ .image = *image, .attachment = *ret_id };
+        return r < 0 ? r : 0;
+}
+
+static int take_image(struct code_keeper *k, const struct staged_image *image)
+{
+        struct kept_code *code = code_of_id(k, image->id);
+        int r = image->code;
+
+        if (r == 0)
+                r = attach(k, image, &code->attachment);
+        if (r == -EOVERFLOW)
+                r = -EFBIG;
+        if (r == -ENOMEM && image->code == 0)
+                return r;
+        if (r == -ENOEXEC)
+                code->state = CODE_NOTHING;
+        else if (r < 0)
+                miss(k, image->id, failure_of(r));
+        if (r < 0)
+                return 0;
+        code->state = CODE_KEPT;
+        for (uint32_t module = code->first_module; r == 0 && module != 0;
+             module = k->modules[module].next_module)
+                r = add_row(k, module, code->attachment, TRACE_IMAGE_KEPT);
+        return r;
+}
+
+static int count_missing(struct code_keeper *k)
+{
+        static const enum trace_loss_reason reasons[TRACE_IMAGE_STATE_COUNT] = {
+                [TRACE_IMAGE_TOO_LATE] = TRACE_LOSS_CODE_TOO_LATE,
+                [TRACE_IMAGE_OVER_LIMIT] = TRACE_LOSS_CODE_OVER_LIMIT,
+                [TRACE_IMAGE_UNREADABLE] = TRACE_LOSS_CODE_UNREADABLE,
+        };
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < k->n_codes; i++) {
+                struct kept_code *code = &k->codes[i];
+
+                if (code->state == CODE_COMING) /* it never came */
+                        miss(k, (uint32_t)i + 1, TRACE_IMAGE_UNREADABLE);
+                if (code->state != CODE_MISSING)
+                        continue;
+                loss_counter_add(k->options.losses, reasons[code->failure], 1);
+                code->state = CODE_NOTHING; /* once */
+                for (uint32_t module = code->first_module; r == 0 && module != 0;
+                     module = k->modules[module].next_module)
+                        r = add_row(k, module, 0, code->failure);
+        }
+        return r;
+}
+
+int code_keeper_take(struct code_keeper *k, bool wait)
+{
+        struct staged_image image;
+        int r = 0;
+
+        if (!k->reader)
+                return 0;
+        if (wait)
+                want_all_few(k);
+        do {
+                while (r == 0 && image_reader_next(k->reader, &image) == 1)
+                        r = take_image(k, &image);
+        } while (r == 0 && wait && image_reader_wait(k->reader, LAST_WAIT_NS) == 1);
+        return r == 0 && wait ? count_missing(k) : r;
+}
+
+/* ---- into the trace ------------------------------------------------------------------------------------ */
+
+void code_keeper_rows_written(struct code_keeper *k)
+{
+        k->n_released = k->n_leaving;
+}
+
+bool code_keeper_has_parts(const struct code_keeper *k)
+{
+        return k->first_leaving < k->n_released;
+}
+
+/* The image at the front has left; the list is moved up when nothing is in it. */
+static void step(struct code_keeper *k)
+{
+        k->first_leaving++;
+        if (k->first_leaving < k->n_leaving)
+                return;
+        k->first_leaving = 0;
+        k->n_leaving = 0;
+        k->n_released = 0;
+}
+
+int code_keeper_next(struct code_keeper *k, struct byte_buffer *body)
+{
+        struct leaving_image *leaving;
+        struct attachment_chunk part;
+        uint64_t left_bytes;
+        int r;
+
+        if (!code_keeper_has_parts(k))
+                return 0;
+        leaving = &k->leaving[k->first_leaving];
+        left_bytes = leaving->image.size_bytes - leaving->at_bytes;
+        part = (struct attachment_chunk){ .attachment = leaving->attachment,
+                                          .offset_bytes = leaving->at_bytes,
+                                          .bytes = k->part,
+                                          .n_bytes = left_bytes < ATTACHMENT_CHUNK_BYTES_MAX
+                                                             ? (size_t)left_bytes
+                                                             : ATTACHMENT_CHUNK_BYTES_MAX };
+        r = image_reader_copy(k->reader, &leaving->image, leaving->at_bytes, k->part, part.n_bytes);
+        if (r == 0)
+                r = attachment_chunk_encode(&part, body);
+        /* Names may suffer from a spool that is full, the trace does not. */
+        if (r == 0 && k->options.spool)
+                (void)image_spool_add_part(k->options.spool, k->options.dictionary, &part, NULL);
+        if (r < 0)
+                return r;
+        image_reader_release(k->reader, &leaving->image, leaving->at_bytes, leaving->at_bytes + part.n_bytes);
+        leaving->at_bytes += part.n_bytes;
+        if (leaving->at_bytes == leaving->image.size_bytes)
+                step(k);
+        return 1;
+}

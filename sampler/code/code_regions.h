@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code/code_regions.h - what code each process has put where in its memory by now
+ *
+ * Way of the data:  perf_map, jitdump, event_translator -> [code_regions] -> trace_dictionary, address_space
+ *
+ * Code becomes rows of CODE_REGIONS.  Where it is put over other code that was
+ * seen to run, the process's anonymous memory becomes another module, of the next
+ * generation: frames that are made from then on are of that one, so that each
+ * frame means one piece of code.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_CODE_CODE_REGIONS_H
+#define SAMPLER_CODE_CODE_REGIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CODE_REGIONS_GENERATIONS_MAX 4096 /* of a process */
+
+struct code_regions;
+struct error;
+struct loss_counter;
+struct process_table;
+struct process_track;
+struct trace_code_region;
+struct trace_dictionary;
+
+struct code_regions_parts {
+        struct trace_dictionary *dictionary; /* borrowed, like all of them */
+        struct loss_counter *losses;
+        struct process_table *processes;
+        /* Called before the modules of a process change: callstacks that wait to be completed are of the old ones. */
+        int (*before_change)(void *context, struct process_track *process);
+        void *context;
+};
+
+/* Returns 0 or -ENOMEM. */
+int code_regions_new(const struct code_regions_parts *parts, struct code_regions **ret_regions,
+                     struct error *err);
+
+/* NULL is fine. */
+void code_regions_free(struct code_regions *c);
+
+/* The generation of a process's anonymous memory, for a mapping that is made now.  @process: id in PROCESSES. */
+uint32_t code_regions_generation(const struct code_regions *c, uint32_t process);
+
+/*
+ * code_regions_add() - code lies there from now on, or with `gone` none does
+ * @row:         all but its module
+ * @ret_region:  its id in CODE_REGIONS, of the same code as before if that is told again; 0 if it was left out
+ * Returns 1 if it is new, 0 if not, or -ENOMEM, -errno of before_change().  What is too much is counted.
+ */
+int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint32_t *ret_region);
+
+/* Is there other code where this would lie? */
+bool code_regions_has_other(const struct code_regions *c, const struct trace_code_region *row);
+
+/*
+ * code_regions_doubt() - what lies there from now on is not known, until the next region comes
+ * @row:  its memory and time
+ * Frames that are seen there meanwhile have no name; that there are any is counted when the next region comes.
+ * Returns as code_regions_add().
+ */
+int code_regions_doubt(struct code_regions *c, struct trace_code_region *row);
+
+/* The region that is at an address now, by its id; 0 if there is none. */
+uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint64_t avma);
+
+/* Another program runs in the process from now on.  Returns 0 or -ENOMEM. */
+int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_ns);
+
+#endif /* SAMPLER_CODE_CODE_REGIONS_H */

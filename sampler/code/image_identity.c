@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/code/image_identity.h"
+
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/content_hash.h"
+#include "sampler/code/image_search.h"
+#include "sampler/code/image_source.h"
+#include "sampler/code/memory_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What tells an image of a program from its others; `instance`: of those that were not found whole, else 0. */
+struct image_key {
+        uint32_t pid, program;
+        uint64_t content;
+        uint64_t instance;
+};
+
+void image_identities_init(struct image_identities *ids)
+{
+        *ids = (struct image_identities){ .known = NULL };
+        intern_init(&ids->images, sizeof(struct image_key), IMAGE_IDENTITY_IMAGES_MAX);
+}
+
+void image_identities_deinit(struct image_identities *ids)
+{
+        intern_deinit(&ids->images);
+        free(ids->known);
+        ids->known = NULL;
+}
+
+/* Returns 0; -EOVERFLOW if there are too many; -ENOMEM. */
+static int identity_add(struct image_identities *ids, const struct image_key *key, struct image_whole **ret)
+{
+        uint32_t id = 0;
+        int r = array_reserve(&ids->known, &ids->capacity, (size_t)ids->images.n_items + 1,
+                              sizeof(*ids->known));
+
+        if (r == 0)
+                r = intern_add(&ids->images, key, sizeof(*key), &id);
+        if (r < 0)
+                return r;
+        *ret = &ids->known[id - 1];
+        if (r == 1)
+                **ret = (struct image_whole){ .number = 0 };
+        return 0;
+}
+
+/* At a place where it never was, it may be the second of two that are there. */
+static int identity_search(const struct image_identity_look *look, const struct image_whole *known,
+                           struct byte_buffer *whole)
+{
+        const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
+                                                    .until_ns = clock_raw_ns() + IMAGE_IDENTITY_SEARCH_NS,
+                                                    .near_avma = *look->near_avma };
+        bool was_here = known->base_avma == look->image->base_avma;
+        uint64_t avma;
+        int r = 0;
+
+        if (was_here && *look->near_avma != 0)
+                r = image_source_read_at(look->image, *look->near_avma, whole);
+        if (r != 0 || !look->may_search)
+                return r;
+        r = image_source_find_only(look->image, &limits, whole, &avma);
+        if (r == 1)
+                *look->near_avma = avma;
+        return r;
+}
+
+int image_identities_find(struct image_identities *ids, const struct image_identity_look *look,
+                          struct byte_buffer *whole, struct image_identity *ret)
+{
+        struct image_key key = { look->image->memory.pid, look->program, look->image->content, 0 };
+        struct image_whole *known;
+        uint64_t number;
+        int r = identity_add(ids, &key, &known);
+
+        *ret = (struct image_identity){ .content = content_hash(&key, sizeof(key)) };
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        r = known->is_ambiguous ? -EEXIST : identity_search(look, known, whole);
+        if (r == -ENOMEM)
+                return r;
+        known->base_avma = look->image->base_avma;
+        if (r == 1) {
+                number = content_hash(whole->data, whole->used_bytes);
+                known->has_several |= known->number != 0 && known->number != number;
+                known->number = number;
+                ret->content = number;
+        } else if (r == -EEXIST) {
+                known->has_several = true;
+                known->is_ambiguous = true;
+        } else if (known->n_unknown < IMAGE_IDENTITY_UNKNOWN_MAX) {
+                key.instance = ++known->n_unknown;
+                ret->content = content_hash(&key, sizeof(key));
+        } else if (known->number != 0 && !known->has_several) {
+                ret->content = known->number;
+        }
+        ret->is_ambiguous = known->is_ambiguous;
+        return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code/image_identity.h - which image it is, of those that look alike in memory
+ *
+ * Way of the data:  memory_image, image_source -> [image_identity] -> code_images (MODULES)
+ *
+ * An image without a build-id is told from others by what is mapped of it: headers, code and constants.  That is the same for
+ * two that differ only in symbols, lines or the names of local functions.  So it is known by all of its bytes where
+ * the program has them: then its names are its own.  Where they were not found in time it is one of its own, for which
+ * the keeper's thread looks; after so many of these it is the image that was found in this program before, if that was only one.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_CODE_IMAGE_IDENTITY_H
+#define SAMPLER_CODE_IMAGE_IDENTITY_H
+
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IMAGE_IDENTITY_IMAGES_MAX   65536 /* that are remembered, of all programs */
+#define IMAGE_IDENTITY_UNKNOWN_MAX  16    /* times that an image is one of its own */
+#define IMAGE_IDENTITY_SEARCH_NS    UINT64_C(4000000)
+#define IMAGE_IDENTITY_SEARCH_BYTES (UINT64_C(64) << 20) /* of memory, and of the image */
+
+struct byte_buffer;
+struct memory_image;
+
+/* What is known of an image of a program. */
+struct image_whole {
+        uint64_t number;    /* of all its bytes; 0 = they were never found */
+        uint64_t base_avma; /* where it lay when it was looked for last */
+        uint32_t n_unknown; /* times that it was not found in time */
+        bool has_several;   /* which have the same mapped bytes: at the same time, or one after the other */
+        bool is_ambiguous;  /* at the same time */
+};
+
+struct image_identities {
+        struct intern images;      /* by program and mapped bytes */
+        struct image_whole *known; /* heap; by the id in `images` - 1 */
+        size_t capacity;
+};
+
+/* A look at an image that was found. */
+struct image_identity_look {
+        const struct memory_image *image;
+        uint32_t program;    /* how many the process ran before: its number alone may be another's */
+        bool may_search;     /* there is time to */
+        uint64_t *near_avma; /* where the last whole image of the program was; is updated */
+};
+
+struct image_identity {
+        uint64_t content;  /* as in MODULES */
+        bool is_ambiguous; /* there are several wholes */
+};
+
+void image_identities_init(struct image_identities *ids);
+void image_identities_deinit(struct image_identities *ids);
+
+/*
+ * image_identities_find() - which image it is
+ * @whole:  empty; all of it, if it was found now
+ * Returns 0 or -ENOMEM.
+ */
+int image_identities_find(struct image_identities *ids, const struct image_identity_look *look,
+                          struct byte_buffer *whole, struct image_identity *ret);
+
+#endif /* SAMPLER_CODE_IMAGE_IDENTITY_H */

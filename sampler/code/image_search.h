@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code/image_search.h - ELF images anywhere in a process's memory
+ *
+ * Way of the data:  process_maps, process_memory -> [image_search] -> memory_image, image_source
+ *
+ * Where a program loads code itself it has the image from somewhere: mostly the
+ * heap or other anonymous memory, which comes first; then files that are mapped
+ * as data; then what is mapped of programs and libraries.  Pages that were never
+ * written are passed over.  Who knows where such images were before says so: that is looked at first.
+ */
+#ifndef SAMPLER_CODE_IMAGE_SEARCH_H
+#define SAMPLER_CODE_IMAGE_SEARCH_H
+
+#include "sampler/code/elf_header.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct image_search;
+struct process_memory;
+
+struct image_search_limits {
+        uint64_t bytes_max; /* that are looked through */
+        uint64_t until_ns;  /* CLOCK_MONOTONIC_RAW */
+        uint64_t near_avma; /* around here first; 0 = no place is better than another */
+};
+
+struct image_search_hit {
+        uint64_t avma; /* of its first byte */
+        struct elf_header header;
+        const uint8_t *begin; /* at least header.n_bytes; borrowed until the next call */
+        size_t begin_bytes;
+};
+
+/* @memory: borrowed; its maps_fd is used up.  Returns 0, -ENOENT if the process is gone or cannot be looked into, -ENOMEM. */
+int image_search_new(struct process_memory *memory, const struct image_search_limits *limits,
+                     struct image_search **ret_search);
+
+/* NULL is fine. */
+void image_search_free(struct image_search *s);
+
+/* The next image.  Returns 1, or 0 at the end or a limit. */
+int image_search_next(struct image_search *s, struct image_search_hit *ret_hit);
+
+#endif /* SAMPLER_CODE_IMAGE_SEARCH_H */

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/code/image_source.h"
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/trace_spec.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/code/image_search.h"
+#include "sampler/code/memory_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct image_source {
+        struct memory_image image;
+        struct byte_buffer held; /* what was mapped of it; empty = it is read when its turn comes */
+        bool has_several;        /* wholes: nobody could say which of them it is */
+};
+
+/*
+ * Another loaded instance of the image begins alike as well, but what follows there is not the rest of the file.  The
+ * section headers tell: the first one is empty, and the names of sections are where they say.
+ */
+static bool has_sections(const struct elf_header *header, const uint8_t *bytes, size_t n_bytes)
+{
+        static const uint8_t zeros[ELF_HEADER_SECTION_BYTES] = { 0 };
+        struct elf_header_section names;
+
+        if (header->n_sections == 0)
+                return true;
+        if (header->names_section >= header->n_sections ||
+            memcmp(bytes + header->sections_off, zeros, sizeof(zeros)) != 0)
+                return false;
+        elf_header_section_read(bytes + header->sections_off +
+                                        (size_t)header->names_section * ELF_HEADER_SECTION_BYTES,
+                                &names);
+        return names.type == SHT_STRTAB && names.n_bytes > 0 && names.file_off < n_bytes &&
+               names.n_bytes <= n_bytes - names.file_off && bytes[names.file_off] == 0 &&
+               bytes[names.file_off + names.n_bytes - 1] == 0;
+}
+
+/* Section headers are the end of most files, but some have sections behind them. */
+static uint64_t count_with_sections(const struct elf_header *header, const uint8_t *bytes, uint64_t n_bytes)
+{
+        uint64_t end = n_bytes;
+
+        for (uint32_t i = 0; i < header->n_sections; i++) {
+                struct elf_header_section s;
+
+                elf_header_section_read(bytes + header->sections_off + (size_t)i * ELF_HEADER_SECTION_BYTES,
+                                        &s);
+                if (s.type != SHT_NOBITS && s.type != SHT_NULL && s.file_off <= IMAGE_SOURCE_BYTES_MAX &&
+                    s.n_bytes <= IMAGE_SOURCE_BYTES_MAX && s.file_off + s.n_bytes > end)
+                        end = s.file_off + s.n_bytes;
+        }
+        return end;
+}
+
+/* Is the code in @bytes, a whole image, that which is mapped, or was when that was read? */
+static bool has_code(const struct image_source *s, const uint8_t *bytes, size_t n_bytes)
+{
+        if (s->held.used_bytes == 0)
+                return memory_image_has_code(&s->image, bytes, n_bytes);
+        for (size_t i = 0; i < s->image.n_parts; i++) {
+                const struct memory_image_part *p = &s->image.parts[i];
+                uint64_t n = p->end_avma - p->start_avma;
+                size_t least_bytes = n_bytes < s->held.used_bytes ? n_bytes : s->held.used_bytes;
+
+                if (p->file_off > least_bytes || n > least_bytes - p->file_off ||
+                    memcmp(bytes + p->file_off, s->held.data + p->file_off, n) != 0)
+                        return false;
+        }
+        return s->image.n_parts > 0 && memory_image_has_content(&s->image, bytes, n_bytes);
+}
+
+/* The image that begins at @avma, if it is this one and whole.  Returns 1, 0, -EFBIG, -ENOMEM. */
+static int read_copy(const struct image_source *s, uint64_t avma, uint64_t bytes_max, struct byte_buffer *out)
+{
+        const struct memory_image *image = &s->image;
+        uint64_t n_bytes = elf_header_count_bytes(&image->header), more_bytes;
+        size_t before = out->used_bytes;
+        const uint8_t *bytes;
+        int r;
+
+        if (n_bytes > bytes_max)
+                return -EFBIG;
+        r = process_memory_append(&image->memory, avma, n_bytes, out);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        more_bytes = count_with_sections(&image->header, out->data + before, n_bytes) - n_bytes;
+        r = more_bytes <= bytes_max - n_bytes
+                    ? process_memory_append(&image->memory, avma + n_bytes, more_bytes, out)
+                    : -EFAULT;
+        n_bytes = out->used_bytes - before;
+        bytes = out->data + before;
+        if (r == 0 && memcmp(bytes, image->begin, image->header.n_bytes) == 0 &&
+            has_sections(&image->header, bytes, n_bytes) &&
+            memory_image_has_build_id(image, bytes, n_bytes) && has_code(s, bytes, n_bytes))
+                return 1;
+        out->used_bytes = before;
+        return r == -ENOMEM ? r : 0;
+}
+
+static bool may_be_copy(const struct memory_image *image, const struct image_search_hit *hit)
+{
+        return hit->avma != image->header_avma && hit->header.n_bytes == image->header.n_bytes &&
+               memcmp(hit->begin, image->begin, image->header.n_bytes) == 0;
+}
+
+/* Returns 1 with all of the image, 0, -EFBIG, -ENOMEM. */
+static int find_copy(struct image_source *s, const struct image_search_limits *limits, uint64_t bytes_max,
+                     struct byte_buffer *out, uint64_t *ret_avma)
+{
+        struct memory_image *image = &s->image;
+        struct image_search *search = NULL;
+        struct image_search_hit hit;
+        int r = image->copy_avma ? read_copy(s, image->copy_avma, bytes_max, out) : 0;
+
+        *ret_avma = image->copy_avma;
+        if (r == 0)
+                r = image_search_new(&image->memory, limits, &search);
+        while (r == 0 && image_search_next(search, &hit) == 1) {
+                if (!may_be_copy(image, &hit))
+                        continue;
+                r = read_copy(s, hit.avma, bytes_max, out);
+                *ret_avma = hit.avma;
+        }
+        image_search_free(search);
+        return r == -ENOENT ? 0 : r;
+}
+
+/* Is the image at @avma another one than @whole, though what is mapped may be of both?  Returns 1, 0, -ENOMEM. */
+static int is_other_whole(const struct image_source *s, uint64_t avma, uint64_t bytes_max,
+                          const struct byte_buffer *whole)
+{
+        struct byte_buffer other = { .data = NULL };
+        int r = read_copy(s, avma, bytes_max, &other);
+
+        if (r == 1)
+                r = other.used_bytes != whole->used_bytes ||
+                    memcmp(other.data, whole->data, whole->used_bytes) != 0;
+        byte_buffer_deinit(&other);
+        return r == -EFBIG ? 0 : r;
+}
+
+int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
+                           struct byte_buffer *out, uint64_t *ret_avma)
+{
+        struct image_source s = { .image = *image };
+        struct image_search *search = NULL;
+        struct image_search_hit hit;
+        int found = 0, r;
+
+        process_memory_open(&s.image.memory, image->memory.pid);
+        r = image_search_new(&s.image.memory, limits, &search);
+        while (r == 0 && image_search_next(search, &hit) == 1) {
+                if (!may_be_copy(image, &hit))
+                        continue;
+                if (found) {
+                        r = is_other_whole(&s, hit.avma, limits->bytes_max, out);
+                        r = r == 1 ? -EEXIST : r;
+                        continue;
+                }
+                found = read_copy(&s, hit.avma, limits->bytes_max, out);
+                r = found == -ENOMEM ? found : 0;
+                found = found == 1;
+                *ret_avma = hit.avma;
+        }
+        image_search_free(search);
+        process_memory_close(&s.image.memory);
+        if (r < 0)
+                byte_buffer_deinit(out);
+        return r < 0 && r != -ENOENT ? r : found;
+}
+
+int image_source_read_at(const struct memory_image *image, uint64_t avma, struct byte_buffer *out)
+{
+        const struct image_source s = { .image = *image };
+        int r = avma != image->header_avma ? read_copy(&s, avma, IMAGE_SOURCE_BYTES_MAX, out) : 0;
+
+        return r == -EFBIG ? 0 : r;
+}
+
+int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
+                        struct byte_buffer *out, uint64_t *ret_avma)
+{
+        struct image_source *s = source;
+        uint64_t avma;
+        int r = find_copy(s, limits, bytes_max < IMAGE_SOURCE_BYTES_MAX ? bytes_max : IMAGE_SOURCE_BYTES_MAX,
+                          out, &avma);
+
+        process_memory_reopen_maps(&s->image.memory);
+        if (r == 1)
+                *ret_avma = avma;
+        return r == -EFBIG ? 0 : r;
+}
+
+int image_source_hold(void *source, uint64_t bytes_max)
+{
+        struct image_source *s = source;
+        int r = s->held.used_bytes > 0 ? 0 : memory_image_append_parts(&s->image, bytes_max, &s->held);
+
+        if (r < 0)
+                byte_buffer_deinit(&s->held);
+        return r;
+}
+
+void image_source_note_several(void *source)
+{
+        struct image_source *s = source;
+
+        s->has_several = true;
+}
+
+void image_source_drop(void *source)
+{
+        struct image_source *s = source;
+
+        byte_buffer_deinit(&s->held);
+}
+
+const struct byte_buffer *image_source_held(const void *source)
+{
+        const struct image_source *s = source;
+
+        return &s->held;
+}
+
+static int read_parts(struct image_source *s, uint64_t bytes_max, struct byte_buffer *out)
+{
+        if (s->held.used_bytes == 0)
+                return memory_image_append_parts(&s->image, bytes_max, out);
+        if (s->held.used_bytes > bytes_max)
+                return -EFBIG;
+        byte_buffer_deinit(out);
+        *out = s->held;
+        s->held = (struct byte_buffer){ .data = NULL };
+        return 0;
+}
+
+int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
+                      struct error *err)
+{
+        const struct image_search_limits limits = { .bytes_max = IMAGE_SOURCE_SEARCH_BYTES,
+                                                    .until_ns = clock_raw_ns() + IMAGE_SOURCE_SEARCH_NS };
+        struct image_source *s = source;
+        uint64_t avma;
+        int r;
+
+        if (bytes_max > IMAGE_SOURCE_BYTES_MAX)
+                bytes_max = IMAGE_SOURCE_BYTES_MAX;
+        r = s->has_several ? 0 : find_copy(s, &limits, bytes_max, out, &avma);
+        if (r == -ENOMEM)
+                return error_set(err, r, "no memory for an image");
+        if (r == 1) {
+                *ret_kind = TRACE_ATTACHMENT_MODULE_FILE;
+                return 0;
+        }
+        /* One whose whole is too large may be small enough without its debug information. */
+        r = read_parts(s, bytes_max, out);
+        if (r == -EFAULT)
+                return error_set(err, -ENOENT, "the image is gone");
+        *ret_kind = TRACE_ATTACHMENT_MODULE_PARTS;
+        return r < 0 ? error_set(err, r, "image in memory") : 0;
+}
+
+static void free_source(void *source)
+{
+        struct image_source *s = source;
+
+        process_memory_close(&s->image.memory);
+        byte_buffer_deinit(&s->held);
+        free(s);
+}
+
+int image_source_new(const struct memory_image *image, struct code_source *ret_source)
+{
+        struct image_source *s = malloc(sizeof(*s));
+
+        if (!s)
+                return -ENOMEM;
+        *s = (struct image_source){ .image = *image };
+        process_memory_open(&s->image.memory, image->memory.pid); /* the keeper's thread has no right to */
+        *ret_source = (struct code_source){ .source = s, .read = image_source_read, .free = free_source };
+        return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code/image_source.h - all bytes of an image in memory, for the keeper
+ *
+ * Way of the data:  memory_image -> code_images -> [image_source] (then in the keeper's thread) -> code_keeper
+ *
+ * What is mapped of an image lacks its symbols and lines.  The program often has
+ * all of it elsewhere: an image that begins alike, and whose code is the mapped one, is
+ * cut by its own headers.  If there is none, what is mapped is put together.
+ *
+ * A program may free both within a millisecond.  So who found the image reads what is
+ * mapped at once, if that is little, and looks for a moment for the whole; the thread
+ * goes on with what is larger or was not found.
+ */
+#ifndef SAMPLER_CODE_IMAGE_SOURCE_H
+#define SAMPLER_CODE_IMAGE_SOURCE_H
+
+#include <stdint.h>
+
+#define IMAGE_SOURCE_SEARCH_BYTES (UINT64_C(1) << 30)   /* of memory that are searched for one image, ... */
+#define IMAGE_SOURCE_SEARCH_NS    UINT64_C(500000000)   /* ... and how long */
+#define IMAGE_SOURCE_BYTES_MAX    (UINT64_C(256) << 20) /* of one image */
+
+struct byte_buffer;
+struct code_source;
+struct image_search_limits;
+struct error;
+struct memory_image;
+
+/* How @image is read; it is copied.  Returns 0 or -ENOMEM. */
+int image_source_new(const struct memory_image *image, struct code_source *ret_source);
+
+/*
+ * image_source_hold() - reads what is mapped now: then nothing that the program does can take it away
+ * @source:  of a struct code_source that image_source_new() made
+ * Returns 0, -EFBIG over @bytes_max, -EFAULT if the image is gone or another one is there by now, -ENOMEM.
+ */
+int image_source_hold(void *source, uint64_t bytes_max);
+
+/* What is held turned out not to be the image. */
+void image_source_drop(void *source);
+
+/* What is held; empty if nothing is.  Borrowed. */
+const struct byte_buffer *image_source_held(const void *source);
+
+/*
+ * image_source_search() - looks for the whole image now
+ * @bytes_max:  of the image
+ * @out:        appended to
+ * @ret_avma:   where it was
+ * Returns 1, 0 if it was not found within the limits, -ENOMEM.
+ */
+int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
+                        struct byte_buffer *out, uint64_t *ret_avma);
+
+/*
+ * image_source_find_only() - the whole image, if the program has no other one that could be it
+ * Two images may be alike in all that is mapped, and differ in names and lines: then nobody can say which it is.
+ * @limits:  bytes_max is that of the image as well
+ * @out:     empty; the image
+ * Returns 1, 0 if there is none within the limits, -EEXIST if there are several, -ENOMEM.
+ */
+int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
+                           struct byte_buffer *out, uint64_t *ret_avma);
+
+/* The whole image at @avma, where it was the last time.  Returns 1, 0 if it is not there, -ENOMEM. */
+int image_source_read_at(const struct memory_image *image, uint64_t avma, struct byte_buffer *out);
+
+/* There are several images that this one may be: none is looked for, and what is mapped is read. */
+void image_source_note_several(void *source);
+
+/* What struct code_source calls: see sampler/code/code_keeper.h. */
+int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
+                      struct error *err);
+
+#endif /* SAMPLER_CODE_IMAGE_SOURCE_H */

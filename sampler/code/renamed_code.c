@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/code/renamed_code.h"
+
+#include "base/array.h"
+#include "sampler/kernel/perf_record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define YOUNG_NS UINT64_C(1000000000) /* of a map that is read for the first time */
+
+void renamed_code_deinit(struct renamed_code *r)
+{
+        free(r->lines);
+        free(r->fresh);
+        free(r->changes);
+        *r = (struct renamed_code){ .n_made = 0 };
+}
+
+void renamed_code_note(struct renamed_code *r, const struct perf_mmap *mmap, uint64_t time_ns)
+{
+        const struct made_executable made = { .start_avma = mmap->start_avma,
+                                              .end_avma = mmap->start_avma + mmap->length_bytes,
+                                              .time_ns = time_ns };
+
+        r->writes_code = r->writes_code || mmap->writable || mmap->is_shared;
+        for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++)
+                if (r->made[i].time_ns == time_ns && r->made[i].start_avma == made.start_avma)
+                        return;
+        r->made[r->n_made++ % RENAMED_CODE_MADE_MAX] = made;
+}
+
+static bool overlaps(const struct trace_code_region *row, uint64_t start_avma, uint64_t end_avma)
+{
+        return row->start_avma < end_avma && start_avma < row->start_avma + row->length_bytes;
+}
+
+static bool overlap(const struct trace_code_region *a, const struct trace_code_region *b)
+{
+        return overlaps(a, b->start_avma, b->start_avma + b->length_bytes);
+}
+
+bool renamed_code_waits(const struct renamed_code *r, const struct trace_code_region *row)
+{
+        for (size_t i = r->first; i < r->n_changes; i++)
+                if (overlap(&r->changes[i].row, row))
+                        return true;
+        for (size_t i = 0; i < r->n_lines; i++)
+                if (overlap(&r->lines[i].row, row))
+                        return true;
+        return false;
+}
+
+int renamed_code_add(struct renamed_code *r, const struct trace_code_region *row)
+{
+        int code = array_reserve(&r->lines, &r->lines_capacity, r->n_lines + 1, sizeof(*r->lines));
+
+        if (code == 0)
+                r->lines[r->n_lines++] = (struct renamed_change){ .row = *row, .number = r->n_numbers++ };
+        return code;
+}
+
+int renamed_code_add_fresh(struct renamed_code *r, const struct trace_code_region *row)
+{
+        int code = array_reserve(&r->fresh, &r->fresh_capacity, r->n_fresh + 1, sizeof(*r->fresh));
+
+        if (code == 0)
+                r->fresh[r->n_fresh++] = (struct renamed_change){ .row = *row, .number = r->n_numbers++ };
+        return code;
+}
+
+/* A line while those of a reading are sorted. */
+struct sorted_line {
+        const struct renamed_change *line;
+        uint32_t fresh; /* its place among these plus one; 0 = it is not among them */
+        bool shares;    /* memory with another line */
+};
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+        return left < right ? -1 : left > right;
+}
+
+/* What is 0 says the same. */
+static int compare_rows(const struct trace_code_region *x, const struct trace_code_region *y)
+{
+        int by_start = compare_numbers(x->start_avma, y->start_avma);
+        int by_length = compare_numbers(x->length_bytes, y->length_bytes);
+
+        return by_start != 0 ? by_start : by_length != 0 ? by_length : compare_numbers(x->name, y->name);
+}
+
+static int compare_sorted(const void *a, const void *b)
+{
+        const struct sorted_line *x = a, *y = b;
+
+        return compare_rows(&x->line->row, &y->line->row);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+        const struct renamed_change *x = a, *y = b;
+
+        return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* By their starts, a line shares memory with the one before that reaches furthest, or with none.  One that is repeated is one. */
+static void mark_shared(struct sorted_line *lines, size_t n)
+{
+        size_t furthest = 0;
+
+        qsort(lines, n, sizeof(*lines), compare_sorted);
+        for (size_t i = 1; i < n; i++) {
+                const struct trace_code_region *before = &lines[furthest].line->row,
+                                               *row = &lines[i].line->row;
+
+                if (row->start_avma < before->start_avma + before->length_bytes &&
+                    compare_rows(row, before) != 0)
+                        lines[i].shares = lines[furthest].shares = true;
+                if (row->start_avma + row->length_bytes > before->start_avma + before->length_bytes)
+                        furthest = i;
+        }
+        for (size_t i = 1; i < n; i++)
+                if (lines[i - 1].shares && compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
+                        lines[i].shares = true;
+        for (size_t i = n - 1; i > 0; i--)
+                if (lines[i].shares && compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
+                        lines[i - 1].shares = true;
+}
+
+/* Moves the marked ones of `fresh` to `lines`. */
+static int move_shared(struct renamed_code *r, const bool *shares)
+{
+        size_t n_kept = 0;
+        int code = array_reserve(&r->lines, &r->lines_capacity, r->n_lines + r->n_fresh, sizeof(*r->lines));
+
+        if (code < 0)
+                return code;
+        for (size_t i = 0; i < r->n_fresh; i++)
+                if (shares[i])
+                        r->lines[r->n_lines++] = r->fresh[i];
+                else
+                        r->fresh[n_kept++] = r->fresh[i];
+        r->n_fresh = n_kept;
+        qsort(r->lines, r->n_lines, sizeof(*r->lines), compare_lines);
+        return 0;
+}
+
+int renamed_code_sort(struct renamed_code *r)
+{
+        size_t n = r->n_fresh + r->n_lines;
+        struct sorted_line *lines;
+        bool *shares;
+        int code = -ENOMEM;
+
+        r->n_numbers = 0;
+        if (n < 2 || r->n_fresh == 0)
+                return 0;
+        lines = calloc(n, sizeof(*lines));
+        shares = calloc(r->n_fresh, sizeof(*shares));
+        for (size_t i = 0; lines && i < n; i++) {
+                bool is_fresh = i < r->n_fresh;
+
+                lines[i].line = is_fresh ? &r->fresh[i] : &r->lines[i - r->n_fresh];
+                lines[i].fresh = is_fresh ? (uint32_t)i + 1 : 0;
+        }
+        if (lines && shares) {
+                mark_shared(lines, n);
+                for (size_t i = 0; i < n; i++)
+                        if (lines[i].fresh > 0)
+                                shares[lines[i].fresh - 1] = lines[i].shares;
+                code = move_shared(r, shares);
+        }
+        free(shares);
+        free(lines);
+        return code;
+}
+
+static int add_change(struct renamed_code *r, const struct trace_code_region *row)
+{
+        size_t at;
+
+        if (r->first > 0 && r->first == r->n_changes) {
+                r->first = 0;
+                r->n_changes = 0;
+        }
+        if (array_reserve(&r->changes, &r->changes_capacity, r->n_changes + 1, sizeof(*r->changes)) < 0)
+                return -ENOMEM;
+        for (at = r->n_changes; at > r->first && r->changes[at - 1].row.time_ns > row->time_ns; at--)
+                r->changes[at] = r->changes[at - 1];
+        r->changes[at].row = *row;
+        r->n_changes++;
+        return 0;
+}
+
+/* The number @n of the times in the reading at which this memory was made executable; 0 = there are not @n_wanted. */
+static uint64_t find_moment(const struct renamed_code *r, const struct trace_code_region *row,
+                            uint64_t until_ns, size_t n, size_t n_wanted)
+{
+        uint64_t moment_ns = 0;
+        size_t n_found = 0;
+
+        for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++) {
+                const struct made_executable *m = &r->made[i];
+                size_t n_before = 0;
+
+                if (m->time_ns <= r->read_ns || m->time_ns > until_ns ||
+                    !overlaps(row, m->start_avma, m->end_avma))
+                        continue;
+                n_found++;
+                for (size_t k = 0; k < r->n_made && k < RENAMED_CODE_MADE_MAX; k++)
+                        n_before += r->made[k].time_ns > r->read_ns && r->made[k].time_ns < m->time_ns &&
+                                    overlaps(row, r->made[k].start_avma, r->made[k].end_avma);
+                if (n_before == n)
+                        moment_ns = m->time_ns;
+        }
+        return n_found == n_wanted ? moment_ns : 0;
+}
+
+/* Which of the lines about the same memory it is, and how many there are. */
+static size_t count_alike(const struct renamed_code *r, size_t line, size_t *ret_before)
+{
+        size_t n = 0;
+
+        *ret_before = 0;
+        for (size_t i = 0; i < r->n_lines; i++) {
+                if (!overlap(&r->lines[i].row, &r->lines[line].row))
+                        continue;
+                n++;
+                *ret_before += i < line;
+        }
+        return n;
+}
+
+/* From the begin of the window on nobody knows, from its end on it is the line's; the last line's, of several. */
+static int add_window(struct renamed_code *r, struct trace_code_region *row, bool is_last,
+                      const struct renamed_reading *reading)
+{
+        /* What was read was there when nothing more was to be read; from then on the next reading's window begins. */
+        uint64_t from_ns = r->read_ns,
+                 until_ns = reading->empty_ns > from_ns ? reading->empty_ns : reading->now_ns;
+        struct trace_code_region unknown = *row;
+        int code = 0;
+
+        if (reading->n_lines == 1 && reading->changed_ns > from_ns && reading->changed_ns < until_ns)
+                from_ns = reading->changed_ns;
+        if (reading->changed_until_ns > from_ns && reading->changed_until_ns < until_ns)
+                until_ns = reading->changed_until_ns;
+        unknown.time_ns = from_ns;
+        unknown.gone = 1;
+        row->time_ns = until_ns;
+        if (until_ns > from_ns)
+                code = add_change(r, &unknown);
+        return code == 0 && is_last ? add_change(r, row) : code;
+}
+
+static int add_line(struct renamed_code *r, size_t line, const struct renamed_reading *reading)
+{
+        struct trace_code_region row = r->lines[line].row;
+        size_t n = 1, n_before = 0;
+        uint64_t moment_ns = 0;
+
+        if (r->n_lines <= RENAMED_CODE_LINES_MAX) {
+                n = count_alike(r, line, &n_before);
+                if (!r->writes_code)
+                        moment_ns = find_moment(r, &row, reading->now_ns, n_before, n);
+        }
+        if (moment_ns == 0)
+                return add_window(r, &row, n_before + 1 == n, reading);
+        row.time_ns = moment_ns;
+        return add_change(r, &row);
+}
+
+int renamed_code_end_reading(struct renamed_code *r, const struct renamed_reading *reading)
+{
+        bool is_young = reading->changed_until_ns == 0 ||
+                        reading->changed_until_ns + YOUNG_NS > reading->now_ns;
+        int code = 0;
+
+        for (size_t i = 0; i < r->n_lines && code == 0; i++) {
+                if (r->read_ns > 0 || is_young)
+                        code = add_line(r, i, reading);
+                else /* an old map, read for the first time: the last line counts */
+                        code = add_change(r, &r->lines[i].row);
+        }
+        r->n_lines = 0;
+        r->read_ns = reading->empty_ns;
+        /* Code may be there of which the line is written in a moment: samples since then wait still. */
+        for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++)
+                if (r->made[i].time_ns <= r->read_ns &&
+                    r->made[i].time_ns + reading->lag_ns > reading->now_ns)
+                        r->read_ns = r->made[i].time_ns - 1;
+        return code;
+}
+
+uint64_t renamed_code_next_ns(const struct renamed_code *r)
+{
+        return r->first < r->n_changes ? r->changes[r->first].row.time_ns : UINT64_MAX;
+}
+
+bool renamed_code_next(struct renamed_code *r, uint64_t until_ns, struct trace_code_region *ret_row)
+{
+        if (r->first == r->n_changes || r->changes[r->first].row.time_ns > until_ns)
+                return false;
+        *ret_row = r->changes[r->first++].row;
+        return true;
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Three generations: the recorder; the child, which waits for files and is as
+ * small as the recorder was when it started; and for each file a grandchild that
+ * parses it.  A grandchild costs some tenths of a millisecond, about as much as
+ * the table of a C library, and is paid once a file.
+ *
+ * The socket keeps packets apart.  Each packet of an answer says whose it is, so
+ * that an answer that ends in the middle, because its sender was killed, does no harm:
+ * the child then says that it failed.
+ */
+#include "sampler/code/table_process.h"
+
+#include "base/confinement.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/landlock.h"
+#include "sampler/code/jit_frames.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/symbols/jit_descriptor.h"
+#include "unwind/unwind_module.h"
+#include "unwind/unwind_module_bytes.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PIECE_BYTES    65536               /* of an answer in one packet */
+#define PIECES_AT_ONCE 64                  /* taken in by one call */
+#define SEND_BYTES     (4 << 20)           /* kept for who is slow to read, where that is permitted */
+#define KEEP_BYTES     (UINT32_C(1) << 20) /* of memory for the next answer */
+#define CHILD_PRIORITY (-10)               /* as of nice(1): samples wait for tables */
+#define REAP_TIME_MS   1000                /* for a child to end */
+#define PROCESS_NAME   "hyprof-tables"
+
+/* The beginning of each packet of an answer. */
+struct packet {
+        uint32_t id;      /* of the request; 0 = the child's word after its start */
+        int32_t status;   /* enum table_status; after the start: 0 or -errno */
+        uint64_t n_bytes; /* of the whole answer; what follows here is a part of it */
+        uint64_t jit_svma;
+};
+
+/* -------------------------------------------------------------- the grandchild */
+
+static bool has_build_id(const struct elf_image *image, const struct table_request *request)
+{
+        size_t n_bytes = image->build_id_bytes < TABLE_PROCESS_BUILD_ID_MAX ? image->build_id_bytes
+                                                                            : TABLE_PROCESS_BUILD_ID_MAX;
+
+        return n_bytes == request->build_id_bytes && memcmp(image->build_id, request->build_id, n_bytes) == 0;
+}
+
+static bool is_elf(int file_fd)
+{
+        static const char magic[] = { 0x7f, 'E', 'L', 'F' };
+        char bytes[sizeof(magic)];
+
+        return pread(file_fd, bytes, sizeof(bytes), 0) == sizeof(bytes) &&
+               memcmp(bytes, magic, sizeof(magic)) == 0;
+}
+
+static enum table_status build(const struct table_request *request, int file_fd, struct byte_buffer *out,
+                               uint64_t *ret_jit_svma)
+{
+        enum table_status status = TABLE_STATUS_FAILED;
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+
+        if (!is_elf(file_fd))
+                return jit_frames_is_file(file_fd) ? jit_frames_build(file_fd, out) : TABLE_STATUS_NOTHING;
+        /* Not mapped: the program may cut its file while it is read. */
+        if (elf_image_open_unmapped(file_fd, &image, NULL) < 0)
+                return TABLE_STATUS_FAILED;
+        if (request->build_id_bytes > 0 && !has_build_id(image, request)) {
+                status = TABLE_STATUS_OTHER_FILE;
+        } else if (unwind_module_build(image, &module, NULL) == 0) {
+                status = module->table ? TABLE_STATUS_BUILT : TABLE_STATUS_NOTHING;
+                if (module->table)
+                        unwind_module_encode(module, out);
+                (void)jit_descriptor_find(image, ret_jit_svma);
+        }
+        unwind_module_free(module);
+        elf_image_close(image);
+        return status;
+}
+
+static int send_packet(int fd, const struct packet *packet, void *bytes, size_t n_bytes)
+{
+        struct packet copy = *packet;
+        struct iovec parts[2] = { { .iov_base = &copy, .iov_len = sizeof(copy) },
+                                  { .iov_base = bytes, .iov_len = n_bytes } };
+        struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+        ssize_t sent;
+
+        do
+                sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+        while (sent < 0 && errno == EINTR);
+        return sent < 0 ? -errno : 0;
+}
+
+static int send_answer(int fd, uint32_t id, enum table_status status, const struct byte_buffer *bytes,
+                       uint64_t jit_svma)
+{
+        struct packet packet = { .id = id, .status = (int32_t)status, .jit_svma = jit_svma };
+        int r = 0;
+
+        if (status != TABLE_STATUS_BUILT)
+                return send_packet(fd, &packet, NULL, 0);
+        packet.n_bytes = bytes->used_bytes;
+        for (size_t at = 0; at < bytes->used_bytes && r == 0; at += PIECE_BYTES) {
+                size_t left = bytes->used_bytes - at;
+
+                r = send_packet(fd, &packet, bytes->data + at, left < PIECE_BYTES ? left : PIECE_BYTES);
+        }
+        return r;
+}
+
+/* A file may take so much of the processor, and so long if its file system does not answer. */
+static void limit_time(void)
+{
+        struct rlimit limit = { .rlim_cur = TABLE_PROCESS_CPU_MAX_S, .rlim_max = TABLE_PROCESS_CPU_MAX_S };
+
+        (void)setrlimit(RLIMIT_CPU, &limit); /* lower than what it has, so permitted */
+        (void)alarm(TABLE_PROCESS_TIME_MAX_S);
+}
+
+static _Noreturn void run_grandchild(int fd, const struct table_request *request, int file_fd,
+                                     table_process_task *task, pid_t parent)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        enum table_status status;
+        uint64_t jit_svma = 0;
+
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
+                _exit(EXIT_FAILURE);
+        limit_time();
+        status = task(request, file_fd, &bytes, &jit_svma);
+        if (status == TABLE_STATUS_BUILT && (bytes.failed || bytes.used_bytes == 0))
+                status = TABLE_STATUS_FAILED;
+        (void)alarm(0); /* the reader takes its time */
+        _exit(send_answer(fd, request->id, status, &bytes, jit_svma) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+/* ------------------------------------------------------------------- the child */
+
+/*
+ * The next request and its file; -1 if no descriptor came with it.
+ * Returns 1, 0 when the recorder is gone, -errno.
+ */
+static int receive_request(int fd, struct table_request *ret_request, int *ret_file_fd)
+{
+        _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))];
+        struct iovec part = { .iov_base = ret_request, .iov_len = sizeof(*ret_request) };
+        struct msghdr message = {
+                .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+        };
+        const struct cmsghdr *header;
+        ssize_t got;
+
+        do
+                got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+        while (got < 0 && errno == EINTR);
+        if (got <= 0)
+                return got < 0 ? -errno : 0;
+        if (got != sizeof(*ret_request))
+                return -EBADMSG;
+        *ret_file_fd = -1;
+        header = CMSG_FIRSTHDR(&message);
+        if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+            header->cmsg_len == CMSG_LEN(sizeof(int)))
+                memcpy(ret_file_fd, CMSG_DATA(header), sizeof(int));
+        return 1;
+}
+
+/* Until the grandchild has ended.  Returns whether it did so well; if the recorder goes, so does the grandchild. */
+static bool wait_for_grandchild(int fd, pid_t pid)
+{
+        struct pollfd fds[2] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
+                                 { .fd = fd } };
+        int status;
+
+        while (fds[0].fd >= 0 && poll(fds, 2, -1) < 0)
+                if (errno != EINTR)
+                        break;
+        if (fds[0].fd >= 0 && fds[1].revents)
+                (void)kill(pid, SIGKILL);
+        io_close(&fds[0].fd);
+        while (waitpid(pid, &status, 0) < 0)
+                if (errno != EINTR)
+                        return false;
+        return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
+
+static int answer_requests(int fd, table_process_task *task)
+{
+        struct table_request request;
+        pid_t self = getpid();
+        int file_fd = -1;
+        int r;
+
+        while ((r = receive_request(fd, &request, &file_fd)) == 1) {
+                pid_t pid = file_fd < 0 ? -1 : fork();
+
+                if (pid == 0)
+                        run_grandchild(fd, &request, file_fd, task, self);
+                io_close(&file_fd);
+                if (pid > 0 && wait_for_grandchild(fd, pid))
+                        continue;
+                r = send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL, 0);
+                if (r < 0)
+                        return r;
+        }
+        return r;
+}
+
+static _Noreturn void run_child(struct confinement_user user, int fd, table_process_task *task)
+{
+        struct error err = ERROR_NONE;
+        struct packet hello = { .id = 0 };
+        int fds[1] = { fd };
+        int r;
+
+        /* Of no terminal: what is typed there is for the command. */
+        (void)setsid();
+        (void)setpriority(PRIO_PROCESS, 0, CHILD_PRIORITY); /* if it is permitted */
+        (void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
+        r = confinement_enter(user, fds, 1, &err);
+        (void)landlock_restrict(LANDLOCK_BAN_FILES); /* all that it reads is handed to it */
+        hello.status = r;
+        if (send_packet(fds[0], &hello, err.text, strlen(err.text)) == 0 && r == 0)
+                r = answer_requests(fds[0], task);
+        _exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+/* ---------------------------------------------------------------- the recorder */
+
+/* The child's first word: that it has given up its rights, or why it could not. */
+static int receive_hello(int fd, struct error *err)
+{
+        char words[ERROR_TEXT_BYTES];
+        struct packet hello = { .id = 0 };
+        struct iovec parts[2] = { { .iov_base = &hello, .iov_len = sizeof(hello) },
+                                  { .iov_base = words, .iov_len = sizeof(words) - 1 } };
+        struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+        ssize_t got;
+
+        do
+                got = recvmsg(fd, &message, 0);
+        while (got < 0 && errno == EINTR);
+        if (got < (ssize_t)sizeof(hello))
+                return error_set(err, -EPIPE, "builder of unwind tables: died at its start");
+        words[(size_t)got - sizeof(hello)] = '\0';
+        return hello.status < 0 ? error_set(err, hello.status, "builder of unwind tables: %s", words) : 0;
+}
+
+int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
+                             table_process_task *task, struct error *err)
+{
+        const int send_bytes = SEND_BYTES;
+        int fds[2];
+        int r;
+
+        *p = (struct table_process){ .fd = -1 };
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+                return error_errno(err, "socket to the builder of unwind tables");
+        (void)setsockopt(fds[1], SOL_SOCKET, SO_SNDBUFFORCE, &send_bytes, sizeof(send_bytes));
+        p->pid = fork();
+        if (p->pid == 0)
+                run_child((struct confinement_user){ run_as_uid, run_as_gid }, fds[1], task);
+        if (p->pid < 0) {
+                r = error_errno(err, "fork");
+                p->pid = 0;
+                goto fail;
+        }
+        io_close(&fds[1]);
+        r = receive_hello(fds[0], err);
+        if (r == 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
+                r = error_errno(err, "socket to the builder of unwind tables");
+        if (r < 0)
+                goto fail;
+        p->fd = fds[0];
+        return 0;
+
+fail:
+        io_close(&fds[0]);
+        io_close(&fds[1]);
+        table_process_stop(p);
+        return r;
+}
+
+int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err)
+{
+        return table_process_start_task(p, run_as_uid, run_as_gid, build, err);
+}
+
+static void wait_for_end(struct pollfd *ended)
+{
+        while (poll(ended, ended->fd >= 0, REAP_TIME_MS) < 0 && errno == EINTR)
+                ;
+}
+
+/*
+ * The child sees that the socket is closed, ends what it began, and goes.  One that does not is killed.  If
+ * it has become another user, and we have given up our rights, that fails; then it dies with us.
+ */
+void table_process_stop(struct table_process *p)
+{
+        struct pollfd ended = { .fd = -1, .events = POLLIN };
+
+        if (p->pid > 0) {
+                io_close(&p->fd);
+                ended.fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+                wait_for_end(&ended);
+                if (waitpid(p->pid, NULL, WNOHANG) == 0) {
+                        (void)kill(p->pid, SIGKILL);
+                        wait_for_end(&ended);
+                        (void)waitpid(p->pid, NULL, WNOHANG);
+                }
+                io_close(&ended.fd);
+        }
+        byte_buffer_deinit(&p->received);
+        *p = (struct table_process){ .fd = -1 };
+}
+
+int table_process_ask(struct table_process *p, const struct table_request *request, int file_fd)
+{
+        _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
+        struct table_request copy = *request;
+        struct iovec part = { .iov_base = &copy, .iov_len = sizeof(copy) };
+        struct msghdr message = {
+                .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+        };
+        struct cmsghdr *header;
+
+        assert(request->id != 0);
+        if (p->fd < 0)
+                return -EPIPE;
+        if (p->n_waiting == TABLE_PROCESS_WAITING_MAX)
+                return -EAGAIN;
+        header = CMSG_FIRSTHDR(&message);
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(header), &file_fd, sizeof(int));
+        if (sendmsg(p->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+                if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR ||
+                    (errno == ETOOMANYREFS && p->n_waiting > 0))
+                        return -EAGAIN;
+                return errno == ECONNRESET || errno == ENOTCONN ? -EPIPE : -errno;
+        }
+        p->waiting[(p->first_waiting + p->n_waiting++) % TABLE_PROCESS_WAITING_MAX] = request->id;
+        return 0;
+}
+
+/* What was handed out is the caller's no more.  After a large one the memory is given back. */
+static void forget_answer(struct table_process *p)
+{
+        if (p->received.capacity_bytes > KEEP_BYTES)
+                byte_buffer_deinit(&p->received);
+        byte_buffer_clear(&p->received);
+        p->answer_bytes = 0;
+        p->is_handed_out = false;
+}
+
+static int hand_out(struct table_process *p, enum table_status status, struct table_answer *ret_answer)
+{
+        *ret_answer = (struct table_answer){ .id = p->waiting[p->first_waiting], .status = status };
+        if (status == TABLE_STATUS_BUILT) {
+                ret_answer->bytes = p->received.data;
+                ret_answer->n_bytes = p->received.used_bytes;
+                ret_answer->jit_svma = p->jit_svma;
+        }
+        p->is_handed_out = true;
+        p->answered = ret_answer->id;
+        p->first_waiting = (p->first_waiting + 1) % TABLE_PROCESS_WAITING_MAX;
+        p->n_waiting--;
+        return 1;
+}
+
+/* One packet, whose part of an answer already lies behind `received`.  Returns 1 for a whole answer, 0, -EBADMSG. */
+static int take_packet(struct table_process *p, const struct packet *packet, size_t part_bytes,
+                       struct table_answer *ret_answer)
+{
+        bool is_expected = p->n_waiting > 0 && packet->id == p->waiting[p->first_waiting];
+
+        /* A grandchild that died after it had sent everything. */
+        if (!is_expected)
+                return packet->id == p->answered && packet->status == TABLE_STATUS_FAILED ? 0 : -EBADMSG;
+        if (packet->status != TABLE_STATUS_BUILT) {
+                if (packet->status < 0 || packet->status > TABLE_STATUS_FAILED || part_bytes > 0)
+                        return -EBADMSG;
+                return hand_out(p, (enum table_status)packet->status, ret_answer);
+        }
+        if (part_bytes == 0 || packet->n_bytes > TABLE_PROCESS_ANSWER_MAX ||
+            (p->answer_bytes > 0 && packet->n_bytes != p->answer_bytes) ||
+            part_bytes > packet->n_bytes - p->received.used_bytes)
+                return -EBADMSG;
+        p->answer_bytes = (size_t)packet->n_bytes;
+        p->jit_svma = packet->jit_svma;
+        p->received.used_bytes += part_bytes;
+        return p->received.used_bytes == p->answer_bytes ? hand_out(p, TABLE_STATUS_BUILT, ret_answer) : 0;
+}
+
+/* Returns 1 with an answer, 0 after a packet that completed none, -EAGAIN, -EPIPE, -EBADMSG, -ENOMEM. */
+static int receive_packet(struct table_process *p, struct table_answer *ret_answer)
+{
+        struct packet packet;
+        struct iovec parts[2] = { { .iov_base = &packet, .iov_len = sizeof(packet) },
+                                  { .iov_base = byte_buffer_reserve(&p->received, PIECE_BYTES),
+                                    .iov_len = PIECE_BYTES } };
+        struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+        ssize_t got;
+
+        if (!parts[1].iov_base)
+                return -ENOMEM;
+        do
+                got = recvmsg(p->fd, &message, MSG_DONTWAIT);
+        while (got < 0 && errno == EINTR);
+        if (got < 0 && errno == EAGAIN)
+                return -EAGAIN;
+        if (got <= 0)
+                return -EPIPE;
+        if (got < (ssize_t)sizeof(packet) || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+                return -EBADMSG;
+        return take_packet(p, &packet, (size_t)got - sizeof(packet), ret_answer);
+}
+
+int table_process_next(struct table_process *p, struct table_answer *ret_answer)
+{
+        int r = 0;
+
+        if (p->is_handed_out)
+                forget_answer(p);
+        if (p->fd < 0)
+                return -EPIPE;
+        for (unsigned i = 0; r == 0 && i < PIECES_AT_ONCE; i++)
+                r = receive_packet(p, ret_answer);
+        if (r == -EAGAIN)
+                return 0;
+        if (r == -EPIPE || r == -EBADMSG)
+                io_close(&p->fd);
+        return r;
+}

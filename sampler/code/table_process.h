@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code/table_process.h - builds unwind tables in a child without rights
+ *
+ * Way of the data:  module_file (a descriptor) -> [table_process] -> unwind_module as bytes -> code_tables
+ *
+ * The files belong to the profiled program and may be made to break a parser.
+ * So they are parsed in a child that has no capabilities, no files and little
+ * memory (base/confinement.h).  It gets descriptors through a socket and
+ * forks once more for each: what a file does to its parser ends with that file, and
+ * none meets what another has left.  Bytes come back, which
+ * unwind_module_decode() checks as foreign bytes.  The recorder has threads by then and must not
+ * fork itself.
+ *
+ * Requests are answered in their order, each exactly once, while the child lives.
+ */
+#ifndef SAMPLER_CODE_TABLE_PROCESS_H
+#define SAMPLER_CODE_TABLE_PROCESS_H
+
+#include "base/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TABLE_PROCESS_BUILD_ID_MAX 32                    /* bytes of it that count */
+#define TABLE_PROCESS_WAITING_MAX  32                    /* requests that wait for their answers */
+#define TABLE_PROCESS_ANSWER_MAX   (UINT32_C(192) << 20) /* bytes; the largest table has less */
+#define TABLE_PROCESS_CPU_MAX_S    10                    /* seconds of processor time for one file */
+#define TABLE_PROCESS_TIME_MAX_S   30 /* seconds for one that does not let itself be read */
+
+struct error;
+
+struct table_request {
+        uint32_t id;             /* the caller's, not 0 */
+        uint32_t build_id_bytes; /* 0 = not known */
+        uint8_t build_id
+                [TABLE_PROCESS_BUILD_ID_MAX]; /* the file must have this one, else it is another file */
+};
+
+enum table_status {
+        TABLE_STATUS_BUILT = 0, /* the bytes of a module follow */
+        TABLE_STATUS_NOTHING, /* the file has no unwind information, or is no ELF file: code made at run time */
+        TABLE_STATUS_OTHER_FILE, /* another build-id than was expected */
+        TABLE_STATUS_FAILED,     /* damaged, of another machine, or it killed the builder */
+};
+
+struct table_answer {
+        uint32_t id;
+        enum table_status status;
+        uint64_t jit_svma;    /* BUILT: the file's address of __jit_debug_descriptor; 0 = it has none */
+        const uint8_t *bytes; /* BUILT: for unwind_module_decode(); borrowed until the next call */
+        size_t n_bytes;
+};
+
+struct table_process {
+        pid_t pid; /* 0 = none */
+        int fd;    /* nonblocking socket: readable when an answer or a part of one is there; -1 = closed */
+        struct byte_buffer received; /* of the answer that is coming, or was handed out last */
+        size_t answer_bytes;         /* of the whole answer that is coming; 0 = none is */
+        bool is_handed_out;          /* what is in `received` */
+        uint32_t waiting[TABLE_PROCESS_WAITING_MAX]; /* ids without an answer yet, a ring */
+        uint32_t first_waiting, n_waiting;
+        uint32_t answered; /* the id that was answered last */
+        uint64_t jit_svma; /* of the answer that is coming */
+};
+
+/*
+ * table_process_start() - forks the child; the caller has one thread at this moment
+ * @run_as_uid, @run_as_gid:  when root: who the child becomes; 0 = stay, without capabilities
+ * Returns 0 or -errno.
+ */
+int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err);
+
+/*
+ * What is done with a file there, in a process of its own: the module's bytes go into @out if it is BUILT, and
+ * *@ret_jit_svma, 0 before, says where its __jit_debug_descriptor is.
+ * Another one than table_process_start()'s is for tests.
+ */
+typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
+                                             struct byte_buffer *out, uint64_t *ret_jit_svma);
+int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
+                             table_process_task *task, struct error *err);
+
+/* Ends and reaps it.  One that was never started (all 0) is fine. */
+void table_process_stop(struct table_process *p);
+
+/*
+ * table_process_ask() - hands a file over
+ * @file_fd:  stays the caller's
+ * Returns 0; -EAGAIN if the child has enough to do for now; -EPIPE if it is gone; -errno.
+ */
+int table_process_ask(struct table_process *p, const struct table_request *request, int file_fd);
+
+/*
+ * table_process_next() - the next answer that is there whole
+ * Returns 1; 0 if there is none yet; -EPIPE if the child is gone and -EBADMSG if it sends what it should not: then
+ * `fd` is closed, and nothing comes any more; -ENOMEM.  Never blocks, and takes in a few megabytes at a time at most.
+ */
+int table_process_next(struct table_process *p, struct table_answer *ret_answer);
+
+#endif /* SAMPLER_CODE_TABLE_PROCESS_H */

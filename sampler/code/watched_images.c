@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/code/watched_images.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "sampler/code/image_changes.h"
+#include "sampler/code/memory_image.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct watched_image {
+        struct memory_image image;
+        uint64_t seen_ns;
+};
+
+void watched_images_deinit(struct watched_images *w)
+{
+        free(w->images);
+        *w = (struct watched_images){ .images = NULL };
+}
+
+static void watched_images_remove(struct watched_images *w, size_t i)
+{
+        w->images[i] = w->images[--w->n_images];
+}
+
+static bool watched_images_overlap(const struct memory_image *a, const struct memory_image *b)
+{
+        for (size_t i = 0; i < a->n_parts && a->memory.pid == b->memory.pid; i++)
+                for (size_t k = 0; k < b->n_parts; k++)
+                        if (a->parts[i].start_avma < b->parts[k].end_avma &&
+                            b->parts[k].start_avma < a->parts[i].end_avma)
+                                return true;
+        return false;
+}
+
+static int add(struct watched_images *w, const struct memory_image *image, uint64_t seen_ns)
+{
+        if (w->n_images == WATCHED_IMAGES_MAX)
+                return 0;
+        if (array_reserve(&w->images, &w->capacity, w->n_images + 1, sizeof(*w->images)) < 0)
+                return -ENOMEM;
+        w->images[w->n_images++] = (struct watched_image){ .image = *image, .seen_ns = seen_ns };
+        return 0;
+}
+
+int watched_images_put(struct watched_images *w, struct image_changes *changes,
+                       const struct memory_image *image, uint64_t began_ns, uint64_t *from_ns)
+{
+        bool is_known = false;
+        int n_replaced = 0, r = 0;
+
+        for (size_t i = w->n_images; i-- > 0 && r == 0;) {
+                const struct memory_image *old = &w->images[i].image;
+
+                if (!watched_images_overlap(old, image))
+                        continue;
+                if (old->content == image->content && old->base_avma == image->base_avma) {
+                        is_known = true;
+                } else {
+                        r = image_changes_add_gone(changes, old, w->images[i].seen_ns);
+                        n_replaced++;
+                }
+                watched_images_remove(w, i);
+        }
+        if (is_known)
+                *from_ns = began_ns;
+        else if (r == 0)
+                r = image_changes_add_gone(changes, image, *from_ns);
+        if (r == 0)
+                r = add(w, image, *from_ns);
+        return r < 0 ? r : n_replaced;
+}
+
+void watched_images_forget(struct watched_images *w, uint32_t pid, uint64_t time_ns)
+{
+        for (size_t i = w->n_images; i-- > 0;)
+                if (w->images[i].image.memory.pid == pid && w->images[i].seen_ns < time_ns)
+                        watched_images_remove(w, i);
+}
+
+int watched_images_check(struct watched_images *w, size_t *at, struct memory_image *ret_image,
+                         uint64_t *ret_seen_ns)
+{
+        while (*at < w->n_images) {
+                struct watched_image *watched = &w->images[*at];
+                uint64_t now_ns = clock_raw_ns();
+                int r = memory_image_is_unchanged(&watched->image);
+
+                if (r < 0)
+                        return r;
+                if (r == 1) {
+                        watched->seen_ns = now_ns;
+                        (*at)++;
+                        continue;
+                }
+                *ret_image = watched->image;
+                *ret_seen_ns = watched->seen_ns;
+                watched_images_remove(w, *at);
+                return 1;
+        }
+        return 0;
+}

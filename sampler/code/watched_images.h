@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code/watched_images.h - images in memory that the program can write while it runs them
+ *
+ * Way of the data:  code_images -> [watched_images] -> code_images, image_changes
+ *
+ * No record tells when such an image is replaced.  So it is looked at again and again, ahead of the samples of that
+ * time, and counts while it was the same at two looks.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_CODE_WATCHED_IMAGES_H
+#define SAMPLER_CODE_WATCHED_IMAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WATCHED_IMAGES_MAX 256 /* at a time; of others it is not seen that they are replaced */
+
+struct image_changes;
+struct memory_image;
+struct watched_image;
+
+/* All zero is empty. */
+struct watched_images {
+        struct watched_image *images; /* heap */
+        size_t n_images, capacity;
+};
+
+void watched_images_deinit(struct watched_images *w);
+
+/*
+ * watched_images_put() - an image was found
+ * It counts from after the look: what was there before is not known, since no record tells when it was written.  If it was seen there
+ * before, it was there when the look began, too.  Another one that was seen in its place counts until it was seen last, and is not
+ * watched any more.
+ * @began_ns: the look at its memory
+ * @from_ns:  after it; becomes the time from which it counts
+ * @changes:  gets what is gone
+ * Returns how many images it has replaced, or -ENOMEM.
+ */
+int watched_images_put(struct watched_images *w, struct image_changes *changes,
+                       const struct memory_image *image, uint64_t began_ns, uint64_t *from_ns);
+
+/* The process has ended, or runs another program since @time_ns, some of whose images may have been seen already. */
+void watched_images_forget(struct watched_images *w, uint32_t pid, uint64_t time_ns);
+
+/*
+ * watched_images_check() - the next image that is another one, or gone
+ * @at:        0 at first, then as it was left
+ * @ret_image: it, taken out; @ret_seen_ns: when it was there still
+ * Returns 1, 0 at the end, -ENOMEM.
+ */
+int watched_images_check(struct watched_images *w, size_t *at, struct memory_image *ret_image,
+                         uint64_t *ret_seen_ns);
+
+#endif /* SAMPLER_CODE_WATCHED_IMAGES_H */

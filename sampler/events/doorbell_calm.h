@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/events/doorbell_calm.h - when the doorbells of mappings are worth their price, and when looking now and then is
+ *
+ * Way of the data:  early_opener (what it saw in the tracker's rings) -> [doorbell_calm] -> event_set_silence()
+ *
+ * A doorbell interrupts the program that rings it for some 25 us (a virtual machine with 2 CPUs).  Where programs are
+ * started all the time (make, configure, tests of shells), each rings several times and has nothing that is urgent.
+ * After DOORBELL_CALM_VAIN_MAX of these in a window the bells are to be silent, and the rings are to be looked at
+ * each DOORBELL_CALM_POLL_MS, until a window has fewer mappings of code.  A process that maps urgent code again
+ * after a window is a pool of generated kernels, for which a millisecond may be too late: then the bells stay on.
+ */
+#ifndef SAMPLER_EVENTS_DOORBELL_CALM_H
+#define SAMPLER_EVENTS_DOORBELL_CALM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DOORBELL_CALM_WINDOW_NS UINT64_C(20000000)
+#define DOORBELL_CALM_POOL_NS   UINT64_C(1000000000) /* so long the bells stay on for a pool */
+#define DOORBELL_CALM_VAIN_MAX  6
+#define DOORBELL_CALM_POLL_MS   1
+#define DOORBELL_CALM_PIDS      8 /* a power of two */
+
+/* All zero: the bells are on.  One thread's. */
+struct doorbell_calm {
+        bool silent;
+        uint64_t window_ns;          /* when this window began */
+        uint64_t pool_ns;            /* until when there is a pool */
+        unsigned n_vain, n_mappings; /* in this window: rings without anything urgent, mappings of code */
+        unsigned n_urgent;           /* since the last doorbell_calm_decide() */
+        struct {
+                uint32_t pid;
+                uint64_t first_ns;
+        } mappers[DOORBELL_CALM_PIDS]; /* of urgent code, the latest */
+        size_t n_mappers;
+};
+
+/* A mapping of code was seen.  @is_urgent: it may be gone soon. */
+void doorbell_calm_note(struct doorbell_calm *c, uint32_t pid, bool is_urgent, uint64_t now_ns);
+
+/* The rings were looked at, because of @n_rings of the bells.  Returns true if the bells are to be silent from now on. */
+bool doorbell_calm_decide(struct doorbell_calm *c, unsigned n_rings, uint64_t now_ns);
+
+#endif /* SAMPLER_EVENTS_DOORBELL_CALM_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/events/event_attr.h - an event and how it is to be recorded -> what perf_event_open(2) gets
+ *
+ * Way of the data:  event_request, event_scope, unwind_request -> [event_attr] -> event_set
+ */
+#ifndef SAMPLER_EVENTS_EVENT_ATTR_H
+#define SAMPLER_EVENTS_EVENT_ATTR_H
+
+#include "sampler/kernel/perf_record.h"
+#include "sampler/kernel/unwind_request.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_request;
+
+/* What the attributes of all events of a recording have in common. */
+struct event_attr_options {
+        const struct event_request *request; /* borrowed */
+        struct unwind_request unwinder;
+        size_t ring_bytes; /* of a CPU, to wake up when a part of it is full */
+        size_t tracker_ring_bytes; /* the same for the dummy's ring, where doorbells ring; else 0: each of its records wakes */
+        bool inherit;      /* by threads and children */
+        bool threads_only; /* of these: by threads, not by children (kernel 5.13) */
+        bool single;       /* samples are not inherited at all, what tells of mappings and ends is */
+        bool enable_on_exec;
+        bool disabled;  /* until event_set_enable() */
+        bool cpu_wide;  /* of whole CPUs, which are idle at times */
+        bool build_ids; /* the kernel can put build-ids into mapping records */
+        bool switches;  /* PERF_RECORD_SWITCH, by the first event: they come as often as samples */
+};
+
+/* Of the sampling or counting event number @i of the request. */
+struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t i);
+
+/* Of the dummy event that tells of mappings, names, forks and exits. */
+struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);
+
+/* The event that wakes the recorder for mappings of code, forks and exits, and whose records are not read. */
+struct perf_event_attr event_attr_of_doorbell(const struct event_attr_options *options);
+
+/* What the records of these events look like: the same for all. */
+struct perf_record_layout event_attr_layout(const struct event_attr_options *options);
+
+/*
+ * The period in ns that samples a clock at about @rate_hz, at most one percent beside it: not in step with the timers
+ * that programs live by, and so far from it that some hundreds of samples have seen all of such a timer's period.
+ */
+uint64_t event_attr_clock_period_ns(uint64_t rate_hz);
+
+#endif /* SAMPLER_EVENTS_EVENT_ATTR_H */

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/events/event_set.h - all kernel events and rings of a recording
+ *
+ * Way of the data:  event_spec -> [event_set] -> perf_ring -> merge
+ *
+ * On each CPU two rings, which are read when they are a quarter full: one for the sampling events (with context
+ * switches), and one for a dummy event, the tracker, that reports mappings, names, forks and exits.
+ *
+ * A mapping or a process may be gone a moment later, so some of these are urgent.  A wake-up for each record would
+ * cost a program that starts others as much time as starting them (docs/use/scopes.md).  So a third event on each CPU, the
+ * doorbell, wakes for mappings of code, forks and exits only, and event_set_silence() turns it off while there are so
+ * many that looking now and then is cheaper.  Its records are thrown away.  Inherited events of running threads have
+ * no doorbells: there each record of the tracker wakes.
+ *
+ * Scopes (see event_scope.h):
+ *   - a cgroup, or CPUs: one event of each kind on each CPU, disabled until event_set_enable().
+ *     Descriptors: CPUs x (events + 2).
+ *   - threads: each has inherited events on every CPU, which all that it starts later gets as well.  A command
+ *     that has not begun is one thread, whose events start by themselves at its execve(2); a running process has
+ *     many, whose events start as they are opened.  Descriptors: threads x CPUs x (events + 1), and one for each CPU with a command.
+ * The rings are shared: those of a CPU belong to the first events there.
+ */
+#ifndef SAMPLER_EVENTS_EVENT_SET_H
+#define SAMPLER_EVENTS_EVENT_SET_H
+
+#include "sampler/events/event_attr.h"
+#include "sampler/events/event_owners.h"
+#include "sampler/events/event_request.h"
+#include "sampler/events/event_scope.h"
+#include "sampler/kernel/cpu_list.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/kernel/perf_ring.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+struct event_set_options {
+        struct event_attr_options attr; /* its request is borrowed until the set is closed */
+        size_t tracker_ring_bytes;      /* for each CPU; a power of two; halved until the kernel allows it */
+        enum event_scope_kind scope;    /* CGROUP, CPUS or THREADS */
+        int cgroup_fd;                  /* CGROUP: its folder; borrowed */
+        const char *cpus;               /* only these: "0-3,8"; NULL = all that are online */
+};
+
+/* One opened event of one thread on one CPU. */
+struct event_handle {
+        int fd;
+        uint64_t id;   /* PERF_SAMPLE_IDENTIFIER; the kernel counts them up, so they ascend */
+        uint32_t spec; /* index of its event_spec; UINT32_MAX = the dummy */
+        uint32_t tid;  /* that it was opened on; 0 = a cgroup, or a CPU */
+};
+
+/* On a CPU: to poll, and its ring of one page. */
+struct event_doorbell {
+        int fd; /* owned */
+        struct perf_ring ring;
+};
+
+struct event_set {
+        struct event_set_options options;
+        struct cpu_list cpus;
+        struct event_handle *handles; /* heap, owned */
+        size_t n_handles, handles_capacity;
+        struct perf_ring *rings; /* heap, owned: for each CPU the dummy's, then the sampling events' */
+        int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped */
+        size_t n_rings;
+        struct event_doorbell *doorbells; /* heap, owned: one for each CPU; NULL = there are none */
+        size_t ring_bytes;                /* of the sampling rings, as it came out */
+        struct perf_record_layout layout; /* of all records */
+        struct event_owners owners;
+        uint64_t added_ns;   /* when event_set_add() was last done */
+        bool without_losses; /* the kernel cannot say in read(2) what it lost */
+        bool overlaps;       /* some threads may be recorded twice, see event_set_is_double() */
+};
+
+/*
+ * event_set_open() - prepare for the CPUs; with the scopes CGROUP and CPUS, open all events and map the rings
+ * Returns 0; -ENODEV (a CPU that is not online), -EBADMSG; -ENOMEM; as event_set_add().
+ */
+int event_set_open(struct event_set *set, const struct event_set_options *options, struct error *err);
+void event_set_close(struct event_set *set);
+
+/*
+ * event_set_add() - open the events of threads (THREADS), and map the rings that are not mapped yet
+ * Threads that have ended meanwhile are passed over.  After the first call that returned more than 0, all rings
+ * are there, but of CPUs that have none of the sampling events: those stay unmapped, and empty.
+ * Returns the number of threads; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno, all with
+ * advice.
+ */
+int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
+
+/* The same with what tells of mappings, names and ends alone, for the other threads of a process.  Returns as that. */
+int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
+
+/*
+ * event_set_enable() - begin, with the scopes CGROUP and CPUS; nothing happens with THREADS
+ * What tells of mappings begins before the first sample.  Returns 0 or -errno.
+ */
+int event_set_enable(struct event_set *set, struct error *err);
+
+/* May this process open events on whole CPUs, and of cgroups?  Found out by trying: 0 or -errno. */
+int event_set_try_cpus(void);
+
+/* Threads were added that may have inherited events of those before. */
+void event_set_expect_overlap(struct event_set *set);
+
+/* Stops sampling for good; the rings keep what they have. */
+void event_set_disable(struct event_set *set);
+
+/*
+ * event_set_is_double() - has this record come already, by another event on the same thread?
+ * Records are shown in the order of time, all of them.
+ */
+bool event_set_is_double(struct event_set *set, const struct perf_record *rec);
+
+/* The index of the spec that the event with this id was made from, or -1. */
+int event_set_find_spec(const struct event_set *set, uint64_t id);
+
+/* Does each CPU have a doorbell? */
+bool event_set_has_doorbells(const struct event_set *set);
+
+/* The doorbell of the CPU number @at may ring again.  To be called before the tracker's ring is looked at. */
+void event_set_answer(struct event_set *set, size_t at);
+
+/* Turns all doorbells off or on.  After they are on, what came in between is in the tracker's rings. */
+void event_set_silence(struct event_set *set, bool silent);
+
+/* True for the rings of the dummy events: they hold no samples. */
+bool event_set_is_tracker_ring(const struct event_set *set, size_t ring);
+
+/* Records that the kernel could not put into full rings so far, by all events; UINT64_MAX = it cannot say. */
+uint64_t event_set_count_lost(const struct event_set *set);
+
+#endif /* SAMPLER_EVENTS_EVENT_SET_H */

@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/jit/jit_files.h"
+
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "instrument/tick_clock.h"
+#include "instrument/tick_source.h"
+#include "sampler/code/attachment_store.h"
+#include "sampler/code/code_regions.h"
+#include "sampler/code/code_tables.h"
+#include "sampler/code/jit_frames.h"
+#include "sampler/code/module_file.h"
+#include "sampler/code/renamed_code.h"
+#include "sampler/jit/jit_lines.h"
+#include "sampler/jit/jit_target.h"
+#include "sampler/jit/jitdump_file.h"
+#include "sampler/jit/perf_map_file.h"
+#include "sampler/kernel/monotonic_clock.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAPS_PERIOD_NS   (NS_PER_S / 10)
+#define MAPS_EACH_CYCLE  64                  /* processes whose maps are read as often as samples are taken */
+#define DUMP_BYTES_ONCE  (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
+#define MAP_FILLS_ONCE   16
+#define FRAMES_BYTES_MAX (UINT32_C(1) << 26) /* how to unwind code, of all processes */
+#define FRESH_MAX        65536               /* lines of a reading that are looked at together */
+#define TRIES_ONCE       16 /* to open a map, in a cycle: some programs change protections all the time */
+
+struct jit_process {
+        uint32_t pid;
+        uint32_t process; /* id in PROCESSES; 0 = not known yet */
+        bool wants_map;
+        unsigned n_tries;
+        struct jit_target target;
+        struct perf_map_file map;
+        struct renamed_code renamed; /* by the map */
+        struct jitdump_file dump;
+        struct jit_lines lines;       /* of the code that the dump loads next */
+        struct byte_buffer unwinding; /* of the same */
+        struct jit_frames frames;
+        uint64_t dump_ns;  /* of the last record that took effect */
+        size_t dump_bytes; /* that took effect in this cycle */
+        uint64_t n_garbage_seen;
+        bool frames_counted; /* that they are full */
+};
+
+struct jit_files {
+        struct jit_files_parts parts;
+        struct jit_process *processes; /* heap */
+        size_t n_processes, capacity;
+        struct intern left_out; /* PIDs of those that found no room */
+        size_t frames_bytes;    /* of all processes */
+        uint64_t since_ns;      /* CLOCK_REALTIME at the start of the recording */
+        uint64_t now_ns, maps_read_ns, next_ns;
+        bool final;
+        struct tick_clock monotonic, arch;
+        bool has_arch;
+};
+
+/* ---- processes ----------------------------------------------------------------------------------------- */
+
+int jit_files_new(const struct jit_files_parts *parts, struct jit_files **ret_files, struct error *err)
+{
+        struct jit_files *f = calloc(1, sizeof(*f));
+        struct timespec t;
+
+        if (!f)
+                return error_set(err, -ENOMEM, "no memory for files about code");
+        (void)clock_gettime(CLOCK_REALTIME, &t); /* cannot fail for this clock */
+        f->since_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+        f->parts = *parts;
+        f->next_ns = UINT64_MAX;
+        intern_init(&f->left_out, sizeof(uint32_t), 0);
+        *ret_files = f;
+        return 0;
+}
+
+static void deinit_process(struct jit_process *p)
+{
+        jit_target_close(&p->target);
+        perf_map_file_deinit(&p->map);
+        renamed_code_deinit(&p->renamed);
+        jitdump_file_deinit(&p->dump);
+        jit_lines_deinit(&p->lines);
+        byte_buffer_deinit(&p->unwinding);
+        jit_frames_deinit(&p->frames);
+}
+
+void jit_files_free(struct jit_files *f)
+{
+        if (!f)
+                return;
+        for (size_t i = 0; i < f->n_processes; i++)
+                deinit_process(&f->processes[i]);
+        free(f->processes);
+        intern_deinit(&f->left_out);
+        free(f);
+}
+
+static struct jit_process *find_process(const struct jit_files *f, uint32_t pid)
+{
+        for (size_t i = f->n_processes; i-- > 0;) /* the latest are asked for most */
+                if (f->processes[i].pid == pid)
+                        return &f->processes[i];
+        return NULL;
+}
+
+/* Too many at a time: none of its files is read. */
+static int leave_out(struct jit_files *f, uint32_t pid)
+{
+        uint32_t id;
+        int r = intern_add(&f->left_out, &pid, sizeof(pid), &id);
+
+        if (r == 1)
+                loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+        return r == -ENOMEM ? r : 0;
+}
+
+/* NULL in @ret_process if there is no room for it. */
+static int add_process(struct jit_files *f, uint32_t pid, uint32_t process, struct jit_process **ret_process)
+{
+        struct jit_process *p = find_process(f, pid);
+        int r;
+
+        *ret_process = p;
+        if (p && p->process == 0)
+                p->process = process;
+        if (p)
+                return 0;
+        if (f->n_processes == JIT_FILES_PROCESSES_MAX)
+                return leave_out(f, pid);
+        r = array_reserve(&f->processes, &f->capacity, f->n_processes + 1, sizeof(*f->processes));
+        if (r < 0)
+                return r;
+        p = &f->processes[f->n_processes++];
+        *p = (struct jit_process){
+                .pid = pid, .process = process, .map = { .fd = -1 }, .dump = { .fd = -1 }
+        };
+        jit_target_open(&p->target, pid, f->since_ns);
+        *ret_process = p;
+        return 0;
+}
+
+/* ---- perf maps ----------------------------------------------------------------------------------------- */
+
+static void count_garbage(struct jit_files *f, struct jit_process *p)
+{
+        uint64_t n_garbage = p->map.map.n_garbage + p->dump.n_garbage;
+
+        loss_counter_add(f->parts.losses, TRACE_LOSS_JIT_GARBAGE, n_garbage - p->n_garbage_seen);
+        p->n_garbage_seen = n_garbage;
+}
+
+static int add_name(struct jit_files *f, const char *name, size_t name_bytes, uint32_t *ret_id)
+{
+        int r = trace_dictionary_add_program_string(f->parts.dictionary, name, name_bytes, ret_id);
+
+        if (r != -EOVERFLOW)
+                return r;
+        *ret_id = 0;
+        loss_counter_add(f->parts.losses, TRACE_LOSS_NAMES_FULL, 1);
+        return 0;
+}
+
+/* Names for memory that had none become regions, but where the reading has several. */
+static int take_fresh(struct jit_files *f, struct jit_process *p)
+{
+        struct renamed_code *renamed = &p->renamed;
+        int r = renamed_code_sort(renamed);
+        uint32_t region;
+
+        for (size_t i = 0; r >= 0 && i < renamed->n_fresh; i++)
+                r = code_regions_add(f->parts.regions, &renamed->fresh[i].row, &region);
+        renamed->n_fresh = 0;
+        return r < 0 ? r : 0;
+}
+
+/* Code of memory that had another name until a moment ago waits for its time. */
+static int take_line(struct jit_files *f, struct jit_process *p, const struct perf_map_line *line)
+{
+        struct trace_code_region row = { .start_avma = line->start_avma,
+                                         .length_bytes = line->length_bytes,
+                                         .time_ns = f->now_ns,
+                                         .process = p->process,
+                                         .source = TRACE_CODE_SOURCE_PERF_MAP };
+        int r = add_name(f, line->name, line->name_bytes, &row.name);
+
+        if (r < 0)
+                return r;
+        if (renamed_code_waits(&p->renamed, &row) || code_regions_has_other(f->parts.regions, &row))
+                return renamed_code_add(&p->renamed, &row);
+        r = renamed_code_add_fresh(&p->renamed, &row);
+        return r == 0 && p->renamed.n_fresh == FRESH_MAX ? take_fresh(f, p) : r;
+}
+
+/* What of all that was read is put over other code becomes changes. */
+static int end_reading(struct jit_files *f, struct jit_process *p, struct renamed_reading *reading)
+{
+        int r = take_fresh(f, p);
+
+        if (r < 0)
+                return r;
+        reading->now_ns = clock_raw_ns();
+        reading->lag_ns = JIT_FILES_LAG_NS;
+        if (p->renamed.n_lines > 0)
+                perf_map_file_changed(&p->map, &reading->changed_ns, &reading->changed_until_ns);
+        return renamed_code_end_reading(&p->renamed, reading);
+}
+
+static int run_changes(struct jit_files *f, struct jit_process *p, uint64_t until_ns)
+{
+        int r = 0;
+
+        struct trace_code_region row;
+
+        while (r >= 0 && renamed_code_next(&p->renamed, until_ns, &row)) {
+                uint32_t region;
+
+                r = row.gone ? code_regions_doubt(f->parts.regions, &row)
+                             : code_regions_add(f->parts.regions, &row, &region);
+        }
+        return r < 0 ? r : 0;
+}
+
+static int read_map(struct jit_files *f, struct jit_process *p, bool all)
+{
+        struct renamed_reading reading = { .empty_ns = p->renamed.read_ns };
+        bool is_over_limit = false;
+        int r = 1;
+
+        /* What a jitdump says is better; where both are written, the map says it once more. */
+        if (!p->wants_map || p->process == 0 || p->dump.has_header)
+                return 0;
+        for (unsigned n = 0; r == 1 && (all || n < MAP_FILLS_ONCE); n++) {
+                struct perf_map_line line;
+                uint64_t before_ns = clock_raw_ns();
+
+                r = perf_map_file_fill(&p->map, &p->target, &is_over_limit);
+                if (r == 0)
+                        reading.empty_ns = before_ns;
+                for (; r == 1 && perf_map_next(&p->map.map, &line) == 1; reading.n_lines++)
+                        if (take_line(f, p, &line) < 0)
+                                r = -ENOMEM;
+        }
+        if (r >= 0)
+                r = end_reading(f, p, &reading);
+        if (is_over_limit)
+                loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+        return r < 0 ? r : 0;
+}
+
+/* ---- jitdumps ------------------------------------------------------------------------------------------ */
+
+/* When it was said; a clock that cannot be is as if it was now. */
+static uint64_t time_of(struct jit_files *f, const struct jit_process *p, uint64_t ticks)
+{
+        uint64_t time_ns = f->now_ns;
+
+        if (!p->dump.header.has_arch_ticks)
+                time_ns = tick_clock_to_ns(&f->monotonic, ticks);
+        else if (f->has_arch)
+                time_ns = tick_clock_to_ns(&f->arch, ticks);
+        if (time_ns > f->now_ns)
+                time_ns = f->now_ns;
+        return time_ns > p->dump_ns ? time_ns : p->dump_ns;
+}
+
+/* The machine code, if there is all of it. */
+static int keep_code(struct jit_files *f, const struct jitdump_load *load, uint32_t name, uint32_t *ret_id)
+{
+        struct trace_attachment row = { .kind = TRACE_ATTACHMENT_CODE_BYTES, .name = name };
+        struct byte_buffer payload = { .data = NULL };
+        int r;
+
+        if (!f->parts.attachments || !load->code || load->length_bytes == 0)
+                return 0;
+        byte_buffer_add(&payload, load->code, load->length_bytes);
+        r = payload.failed ? -ENOMEM : attachment_store_add(f->parts.attachments, &row, &payload, 0, ret_id);
+        byte_buffer_deinit(&payload);
+        return r;
+}
+
+static void count_frames(struct jit_files *f, struct jit_process *p, size_t before_bytes)
+{
+        f->frames_bytes += p->frames.bytes.used_bytes - before_bytes;
+        if (p->frames.is_full && !p->frames_counted)
+                loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+        p->frames_counted = p->frames.is_full;
+}
+
+/* How the code that is loaded is unwound, if the dump has said so. */
+static int keep_unwinding(struct jit_files *f, struct jit_process *p, const struct jitdump_load *load)
+{
+        const struct jit_frames_entry entry = { .start_avma = load->start_avma,
+                                                .length_bytes = load->length_bytes,
+                                                .eh_frame = p->unwinding.data,
+                                                .n_bytes = p->unwinding.used_bytes };
+        size_t before_bytes = p->frames.bytes.used_bytes;
+        int r = 0;
+
+        if (entry.n_bytes == 0 || !f->parts.tables)
+                return 0;
+        if (f->frames_bytes < FRAMES_BYTES_MAX)
+                r = jit_frames_add(&p->frames, &entry);
+        else
+                p->frames.is_full = true;
+        count_frames(f, p, before_bytes);
+        byte_buffer_clear(&p->unwinding);
+        return r < 0 ? r : 0;
+}
+
+static int take_load(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
+                     uint64_t time_ns)
+{
+        struct trace_code_region row = { .time_ns = time_ns,
+                                         .process = p->process,
+                                         .source = TRACE_CODE_SOURCE_JITDUMP };
+        struct jitdump_load load;
+        uint32_t region = 0;
+        int r;
+
+        if (jitdump_decode_load(item->body, item->body_bytes, &load, NULL) < 0) {
+                p->dump.n_garbage++;
+                return 0;
+        }
+        row.start_avma = load.start_avma;
+        row.length_bytes = load.length_bytes;
+        r = add_name(f, load.name, load.name_bytes, &row.name);
+        if (r == 0)
+                r = keep_unwinding(f, p, &load);
+        if (r == 0)
+                r = keep_code(f, &load, row.name, &row.attachment);
+        if (r == 0)
+                r = code_regions_add(f->parts.regions, &row, &region);
+        if (r == 1)
+                r = jit_lines_add(&p->lines, f->parts.dictionary, &load, region);
+        p->lines.n_lines = 0;
+        return r < 0 && r != -EOVERFLOW ? r : 0;
+}
+
+static int take_move(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
+                     uint64_t time_ns)
+{
+        struct trace_dictionary *d = f->parts.dictionary;
+        struct trace_code_region row;
+        struct jitdump_move move;
+        uint32_t old, region;
+        int r;
+
+        if (jitdump_decode_move(item->body, item->body_bytes, &move, NULL) < 0) {
+                p->dump.n_garbage++;
+                return 0;
+        }
+        old = code_regions_find(f->parts.regions, p->process, move.old_avma);
+        if (old == 0)
+                return 0;
+        row = *(const struct trace_code_region *)trace_dictionary_row(d, TRACE_TABLE_CODE_REGIONS, old);
+        row.start_avma = move.new_avma;
+        row.length_bytes = move.length_bytes;
+        row.time_ns = time_ns;
+        r = code_regions_add(f->parts.regions, &row, &region);
+        if (r == 1)
+                r = jit_lines_copy(d, old, region);
+        return r < 0 && r != -EOVERFLOW ? r : 0;
+}
+
+static int take_debug_info(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item)
+{
+        struct jitdump_debug_info info;
+        int r = jitdump_decode_debug_info(item->body, item->body_bytes, &info, NULL);
+
+        if (r == 0)
+                r = jit_lines_read(&p->lines, f->parts.dictionary, &info);
+        if (r == -EBADMSG)
+                p->dump.n_garbage++;
+        return r == -ENOMEM ? r : 0;
+}
+
+static int take_unwinding(struct jit_process *p, const struct jitdump_item *item)
+{
+        struct jitdump_unwinding unwinding;
+
+        byte_buffer_clear(&p->unwinding);
+        if (jitdump_decode_unwinding(item->body, item->body_bytes, &unwinding, NULL) < 0 ||
+            unwinding.n_bytes > JIT_FRAMES_ENTRY_MAX) {
+                p->dump.n_garbage++;
+                return 0;
+        }
+        byte_buffer_add(&p->unwinding, unwinding.eh_frame, unwinding.n_bytes);
+        return p->unwinding.failed ? -ENOMEM : 0;
+}
+
+static int take_item(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
+                     uint64_t time_ns)
+{
+        switch (item->prefix.kind) {
+        case JITDUMP_LOAD:
+                return take_load(f, p, item, time_ns);
+        case JITDUMP_MOVE:
+                return take_move(f, p, item, time_ns);
+        case JITDUMP_DEBUG_INFO:
+                return take_debug_info(f, p, item);
+        case JITDUMP_UNWINDING_INFO:
+                return take_unwinding(p, item);
+        default:
+                return 0; /* the end, and what is not known */
+        }
+}
+
+/* Lets records take effect up to @until_ns.  @ret_next_ns: when the next one is to. */
+static int run_dump(struct jit_files *f, struct jit_process *p, uint64_t until_ns, uint64_t *ret_next_ns)
+{
+        struct jitdump_item item;
+        int r = 0;
+
+        *ret_next_ns = UINT64_MAX;
+        if (p->dump.fd < 0 || p->process == 0)
+                return 0;
+        while (r == 0 && (f->final || p->dump_bytes < DUMP_BYTES_ONCE)) {
+                uint64_t time_ns;
+
+                r = jitdump_file_peek(&p->dump, &item);
+                if (r <= 0)
+                        return r;
+                time_ns = time_of(f, p, item.prefix.ticks);
+                if (time_ns > until_ns) {
+                        *ret_next_ns = time_ns;
+                        return 0;
+                }
+                p->dump_ns = time_ns;
+                r = take_item(f, p, &item, time_ns);
+                jitdump_file_consume(&p->dump, &item);
+                p->dump_bytes += item.prefix.record_bytes;
+        }
+        return r;
+}
+
+uint64_t jit_files_next_ns(const struct jit_files *f)
+{
+        return f->next_ns;
+}
+
+int jit_files_run(struct jit_files *f, uint64_t until_ns)
+{
+        int r = 0;
+
+        f->next_ns = UINT64_MAX;
+        for (size_t i = 0; r == 0 && i < f->n_processes; i++) {
+                uint64_t next_ns;
+
+                r = run_changes(f, &f->processes[i], until_ns);
+                if (r < 0)
+                        return r;
+                r = run_dump(f, &f->processes[i], until_ns, &next_ns);
+                if (renamed_code_next_ns(&f->processes[i].renamed) < next_ns)
+                        next_ns = renamed_code_next_ns(&f->processes[i].renamed);
+                if (next_ns < f->next_ns)
+                        f->next_ns = next_ns;
+        }
+        return r;
+}
+
+/* ---- what the kernel tells ----------------------------------------------------------------------------- */
+
+/* Its times are read between two readings of the clocks. */
+static void start_clock(struct jit_files *f)
+{
+        if (f->monotonic.n_pairs == 0)
+                monotonic_clock_pair(&f->monotonic);
+}
+
+int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
+                           uint64_t time_ns)
+{
+        bool is_dump = perf_mmap_is_jitdump(mmap);
+        struct jit_process *p;
+        int r;
+
+        if (!mmap->executable || (!is_dump && !perf_mmap_is_anonymous(mmap)))
+                return 0;
+        r = add_process(f, pid, process, &p);
+        if (r < 0 || !p)
+                return r;
+        p->wants_map = p->wants_map || !is_dump;
+        if (!is_dump)
+                renamed_code_note(&p->renamed, mmap, time_ns);
+        if (p->wants_map && p->n_tries++ < TRIES_ONCE)
+                perf_map_file_try(&p->map, &p->target);
+        if (!is_dump || p->dump.fd >= 0)
+                return 0;
+        start_clock(f);
+        p->dump.fd = module_file_open(pid, mmap, NULL);
+        if (p->dump.fd < 0 && process != 0)
+                loss_counter_add(
+                        f->parts.losses,
+                        p->dump.fd == -ENOENT ? TRACE_LOSS_CODE_TOO_LATE : TRACE_LOSS_CODE_UNREADABLE, 1);
+        return 0;
+}
+
+static int finish(struct jit_files *f, struct jit_process *p)
+{
+        bool was_final = f->final;
+        uint64_t next_ns;
+        int r;
+
+        f->final = true;
+        p->dump.is_dry = false;
+        r = run_dump(f, p, UINT64_MAX, &next_ns);
+        if (r == 0)
+                r = read_map(f, p, true);
+        if (r == 0)
+                r = run_changes(f, p, UINT64_MAX);
+        count_garbage(f, p);
+        f->final = was_final;
+        return r;
+}
+
+static void forget(struct jit_files *f, size_t i)
+{
+        f->frames_bytes -= f->processes[i].frames.bytes.used_bytes;
+        if (f->parts.tables)
+                code_tables_forget_jit(f->parts.tables, f->processes[i].process);
+        deinit_process(&f->processes[i]);
+        f->processes[i] = f->processes[--f->n_processes];
+}
+
+int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns)
+{
+        struct jit_process *p = find_process(f, pid);
+        uint32_t process = p ? p->process : 0;
+        int r = 0;
+
+        if (process == 0)
+                return 0;
+        r = finish(f, p);
+        forget(f, (size_t)(p - f->processes));
+        return r < 0 ? r : code_regions_clear(f->parts.regions, process, time_ns);
+}
+
+/* ---- each cycle ---------------------------------------------------------------------------------------- */
+
+/* Has the process ended, and everything about it been written? */
+static bool has_ended(const struct jit_files *f, const struct jit_process *p)
+{
+        const struct process_track *track = process_table_find_process(f->parts.processes, p->pid);
+
+        return p->process != 0 && (!track || track->process != p->process);
+}
+
+static void read_clocks(struct jit_files *f)
+{
+        bool wants_arch = false, wants_monotonic = false;
+
+        for (size_t i = 0; i < f->n_processes; i++) {
+                const struct jitdump_file *dump = &f->processes[i].dump;
+
+                wants_arch = wants_arch || (dump->has_header && dump->header.has_arch_ticks);
+                wants_monotonic = wants_monotonic || dump->fd >= 0;
+        }
+        if (wants_monotonic)
+                monotonic_clock_pair(&f->monotonic);
+        if (wants_arch && f->has_arch)
+                tick_clock_pair(&f->arch);
+        else if (wants_arch)
+                f->has_arch = tick_clock_init(&f->arch, tick_source_kind(), NULL) == 0;
+}
+
+int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
+{
+        bool reads_maps = final || f->n_processes <= MAPS_EACH_CYCLE ||
+                          now_ns - f->maps_read_ns >= MAPS_PERIOD_NS;
+        int r = 0;
+
+        f->now_ns = now_ns;
+        f->final = final;
+        if (f->n_processes == 0)
+                return 0;
+        read_clocks(f);
+        for (size_t i = f->n_processes; r == 0 && i-- > 0;) {
+                struct jit_process *p = &f->processes[i];
+
+                p->dump.is_dry = false;
+                p->dump_bytes = 0;
+                p->n_tries = 0;
+                if (p->wants_map)
+                        perf_map_file_try(&p->map, &p->target);
+                if (has_ended(f, p)) {
+                        r = finish(f, p);
+                        forget(f, i);
+                        continue;
+                }
+                if (reads_maps)
+                        r = read_map(f, p, final);
+                if (r == 0 && f->parts.tables)
+                        r = code_tables_want_jit(f->parts.tables, p->process, &p->frames);
+                count_garbage(f, p);
+        }
+        if (reads_maps)
+                f->maps_read_ns = now_ns;
+        return r < 0 ? r : jit_files_run(f, 0);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/jit/jit_files.h - perf maps and jitdumps of all processes, from when they may be there to their last line
+ *
+ * Way of the data:  sample_source (mappings) -> [jit_files] -> perf_map_file, jitdump_file -> [jit_files]
+ *                   -> code_regions, CODE_LINES, attachment_store, jit_frames
+ *
+ * A process that maps anonymous memory with code in it may have a perf map; one
+ * that maps a file called jit-PID.dump tells in this way that it writes a jitdump.
+ * Records of a jitdump have times, and take effect among the samples; a line of a
+ * perf map does when it is read, or, if it names memory anew, when that was (renamed_code.h).
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_JIT_JIT_FILES_H
+#define SAMPLER_JIT_JIT_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JIT_FILES_PROCESSES_MAX 1024              /* at a time */
+#define JIT_FILES_LAG_NS        UINT64_C(2000000) /* samples that are younger than a reading by this wait still */
+
+struct attachment_store;
+struct code_regions;
+struct code_tables;
+struct error;
+struct jit_files;
+struct loss_counter;
+struct perf_mmap;
+struct process_table;
+struct trace_dictionary;
+
+struct jit_files_parts {
+        struct trace_dictionary *dictionary; /* borrowed, like all of them */
+        struct loss_counter *losses;
+        struct process_table *processes;
+        struct code_regions *regions;
+        struct attachment_store *attachments; /* NULL = machine code is not kept */
+        struct code_tables *tables;           /* NULL = stacks are not walked by tables */
+};
+
+/* Returns 0 or -ENOMEM. */
+int jit_files_new(const struct jit_files_parts *parts, struct jit_files **ret_files, struct error *err);
+
+/* NULL is fine. */
+void jit_files_free(struct jit_files *f);
+
+/*
+ * jit_files_note_mapping() - a process maps code: a jitdump, or memory of no file
+ * @process:  id in PROCESSES; 0 = not known yet
+ * Opens at once what may be gone a moment later.  Other mappings are passed over.  Returns 0 or -ENOMEM.
+ */
+int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
+                           uint64_t time_ns);
+
+/* The process executes another program.  Returns 0 or -ENOMEM. */
+int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns);
+
+/*
+ * jit_files_read() - reads what came since; perf maps of many processes ten times a second
+ * To be called before samples are taken, which are older than @now_ns by JIT_FILES_LAG_NS at least.
+ * @final:  all there is
+ * Returns 0, -ENOMEM, or what code_regions_add() returns.
+ */
+int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final);
+
+/* When the next record of a jitdump is to take effect; UINT64_MAX = none waits. */
+uint64_t jit_files_next_ns(const struct jit_files *f);
+
+/* Lets records of jitdumps up to @until_ns take effect.  Returns as jit_files_read(). */
+int jit_files_run(struct jit_files *f, uint64_t until_ns);
+
+#endif /* SAMPLER_JIT_JIT_FILES_H */

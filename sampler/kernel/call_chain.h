@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/kernel/call_chain.h - the addresses of one callstack, innermost first
+ *
+ * Way of the data:  stack_unwinder, event_stack -> [call_chain] -> stack_builder
+ */
+#ifndef SAMPLER_KERNEL_CALL_CHAIN_H
+#define SAMPLER_KERNEL_CALL_CHAIN_H
+
+#include "format/trace_spec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CALL_CHAIN_FRAMES_MAX 4096 /* as STACK_WALK_FRAMES_MAX */
+
+struct call_frame {
+        uint64_t avma;
+        bool in_kernel;
+        bool return_address; /* the call is the instruction before it; false where the thread stood */
+};
+
+struct call_chain {
+        struct call_frame frames[CALL_CHAIN_FRAMES_MAX];
+        uint32_t n_frames;
+        enum trace_stack_state state; /* how far it goes; from TRACE_STACK_TRUNCATED on callers are missing */
+};
+
+#endif /* SAMPLER_KERNEL_CALL_CHAIN_H */

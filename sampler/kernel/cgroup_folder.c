@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/kernel/cgroup_folder.h"
+
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "sampler/kernel/running_process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_BYTES_MAX (UINT32_C(1) << 24) /* of mountinfo, and of a list of processes */
+#define FOLDERS_DEEP   64
+
+/* ---- the mount ----------------------------------------------------------------------------------------- */
+
+/* Copies a field, in which blanks and the like are written as three octal digits.  Returns 0 or -ENAMETOOLONG. */
+static int copy_field(char *path, const char *field, size_t n_bytes)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < n_bytes; i++) {
+                char c = field[i];
+
+                if (c == '\\' && i + 3 < n_bytes) {
+                        char digits[4] = { field[i + 1], field[i + 2], field[i + 3], '\0' };
+
+                        c = (char)strtoul(digits, NULL, 8);
+                        i += 3;
+                }
+                if (n + 1 >= PATH_MAX)
+                        return -ENAMETOOLONG;
+                path[n++] = c;
+        }
+        path[n] = '\0';
+        return 0;
+}
+
+/* "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw" */
+static bool take_line(struct cgroup_mount *mount, const char *line, size_t n_bytes)
+{
+        static const char type[] = " - cgroup2 ";
+        const char *root = line, *path, *behind = memmem(line, n_bytes, type, sizeof(type) - 1);
+
+        if (!behind)
+                return false;
+        n_bytes = (size_t)(behind - line);
+        for (int i = 0; root && i < 3; i++) {
+                root = memchr(root, ' ', n_bytes - (size_t)(root - line));
+                root = root ? root + 1 : NULL;
+        }
+        path = root ? memchr(root, ' ', n_bytes - (size_t)(root - line)) : NULL;
+        return path && copy_field(mount->root, root, (size_t)(path - root)) == 0 &&
+               copy_field(mount->path, path + 1, strcspn(path + 1, " ")) == 0;
+}
+
+int cgroup_mount_parse(struct cgroup_mount *mount, const char *text)
+{
+        while (*text != '\0') {
+                size_t n_bytes = strcspn(text, "\n");
+
+                if (take_line(mount, text, n_bytes))
+                        return 0;
+                text += n_bytes + (text[n_bytes] == '\n');
+        }
+        return -ENOENT;
+}
+
+int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
+{
+        struct byte_buffer text = { .data = NULL };
+        int r = io_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_BYTES_MAX, &text, err);
+
+        mount->path[0] = '\0';
+        mount->root[0] = '\0';
+        if (r == 0 && cgroup_mount_parse(mount, (const char *)text.data) < 0)
+                r = error_set(err, -ENOENT, "cgroup2 is not mounted");
+        byte_buffer_deinit(&text);
+        return r;
+}
+
+/* Puts a path behind another one.  Returns false if it does not fit. */
+static bool join(char *ret_path, const char *folder, const char *name)
+{
+        const char *between = name[0] == '/' || (folder[0] != '\0' && folder[strlen(folder) - 1] == '/')
+                                      ? ""
+                                      : "/";
+
+        return snprintf(ret_path, PATH_MAX, "%s%s%s", folder, between, name) < PATH_MAX;
+}
+
+static bool is_cgroup(const char *path)
+{
+        char file[PATH_MAX];
+
+        return join(file, path, "cgroup.procs") && access(file, F_OK) == 0;
+}
+
+int cgroup_mount_own_folder(const struct cgroup_mount *mount, char *ret_path, struct error *err)
+{
+        struct byte_buffer text = { .data = NULL };
+        size_t n_root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
+        int r = io_read_file(AT_FDCWD, "/proc/self/cgroup", TEXT_BYTES_MAX, &text, err);
+        char *own;
+
+        if (r < 0)
+                return r;
+        memcpy(ret_path, mount->path, strlen(mount->path) + 1);
+        /* "0::/user.slice/..."; the lines of the older hierarchies have other numbers. */
+        own = strstr((char *)text.data, "0::");
+        if (own && (own == (char *)text.data || own[-1] == '\n')) {
+                own += strlen("0::");
+                own[strcspn(own, "\n")] = '\0';
+                if (strncmp(own, mount->root, n_root) == 0 && strcmp(own + n_root, "/") != 0 &&
+                    (!join(ret_path, mount->path, own + n_root) || !is_cgroup(ret_path)))
+                        memcpy(ret_path, mount->path, strlen(mount->path) + 1);
+        }
+        byte_buffer_deinit(&text);
+        return 0;
+}
+
+/* ---- one that is named --------------------------------------------------------------------------------- */
+
+int cgroup_folder_open(const char *name, char *ret_path, struct error *err)
+{
+        struct cgroup_mount mount;
+        int fd, r = cgroup_mount_read(&mount, err);
+
+        if (r < 0)
+                return r;
+        if (!join(ret_path, mount.path, name) || !is_cgroup(ret_path)) {
+                if (name[0] != '/' || strlen(name) >= PATH_MAX || !is_cgroup(name))
+                        return error_set(err, -ENOENT, "no cgroup %s below %s", name, mount.path);
+                memcpy(ret_path, name, strlen(name) + 1);
+        }
+        fd = open(ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return fd < 0 ? error_errno(err, "cgroup %s", ret_path) : fd;
+}
+
+static int add_pids(const char *text, struct running_numbers *pids)
+{
+        int r = 0;
+
+        while (r == 0 && *text != '\0') {
+                uint32_t pid = (uint32_t)strtoul(text, NULL, 10);
+
+                /* 0 = a process that cannot be seen from our PID namespace */
+                if (pid != 0)
+                        r = array_reserve(&pids->numbers, &pids->capacity, pids->n_numbers + 1,
+                                          sizeof(*pids->numbers));
+                if (r == 0 && pid != 0)
+                        pids->numbers[pids->n_numbers++] = pid;
+                text += strcspn(text, "\n");
+                text += *text == '\n';
+        }
+        return r;
+}
+
+/* What cannot be read has gone, or holds threads of processes that another folder lists. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the folders, with a limit */
+static int add_folder(const char *path, unsigned depth, struct running_numbers *pids)
+{
+        struct byte_buffer text = { .data = NULL };
+        char below[PATH_MAX];
+        const struct dirent *entry;
+        DIR *dir = opendir(path);
+        int r = 0;
+
+        if (!dir)
+                return 0;
+        if (io_read_file(dirfd(dir), "cgroup.procs", TEXT_BYTES_MAX, &text, NULL) == 0)
+                r = add_pids((const char *)text.data, pids);
+        byte_buffer_deinit(&text);
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
+        while (r == 0 && depth > 0 && (entry = readdir(dir)) != NULL)
+                if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && join(below, path, entry->d_name))
+                        r = add_folder(below, depth - 1, pids);
+        (void)closedir(dir);
+        return r;
+}
+
+int cgroup_folder_read_pids(const char *path, struct running_numbers *ret_pids, struct error *err)
+{
+        int r;
+
+        ret_pids->n_numbers = 0;
+        if (!is_cgroup(path))
+                return error_set(err, -ENOENT, "there is no cgroup %s any more", path);
+        r = add_folder(path, FOLDERS_DEEP, ret_pids);
+        return r < 0 ? error_set(err, r, "no memory for a list of processes") : 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/kernel/counter_probe.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PERIODS_MANY 50 /* so late is no interrupt */
+#define SPIN_MAX_NS  (20 * NS_PER_MS)
+#define STOPPED_NS   (2 * NS_PER_MS) /* a counter that stands still for so long has been stopped */
+
+static int judge(int fd, uint64_t period)
+{
+        uint64_t begin_ns = clock_raw_ns(), changed_ns = begin_ns, now_ns = begin_ns, before = 0, value;
+
+        while (now_ns - begin_ns < SPIN_MAX_NS) {
+                if (read(fd, &value, sizeof(value)) != (ssize_t)sizeof(value))
+                        return 0;
+                now_ns = clock_raw_ns();
+                if (value / PERIODS_MANY >= period)
+                        return -EIO;
+                if (value != before)
+                        changed_ns = now_ns;
+                else if (value >= period && now_ns - changed_ns > STOPPED_NS)
+                        return 0;
+                before = value;
+        }
+        return 0;
+}
+
+int counter_probe_run(const struct perf_event_attr *attr, uint64_t period)
+{
+        int r, fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        /* It is enabled until it has overflowed once. */
+        r = ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? 0 : judge(fd, period);
+        (void)close(fd);
+        return r;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/kernel/perf_access.h"
+
+#include "base/byte_buffer.h"
+#include "base/io.h"
+#include "sampler/kernel/counter_probe.h"
+#include "sampler/kernel/privileges.h"
+#include "unwind/unwind_machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PROBE_CYCLES      100000
+#define STACK_COPY_BYTES  1024
+#define SETTING_BYTES_MAX 4096
+#define KALLSYMS_HEAD     4096 /* enough for the first symbols */
+
+/* Opens an event on ourselves and closes it again: 0 or -errno. */
+static int try_attr(struct perf_event_attr *attr)
+{
+        long fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        (void)close((int)fd);
+        return 0;
+}
+
+static struct perf_event_attr make_attr(uint32_t type, uint64_t config, bool exclude_kernel)
+{
+        return (struct perf_event_attr){
+                .size = sizeof(struct perf_event_attr),
+                .type = type,
+                .config = config,
+                .sample_period = 1000000,
+                .disabled = 1,
+                .exclude_hv = 1,
+                .exclude_kernel = exclude_kernel,
+        };
+}
+
+static int try_event(uint32_t type, uint64_t config, bool exclude_kernel)
+{
+        struct perf_event_attr attr = make_attr(type, config, exclude_kernel);
+
+        return try_attr(&attr);
+}
+
+/* It has to interrupt as well: without that there would be no samples. */
+static int try_cycles(void)
+{
+        struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
+
+        attr.sample_period = PROBE_CYCLES;
+        return counter_probe_run(&attr, PROBE_CYCLES);
+}
+
+static int try_build_ids(void)
+{
+        struct perf_event_attr attr = make_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
+
+        attr.mmap = 1;
+        attr.mmap2 = 1;
+        attr.build_id = 1;
+        return try_attr(&attr);
+}
+
+/* Not every kernel does this for its machine. */
+static int try_stack_copies(void)
+{
+        struct perf_event_attr attr = make_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true);
+
+        if (!unwind_machine_own())
+                return -EOPNOTSUPP;
+        attr.exclude_callchain_user = 1;
+        attr.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        attr.sample_regs_user = unwind_machine_own()->perf_registers;
+        attr.sample_stack_user = STACK_COPY_BYTES;
+        return try_attr(&attr);
+}
+
+static long read_setting(const char *path)
+{
+        struct byte_buffer text = { .data = NULL };
+        long value = LONG_MIN;
+        char *end;
+
+        if (io_read_file(AT_FDCWD, path, SETTING_BYTES_MAX, &text, NULL) == 0 && text.used_bytes > 0) {
+                value = strtol((const char *)text.data, &end, 10);
+                if (end == (const char *)text.data)
+                        value = LONG_MIN;
+        }
+        byte_buffer_deinit(&text);
+        return value;
+}
+
+/* The addresses of all symbols read as zeroes when they are hidden. */
+static bool kernel_symbols_visible(void)
+{
+        char head[KALLSYMS_HEAD];
+        size_t got = 0;
+        int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+        bool visible = false;
+
+        if (fd >= 0 && io_read_full(fd, head, sizeof(head), &got, NULL) == 0)
+                for (size_t i = 0; i < got && !visible; i++)
+                        /* Addresses are the 16 digits at the start of each line. */
+                        visible = (i == 0 || head[i - 1] == '\n') && i + 16 < got &&
+                                  strspn(head + i, "0") < 16 && head[i] != '0';
+        io_close(&fd);
+        return visible;
+}
+
+/*
+ * A process that has changed its user, or that has its rights from its file, does not own its own folder in /proc, until
+ * it says that others of that user may look at it.  They may not: they have fewer capabilities.
+ */
+static bool map_files_readable(void)
+{
+        int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+        struct byte_buffer maps = { .data = NULL };
+        char path[64];
+        bool readable = false;
+        int fd;
+
+        (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+        /* The first line is a mapping of our own executable. */
+        if (io_read_file(AT_FDCWD, "/proc/self/maps", SIZE_MAX / 2, &maps, NULL) == 0) {
+                size_t n = strcspn((const char *)maps.data, " ");
+
+                if (n < 40) {
+                        memcpy(path, "/proc/self/map_files/", 21);
+                        memcpy(path + 21, maps.data, n);
+                        path[21 + n] = '\0';
+                        fd = open(path, O_RDONLY | O_CLOEXEC);
+                        readable = fd >= 0;
+                        io_close(&fd);
+                }
+        }
+        byte_buffer_deinit(&maps);
+        (void)prctl(PR_SET_DUMPABLE, dumpable == 1, 0, 0, 0);
+        return readable;
+}
+
+long perf_access_max_sample_hz(void)
+{
+        return read_setting("/proc/sys/kernel/perf_event_max_sample_rate");
+}
+
+void perf_access_read(struct perf_access *ret_access)
+{
+        *ret_access = (struct perf_access){
+                .user_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true),
+                .kernel_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false),
+                .hardware_error = try_cycles(),
+                .build_id_error = try_build_ids(),
+                .stack_copy_error = try_stack_copies(),
+                .paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid"),
+                .kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict"),
+                .max_sample_hz = perf_access_max_sample_hz(),
+                .mlock_kib = read_setting("/proc/sys/kernel/perf_event_mlock_kb"),
+                .kernel_symbols = kernel_symbols_visible(),
+                .map_files = map_files_readable(),
+                .is_root = geteuid() == 0,
+                .has_perfmon = privileges_has(CAP_PERFMON) || privileges_has(CAP_SYS_ADMIN),
+                .locks_memory = privileges_has(CAP_IPC_LOCK),
+                .is_filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0,
+        };
+}
+
+static void set_words(struct perf_refusal *refusal, const char *reason, const char *remedy)
+{
+        (void)snprintf(refusal->reason, sizeof(refusal->reason), "%s", reason);
+        (void)snprintf(refusal->remedy, sizeof(refusal->remedy), "%s", remedy);
+}
+
+/* The levels of perf_event_paranoid: from 2 on no kernel code, from 3 on (Debian, Ubuntu, Android) nothing. */
+static void explain_denial(const struct perf_access *a, bool wants_kernel, struct perf_refusal *refusal)
+{
+        long enough = wants_kernel ? 1 : 2;
+
+        if (!a->has_perfmon && a->paranoid > enough) {
+                (void)snprintf(refusal->reason, sizeof(refusal->reason),
+                               "kernel.perf_event_paranoid is %ld; %ld or CAP_PERFMON is needed", a->paranoid,
+                               enough);
+                (void)snprintf(refusal->remedy, sizeof(refusal->remedy),
+                               "sudo sysctl kernel.perf_event_paranoid=%ld", enough);
+        } else if (a->is_filtered) {
+                set_words(refusal, "a filter of system calls (a container's?) forbids perf_event_open",
+                          "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
+        } else if (a->has_perfmon) {
+                set_words(refusal, "a container or a security module forbids perf_event_open",
+                          "docker run --security-opt apparmor=unconfined ...");
+        } else {
+                set_words(refusal, "a container or a security module forbids perf_event_open",
+                          "sudo hyprof record ..., or: docker run --cap-add=PERFMON ...");
+        }
+}
+
+void perf_access_explain(const struct perf_access *access, int code, bool wants_kernel,
+                         struct perf_refusal *ret_refusal)
+{
+        *ret_refusal = (struct perf_refusal){ .reason = "" };
+        switch (-code) {
+        case EACCES:
+        case EPERM:
+                explain_denial(access, wants_kernel, ret_refusal);
+                break;
+        case ENOENT:
+        case ENODEV:
+        case EOPNOTSUPP:
+                set_words(ret_refusal, "this machine has none (virtual machine?)", "");
+                break;
+        case EIO:
+                set_words(ret_refusal, "they count, but their interrupt never comes (virtual machine?)", "");
+                break;
+        case ENOSYS:
+                if (access->is_filtered)
+                        set_words(ret_refusal,
+                                  "a filter of system calls (a container's?) hides perf_event_open",
+                                  "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
+                else
+                        set_words(ret_refusal, "this kernel was built without performance events",
+                                  "grep CONFIG_PERF_EVENTS /boot/config-$(uname -r)");
+                break;
+        default:
+                set_words(ret_refusal, strerrordesc_np(-code), "");
+        }
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/kernel/perf_access.h - what this machine and this user can record
+ *
+ * Way of the data:  kernel settings -> [perf_access] -> event_set, `hyprof doctor`
+ *
+ * Found out by trying, not by reading settings: a container, a security module
+ * or a capability can make the truth differ from what the settings say.  The
+ * settings are read as well, to explain the outcome.
+ */
+#ifndef SAMPLER_KERNEL_PERF_ACCESS_H
+#define SAMPLER_KERNEL_PERF_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct perf_access {
+        int user_error;   /* 0, or -errno of opening a software event on one's own user code */
+        int kernel_error; /* the same with kernel code */
+        int hardware_error; /* the same for the cycle counter, user code; -EIO = it counts and never interrupts */
+        int build_id_error;   /* for build-ids in mapping records (kernel 5.12) */
+        int stack_copy_error; /* for copies of registers and stack with samples of it */
+        long paranoid;        /* kernel.perf_event_paranoid; LONG_MIN = cannot be read */
+        long kptr_restrict;   /* kernel.kptr_restrict; likewise */
+        long max_sample_hz;   /* kernel.perf_event_max_sample_rate; likewise */
+        long mlock_kib;       /* kernel.perf_event_mlock_kb, for each CPU; likewise */
+        bool kernel_symbols;  /* /proc/kallsyms shows addresses to this process */
+        bool map_files;       /* /proc/PID/map_files can be opened: the way to deleted files */
+        bool is_root;         /* effective user 0 */
+        bool has_perfmon;     /* CAP_PERFMON, or CAP_SYS_ADMIN, which held it before Linux 5.8 */
+        bool locks_memory;    /* CAP_IPC_LOCK: rings are not counted */
+        bool is_filtered;     /* somebody filters our system calls (seccomp), as containers do */
+};
+
+/* Why an event cannot be opened, and what helps: one line each. */
+struct perf_refusal {
+        char reason[200];
+        char remedy[200]; /* a command; "" = none is known */
+};
+
+/* Tries and reads everything; takes about a millisecond.  Never fails: what cannot be found out says so. */
+void perf_access_read(struct perf_access *ret_access);
+
+/* kernel.perf_event_max_sample_rate as it is now: the kernel lowers it where interrupts take long; LONG_MIN = unknown. */
+long perf_access_max_sample_hz(void);
+
+/*
+ * perf_access_explain() - the words for a refusal, the same wherever they are shown
+ * @code:          -errno of perf_event_open(2)
+ * @wants_kernel:  the event was to see kernel code
+ */
+void perf_access_explain(const struct perf_access *access, int code, bool wants_kernel,
+                         struct perf_refusal *ret_refusal);
+
+#endif /* SAMPLER_KERNEL_PERF_ACCESS_H */

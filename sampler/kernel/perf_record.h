@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/kernel/perf_record.h - raw bytes of one kernel record -> one typed, checked record
+ *
+ * Way of the data:  perf_ring -> [perf_record] -> merge
+ */
+#ifndef SAMPLER_KERNEL_PERF_RECORD_H
+#define SAMPLER_KERNEL_PERF_RECORD_H
+
+#include "sampler/kernel/raw_stack.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+/* What every event of ours asks for; an unwinder and groups of counters add to it. */
+#define PERF_RECORD_SAMPLE_TYPE                                                                           \
+        (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+         PERF_SAMPLE_PERIOD)
+
+#define PERF_RECORD_BUILD_ID_MAX 20
+
+/* One type for PERF_RECORD_*; names of files and threads are borrowed from the record's bytes. */
+enum perf_record_kind {
+        PERF_RECORD_KIND_SAMPLE,
+        PERF_RECORD_KIND_MMAP,
+        PERF_RECORD_KIND_COMM,
+        PERF_RECORD_KIND_FORK,
+        PERF_RECORD_KIND_EXIT,
+        PERF_RECORD_KIND_SWITCH,
+        PERF_RECORD_KIND_WAKEUP, /* of BPF or a tracepoint, not a kind of the kernel's */
+        PERF_RECORD_KIND_LOST,
+        PERF_RECORD_KIND_LOST_SAMPLES,
+        PERF_RECORD_KIND_THROTTLE,
+        PERF_RECORD_KIND_OTHER, /* of no interest */
+};
+
+/* What the bytes of records depend on; the same for all events whose records share a ring. */
+struct perf_record_layout {
+        uint64_t sample_type;
+        uint64_t read_format;    /* with PERF_SAMPLE_READ */
+        uint64_t user_registers; /* with PERF_SAMPLE_REGS_USER: attr.sample_regs_user */
+};
+
+struct perf_sample {
+        uint64_t period;
+        struct raw_stack stack;
+        const uint8_t *
+                counts; /* PERF_SAMPLE_READ: as read_format lays them out; NULL = none.  See group_counts.h */
+        size_t counts_bytes;
+        const uint8_t *raw; /* PERF_SAMPLE_RAW: the record of a tracepoint; NULL = none */
+        size_t raw_bytes;
+};
+
+struct perf_mmap {
+        uint64_t start_avma, length_bytes, file_offset_bytes;
+        uint64_t time_ns; /* of the record; 0 = it comes from elsewhere */
+        uint64_t inode;
+        uint32_t device_major, device_minor; /* these and the inode are 0 if the build-id is there */
+        int64_t written_ns;        /* of a file without a build-id, as file_versions tells; 0 = not known */
+        uint32_t inode_generation; /* tells a file from one that had the same inode before; 0 = not known */
+        uint8_t build_id[PERF_RECORD_BUILD_ID_MAX];
+        uint8_t build_id_bytes; /* 0 = the kernel gives none */
+        bool executable;
+        bool writable;
+        bool was_there; /* before the recording began */
+        bool is_shared; /* what others write into the same file is seen: MAP_SHARED */
+        const char *path;
+        size_t path_bytes;
+};
+
+struct perf_record {
+        enum perf_record_kind kind;
+        uint32_t pid, tid; /* of whom it speaks */
+        uint32_t cpu;
+        uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+        uint64_t event;   /* PERF_SAMPLE_IDENTIFIER */
+        union {
+                struct perf_sample sample;
+                struct perf_mmap mmap;
+                struct {
+                        const char *name;
+                        size_t name_bytes;
+                        bool exec; /* the name comes from execve(2): a new program in the same process */
+                } comm;
+                struct {
+                        uint32_t parent_pid, parent_tid;
+                } fork; /* and exit */
+                struct {
+                        bool out;           /* off the CPU; else on */
+                        bool preempted;     /* out, though it could have run on */
+                        uint8_t wait;       /* out: enum trace_wait_state */
+                        uint32_t other_pid; /* of a CPU-wide event: who comes, or who went; 0 = unknown */
+                        uint32_t other_tid; /* (0 = the idle task) */
+                        uint64_t
+                                ran_ns; /* out: since it was switched in, as the scheduler counts; 0 = not known */
+                        bool unseen; /* out: some time ago, without a record; it had come onto the CPU last */
+                        uint64_t other_ran_ns; /* unseen: how long the one ran at least who came after it */
+                        bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
+                        struct raw_stack stack; /* out: where it waits; all zero = not known */
+                } context_switch;
+                struct {
+                        uint32_t waker_pid, waker_tid; /* 0 = an interrupt, or the idle task */
+                        char waker_name[16];           /* NUL-terminated */
+                        bool same_stack;        /* the waker is where it was when it last woke somebody */
+                        struct raw_stack stack; /* of the waker; all zero = not known */
+                } wakeup;                       /* somebody made `tid` ready to run */
+                uint64_t n_lost;
+        };
+};
+
+/*
+ * perf_mmap_is_anonymous() - is this memory of no file, where only the program knows what code is there?
+ * So is a file without a name, or in memory, that is mapped shared: a compiler that never has memory both writable and
+ * executable (.NET's double mapping) maps one twice.  Loaders map code privately.
+ */
+bool perf_mmap_is_anonymous(const struct perf_mmap *mmap);
+
+/* Is the file called jit-PID.dump, in whatever folder?  A program maps its jitdump to say that it writes one. */
+bool perf_mmap_is_jitdump(const struct perf_mmap *mmap);
+
+/*
+ * perf_record_decode() - decode a record of an event with sample_id_all
+ * @layout:  of the events of this ring: PERF_RECORD_SAMPLE_TYPE and what was added to it
+ * Returns 0, or -EBADMSG if the bytes are too few for the record's type.
+ */
+int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_record_layout *layout,
+                       struct perf_record *ret_record, struct error *err);
+
+/*
+ * perf_record_decode_waking() - who is woken, of a sample of sched:sched_waking
+ * @tid_offset_bytes:   where in its record the field lies
+ * @ret_in_interrupt:   by an interrupt, not by the thread that was sampled
+ * Returns 0 or -EBADMSG.
+ */
+int perf_record_decode_waking(const struct perf_sample *sample, size_t tid_offset_bytes, uint32_t *ret_tid,
+                              bool *ret_in_interrupt);
+
+#endif /* SAMPLER_KERNEL_PERF_RECORD_H */

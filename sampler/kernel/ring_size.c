@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/kernel/ring_size.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TRACKER_BYTES      (UINT32_C(1) << 17)
+#define TRACKER_BYTES_ROOT (UINT32_C(1) << 19)
+#define TRACKER_BYTES_ALL  (UINT32_C(1) << 22)
+
+#define RATE_UNKNOWN_HZ   10000
+#define SHARE_OF_A_SECOND 4
+#define SHARE_OF_MEMORY   16
+#define SAMPLE_BYTES      512 /* of a record without its copy: numbers, registers, some frames */
+#define ALLOWED_MIN       (UINT32_C(1) << 15)
+
+size_t ring_size_find(const struct ring_size_wanted *wanted)
+{
+        uint64_t rate_hz = wanted->rate_hz ? wanted->rate_hz : RATE_UNKNOWN_HZ;
+        uint64_t limit_bytes = RING_SIZE_BYTES_MAX;
+        uint64_t bytes = RING_SIZE_BYTES_MIN;
+        uint64_t need_bytes;
+
+        if (wanted->memory_bytes > 0 && wanted->n_cpus > 0 &&
+            wanted->memory_bytes / SHARE_OF_MEMORY / wanted->n_cpus < limit_bytes)
+                limit_bytes = wanted->memory_bytes / SHARE_OF_MEMORY / wanted->n_cpus;
+        if (__builtin_mul_overflow(rate_hz, wanted->n_events, &need_bytes) ||
+            __builtin_mul_overflow(need_bytes, SAMPLE_BYTES + wanted->copy_bytes, &need_bytes))
+                need_bytes = UINT64_MAX;
+        need_bytes /= SHARE_OF_A_SECOND;
+        while (bytes < need_bytes && bytes * 2 <= limit_bytes)
+                bytes *= 2;
+        return (size_t)bytes;
+}
+
+/* One ring as it will be; NULL if it is not allowed. */
+static void *map_ring(size_t bytes)
+{
+        struct perf_event_attr attr = { .size = sizeof(attr),
+                                        .type = PERF_TYPE_SOFTWARE,
+                                        .config = PERF_COUNT_SW_DUMMY,
+                                        .exclude_kernel = 1,
+                                        .exclude_hv = 1,
+                                        .disabled = 1 };
+        int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        void *map = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+        io_close(&fd); /* the mapping holds the event */
+        return map == MAP_FAILED ? NULL : map;
+}
+
+/* All rings at once: the limit is for all of them together. */
+static bool is_allowed(size_t bytes, size_t others_bytes, size_t n_cpus, void **maps)
+{
+        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        bool allowed = true;
+
+        for (size_t i = 0; i < 2 * n_cpus; i++) {
+                maps[i] = allowed ? map_ring(page_bytes + (i % 2 ? bytes : others_bytes)) : NULL;
+                allowed = maps[i] != NULL;
+        }
+        for (size_t i = 0; i < 2 * n_cpus; i++)
+                if (maps[i])
+                        (void)munmap(maps[i], page_bytes + (i % 2 ? bytes : others_bytes));
+        return allowed;
+}
+
+size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus)
+{
+        void **maps = calloc(2 * n_cpus, sizeof(*maps));
+
+        while (maps && bytes > ALLOWED_MIN && !is_allowed(bytes, others_bytes, n_cpus, maps))
+                bytes /= 2;
+        free(maps);
+        return bytes;
+}
+
+size_t ring_size_of_tracker(bool locks_memory, bool whole_machine)
+{
+        if (!locks_memory)
+                return TRACKER_BYTES;
+        return whole_machine ? TRACKER_BYTES_ALL : TRACKER_BYTES_ROOT;
+}
+
+uint64_t ring_size_machine_memory(void)
+{
+        long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+
+        return n_pages > 0 && page_bytes > 0 ? (uint64_t)n_pages * (uint64_t)page_bytes : 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/kernel/ring_size.h - how large the kernel's rings are to be
+ *
+ * Way of the data:  event_request, stack_unwinder -> [ring_size] -> event_set
+ */
+#ifndef SAMPLER_KERNEL_RING_SIZE_H
+#define SAMPLER_KERNEL_RING_SIZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_SIZE_BYTES_MIN (UINT32_C(1) << 19)
+#define RING_SIZE_BYTES_MAX (UINT32_C(1) << 25)
+
+struct ring_size_wanted {
+        uint64_t rate_hz;    /* of each event; 0 = not known: as if it were high */
+        uint64_t n_events;   /* that sample */
+        uint64_t copy_bytes; /* of the stack, with each sample */
+        uint64_t n_cpus;
+        uint64_t memory_bytes; /* of the machine; 0 = not known */
+};
+
+/*
+ * ring_size_find() - bytes for the samples of a CPU
+ * What comes in a quarter of a second on a busy CPU; a power of two from RING_SIZE_BYTES_MIN to _MAX, and
+ * together at most a sixteenth of the machine's memory.
+ */
+size_t ring_size_find(const struct ring_size_wanted *wanted);
+
+/*
+ * ring_size_find_allowed() - the part of it that this user may lock
+ * @bytes:          of a CPU, a power of two
+ * @others_bytes:   of another ring that each CPU has
+ * Tries it out, and halves it until it works: a ring that comes out smaller than was said when its event was
+ * opened would wake nobody up in time.
+ */
+size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus);
+
+/*
+ * ring_size_of_tracker() - bytes on each CPU for records of mappings, names, forks and exits
+ * @locks_memory:   this user may lock as much memory as he likes
+ * @whole_machine:  all processes are recorded: they wait there while all of /proc is read
+ */
+size_t ring_size_of_tracker(bool locks_memory, bool whole_machine);
+
+/* Memory of the machine in bytes; 0 = not known. */
+uint64_t ring_size_machine_memory(void);
+
+#endif /* SAMPLER_KERNEL_RING_SIZE_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/kernel/unwind_request.h - how call stacks are made: what is asked of the kernel with each sample
+ *
+ * Way of the data:  options of the command line -> [unwind_request] -> event_attr, stack_unwinder
+ */
+#ifndef SAMPLER_KERNEL_UNWIND_REQUEST_H
+#define SAMPLER_KERNEL_UNWIND_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct perf_event_attr;
+
+/* FP: the kernel follows frame pointers.  DWARF: it copies the stack.  AUTO: as DWARF, FP through code without a table. */
+enum unwind_mode { UNWIND_AUTO = 0, UNWIND_FP, UNWIND_DWARF };
+
+/* Of the stack, with each sample: more costs the program time, and rings memory. */
+#define UNWIND_COPY_DEFAULT (UINT32_C(1) << 14)
+#define UNWIND_COPY_MIN     (UINT32_C(1) << 10)
+#define UNWIND_COPY_MAX     UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts it a bit further */
+
+struct unwind_request {
+        enum unwind_mode mode;
+        uint32_t copy_bytes; /* a multiple of 8; 0 = the default */
+        bool innermost_only; /* of FP: no callers */
+};
+
+/* Puts into @attr what this request needs of the kernel with each sample. */
+void unwind_request_fill_attr(const struct unwind_request *request, struct perf_event_attr *attr);
+
+/* The part of @wanted that can be done, with defaults filled in.  @has_copies: the kernel copies stacks on this machine. */
+struct unwind_request unwind_request_complete(const struct unwind_request *wanted, bool has_copies);
+
+#endif /* SAMPLER_KERNEL_UNWIND_REQUEST_H */

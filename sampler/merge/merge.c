@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/merge/merge.h"
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "instrument/region_inbox.h"
+#include "sampler/code/code_regions.h"
+#include "sampler/code/code_tables.h"
+#include "sampler/events/event_set.h"
+#include "sampler/jit/jit_files.h"
+#include "sampler/kernel/switch_source.h"
+#include "sampler/kernel/thread_priority.h"
+#include "sampler/merge/dump_head.h"
+#include "sampler/merge/sample_stacks.h"
+#include "sampler/merge/writer_thread.h"
+#include "sampler/stacks/stack_unwinder.h"
+
+#include <errno.h>
+
+/* An interrupt stamps its record some microseconds before the record can be read; a client its event likewise. */
+#define WATERMARK_LAG_NS JIT_FILES_LAG_NS
+
+/* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
+#define CHUNK_BYTES  (UINT32_C(1) << 20)
+#define CHUNK_AGE_NS (NS_PER_S / 2)
+/* The first chunks come sooner, each twice as old as the one before: who is killed early leaves something as well. */
+#define CHUNK_AGE_FIRST_NS (20 * NS_PER_MS)
+
+/* Of code that is kept, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
+#define CODE_PARTS_AT_ONCE 4
+#define ACCOUNTS_NS        (NS_PER_S / 2) /* of losses and clocks */
+
+/* Copied out of the programs' rings and not merged yet; with more, no sample waits for its unwind table. */
+#define HELD_ZONES_MAX_BYTES (UINT64_C(1) << 24)
+#define HELD_EVENTS_MAX      (UINT32_C(1) << 18) /* the same of events of the kernel's that are pending */
+/* At the end, for unwind tables that samples lack. */
+#define TABLES_WAIT_NS NS_PER_S
+
+#define RING_ROWS_AT_ONCE \
+        4096 /* of all tables, in a ring: small chunks would take more memory than their rows */
+
+#define HANDED_IN_MAX     4096 /* as many as the socket keeps */
+#define ANNOUNCED_AT_ONCE 64
+#define ANNOUNCED_AT_LAST 65536
+
+static int flush_if_full(void *context);
+
+/* What knows the code that processes make. */
+static int init_code(struct merge *m, bool keeps_code, struct error *err)
+{
+        struct code_regions_parts regions = { .dictionary = m->dictionary,
+                                              .losses = &m->losses,
+                                              .processes = &m->processes,
+                                              .before_change = sample_source_before_change,
+                                              .context = &m->samples };
+        struct jit_files_parts files = { .dictionary = m->dictionary,
+                                         .losses = &m->losses,
+                                         .processes = &m->processes,
+                                         .attachments = keeps_code ? &m->zones.translator.attachments
+                                                                   : NULL };
+        int r = code_regions_new(&regions, &m->regions, err);
+
+        files.regions = m->regions;
+        files.tables = m->tables;
+        m->zones.translator.regions = m->regions;
+        return r < 0 ? r : jit_files_new(&files, &m->jit, err);
+}
+
+int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
+{
+        struct sample_source_parts sample_parts = {
+                .events = options->events,
+                .processes = &m->processes,
+                .dictionary = options->dictionary,
+                .losses = &m->losses,
+                .keep_stacks = options->keep_stacks,
+                .switches = options->switches,
+                .sample_events = options->sample_events,
+                .filter = options->filter,
+                .cpu_wide = options->cpu_wide,
+                .opened = options->opened,
+        };
+        struct code_keeper_options keeper_options = options->keeper;
+        const struct zone_source_parts zone_parts = {
+                .dictionary = options->dictionary,
+                .losses = &m->losses,
+                .processes = &m->processes,
+                .families = options->families,
+                .client_ring_bytes = options->client_ring_bytes,
+        };
+        struct zone_merge_parts zone_merge_parts = {
+                .filter = options->filter,
+                .zones = &m->zones,
+                .processes = &m->processes,
+                .stacks = &m->samples.stacks,
+                .sink = &m->sink,
+                .flush_if_full = flush_if_full,
+                .stop_fd = options->stop_fd,
+                .context = m,
+        };
+        int r = 0;
+
+        *m = (struct merge){ .dictionary = options->dictionary,
+                             .writer = options->writer,
+                             .inbox = options->inbox,
+                             .in_ring = options->in_ring };
+        m->flushed_ns = clock_raw_ns();
+        m->accounted_ns = m->flushed_ns;
+        m->chunk_age_ns = CHUNK_AGE_FIRST_NS;
+        m->priority = options->priority;
+        m->tables_wait_ns = TABLES_WAIT_NS;
+        m->sink = (struct thread_sink){ .encoder = &m->encoder,
+                                        .dictionary = m->dictionary,
+                                        .losses = &m->losses,
+                                        .trigger = options->trigger };
+        process_table_init(&m->processes, m->dictionary);
+        zone_source_init(&m->zones, &zone_parts);
+        m->zones.translator.attachments.spool = keeper_options.spool;
+        event_encoder_init(&m->encoder);
+        state_keeper_init(&m->states, STATE_KEEPER_EVENT_BYTES);
+        keeper_options.dictionary = options->dictionary;
+        keeper_options.losses = &m->losses;
+        keeper_options.opened = options->opened;
+        r = code_keeper_new(&keeper_options, &m->keeper, err);
+        if (r == 0 && options->table_process)
+                r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
+        if (m->tables)
+                code_tables_use_opened(m->tables, options->opened);
+        if (r == 0)
+                r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
+        if (r == 0)
+                r = init_code(m, options->keeper.mode != CODE_KEEPER_NONE, err);
+        sample_parts.regions = m->regions;
+        sample_parts.jit = m->jit;
+        sample_parts.keeper = m->keeper;
+        sample_parts.tables = m->tables;
+        sample_parts.unwinder = m->unwinder;
+        zone_merge_parts.unwinder = m->unwinder;
+        zone_merge_init(&m->zone_merge, &zone_merge_parts);
+        if (r == 0 && sample_source_init(&m->samples, &sample_parts) < 0)
+                r = error_set(err, -ENOMEM, "no memory for the merge");
+        if (r < 0)
+                merge_deinit(m);
+        return r;
+}
+
+void merge_deinit(struct merge *m)
+{
+        sample_source_deinit(&m->samples);
+        jit_files_free(m->jit);
+        code_regions_free(m->regions);
+        code_keeper_free(m->keeper);
+        code_tables_free(m->tables);
+        zone_merge_deinit(&m->zone_merge);
+        zone_source_deinit(&m->zones);
+        process_table_deinit(&m->processes);
+        stack_unwinder_free(m->unwinder);
+        event_encoder_deinit(&m->encoder);
+        state_keeper_deinit(&m->states);
+}
+
+/*
+ * All regions that were handed in by now are only queued, so that none comes later
+ * than the end of its process.  To open one that was announced takes longer: not
+ * all at once, for while programs are born there are events to be merged.
+ */
+static int open_regions(struct merge *m, unsigned n_announced_max, struct error *err)
+{
+        uint32_t pid;
+        int fd;
+
+        for (unsigned n = 0; n < HANDED_IN_MAX && region_inbox_next(m->inbox, &pid, &fd) == 1; n++)
+                if (zone_source_receive(&m->zones, pid, fd) < 0)
+                        return error_set(err, -ENOMEM, "no memory for a client region");
+        for (unsigned n = 0; n < n_announced_max; n++) {
+                int r = sample_source_scan(&m->samples, &pid, err);
+
+                if (r <= 0)
+                        return r;
+                if (zone_source_open(&m->zones, pid) < 0)
+                        return error_set(err, -ENOMEM, "no memory for a client region");
+        }
+        return 0;
+}
+
+int merge_open_regions(struct merge *m, struct error *err)
+{
+        int r = open_regions(m, ANNOUNCED_AT_ONCE, err);
+
+        return r == 0 && code_keeper_take(m->keeper, false) < 0
+                       ? error_set(err, -ENOMEM, "no memory for code that is kept")
+                       : r;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------- */
+
+/* The kernel tells of its losses in records, but the last ones only to who asks. */
+static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
+{
+        uint64_t n_lost = m->samples.n_lost_records;
+        int r;
+
+        if (final) {
+                uint64_t n_asked = event_set_count_lost(m->samples.events);
+
+                if (n_asked != UINT64_MAX && n_asked > n_lost)
+                        n_lost = n_asked;
+        }
+        loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
+                         n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
+        loss_counter_add(&m->losses, TRACE_LOSS_SWITCHES_LOST,
+                         switch_source_count_lost(m->samples.switches) -
+                                 m->losses.totals[TRACE_LOSS_SWITCHES_LOST]);
+        r = zone_source_count_drops(&m->zones);
+        if (r == 0)
+                r = zone_source_add_clocks(&m->zones);
+        return r < 0 ? r : loss_counter_flush(&m->losses, m->dictionary, now_ns);
+}
+
+int merge_flush_tables(struct merge *m)
+{
+        uint32_t table = TRACE_TABLE_FIRST;
+
+        while (table < TRACE_TABLE_FIRST + TRACE_TABLE_COUNT) {
+                struct trace_chunk_header header = { .kind = (uint16_t)table };
+                struct byte_buffer body = { .data = NULL };
+                int r = 0;
+
+                if (!m->in_ring || !dump_head_has_table(table))
+                        r = trace_dictionary_encode(m->dictionary, (enum trace_table)table, &body,
+                                                    &header.n_items);
+                if (r < 0 || header.n_items == 0) {
+                        byte_buffer_deinit(&body);
+                        table++;
+                } else {
+                        r = writer_thread_put(m->writer, &header, &body);
+                }
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Behind the events, now and then, what is open at their end. */
+static int flush_states(struct merge *m, size_t n_event_bytes)
+{
+        struct byte_buffer body = { .data = NULL };
+        struct trace_chunk_header header;
+        int r = state_keeper_note(&m->states, &m->processes, n_event_bytes, &body, &header);
+
+        if (r == 1)
+                return writer_thread_put(m->writer, &header, &body);
+        byte_buffer_deinit(&body);
+        return r;
+}
+
+static int flush_events(struct merge *m)
+{
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
+        struct byte_buffer body = { .data = NULL };
+        size_t n_bytes;
+        int r;
+
+        if (!event_encoder_has_names(&m->encoder))
+                header.flags = TRACE_CHUNK_NO_NAMES;
+        r = event_encoder_take(&m->encoder, &body, &header.first_ns, &header.last_ns, &header.n_items);
+        if (r < 0 || header.n_items == 0) {
+                byte_buffer_deinit(&body);
+                return r;
+        }
+        n_bytes = body.used_bytes;
+        r = writer_thread_put(m->writer, &header, &body);
+        return r == 0 && !m->in_ring ? flush_states(m, n_bytes) : r;
+}
+
+static int flush_attachments(struct merge *m)
+{
+        struct byte_buffer body = { .data = NULL };
+        int r;
+
+        while ((r = attachment_store_next(&m->zones.translator.attachments, &body)) == 1) {
+                struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
+
+                r = writer_thread_put(m->writer, &header, &body);
+                if (r < 0)
+                        return r;
+        }
+        byte_buffer_deinit(&body);
+        return r;
+}
+
+/* @all: else a few parts, and only if the writer has nothing else to do. */
+static int flush_code(struct merge *m, bool all)
+{
+        struct byte_buffer body = { .data = NULL };
+        unsigned n_parts = 0;
+        int r = 0;
+
+        while (all || (n_parts++ < CODE_PARTS_AT_ONCE && writer_thread_has_room(m->writer))) {
+                struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
+
+                r = code_keeper_next(m->keeper, &body);
+                if (r == 1)
+                        r = writer_thread_put(m->writer, &header, &body);
+                else
+                        break;
+                if (r < 0)
+                        break;
+        }
+        byte_buffer_deinit(&body);
+        return r;
+}
+
+/* Hands everything so far to the writer, tables before what refers to them. */
+static int flush(struct merge *m, uint64_t now_ns)
+{
+        int r = 0;
+
+        thread_sink_switch(&m->sink, NULL);
+        if (!m->in_ring || dump_head_count_others(m->dictionary) >= RING_ROWS_AT_ONCE)
+                r = merge_flush_tables(m);
+        if (r == 0) {
+                code_keeper_rows_written(m->keeper);
+                r = flush_attachments(m);
+        }
+        if (r == 0)
+                r = flush_events(m);
+        m->flushed_ns = now_ns;
+        return r;
+}
+
+static int flush_if_full(void *context)
+{
+        struct merge *m = context;
+
+        if (event_encoder_count_bytes(&m->encoder) < CHUNK_BYTES &&
+            m->zones.translator.attachments.waiting_bytes < CHUNK_BYTES)
+                return 0;
+        return flush(m, m->cycled_ns);
+}
+
+int merge_flush(struct merge *m)
+{
+        return flush(m, m->cycled_ns);
+}
+
+/* ---- one cycle ----------------------------------------------------------------------------------------- */
+
+static int merge_zones(struct merge *m, uint64_t until_ns, bool final)
+{
+        int r = zone_source_begin_cycle(&m->zones);
+
+        if (r == 0 && final) /* there is no next one for a region that waits for it */
+                r = zone_source_begin_cycle(&m->zones);
+        if (r == 0)
+                r = zone_merge_run(&m->zone_merge, until_ns, final);
+        m->n_zones = m->zone_merge.n_zones;
+        return r;
+}
+
+/* A thread whose exit was written; with the last one its process ends. */
+static void forget_thread(struct merge *m, struct thread_track *thread)
+{
+        struct process_track *process = thread->process;
+        uint32_t ended_pid;
+
+        if (thread->last_ns > process->last_exit_ns)
+                process->last_exit_ns = thread->last_ns;
+        if (process->n_threads == 1)
+                zone_merge_end_fibers(&m->zone_merge, process, process->last_exit_ns);
+        thread_sink_switch(&m->sink, NULL);
+        ended_pid = process_table_forget_thread(&m->processes, thread);
+        if (ended_pid != 0)
+                zone_source_end(&m->zones, ended_pid);
+}
+
+/* Writes what no client event came after, and forgets the threads that have ended. */
+static int merge_pending(struct merge *m, uint64_t until_ns)
+{
+        struct process_table *t = &m->processes;
+        size_t n_kept = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < t->n_listed; i++) {
+                struct thread_track *thread = t->listed[i];
+                const struct process_track *process = thread->process;
+
+                if (r == 0 && !process->region_waits)
+                        r = zone_merge_write_pending(&m->zone_merge, thread,
+                                                     process_track_limit(process, until_ns));
+                if (r == 0)
+                        r = flush_if_full(m);
+                thread->listed = thread->n_pending > 0;
+                if (thread->listed)
+                        t->listed[n_kept++] = thread;
+                else if (thread->exited)
+                        forget_thread(m, thread);
+        }
+        t->n_listed = n_kept;
+        thread_sink_switch(&m->sink, NULL);
+        return r;
+}
+
+/* Other programs need the processor as well. */
+static void give_way(struct merge *m, uint64_t now_ns)
+{
+        uint64_t since_ns = m->zone_merge.behind_since_ns;
+
+        if (m->gave_way || since_ns == 0 || now_ns < since_ns + MERGE_BEHIND_NS)
+                return;
+        m->gave_way = true;
+        thread_priority_restore(m->priority);
+}
+
+/* What is held back with the samples that wait for a table takes memory. */
+static bool holds_much(const struct merge *m)
+{
+        size_t n_pending = 0;
+
+        for (size_t i = 0; i < m->processes.n_listed; i++)
+                if (m->processes.listed[i]->process->held_ns != UINT64_MAX)
+                        n_pending += m->processes.listed[i]->n_pending;
+        return m->zones.held_bytes > HELD_ZONES_MAX_BYTES || n_pending > HELD_EVENTS_MAX;
+}
+
+/* The kernel's records, and what JITs say of the code in them; at the end also of processes that came with these records. */
+static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, bool final, struct error *err)
+{
+        int r;
+
+        if (jit_files_read(m->jit, now_ns, final) < 0)
+                return error_set(err, -ENOMEM, "no memory for files about code");
+        if (holds_much(m) && sample_stacks_resume(&m->samples, NULL, UINT64_MAX) < 0)
+                return error_set(err, -ENOMEM, "no memory for kernel records");
+        r = sample_source_run(&m->samples, until_ns, err);
+        if (r == 0 && final)
+                r = sample_source_finish(&m->samples, m->tables_wait_ns, err);
+        if (r == 0 && final && jit_files_read(m->jit, clock_raw_ns(), true) < 0)
+                return error_set(err, -ENOMEM, "no memory for files about code");
+        return r;
+}
+
+int merge_cycle(struct merge *m, bool final, struct error *err)
+{
+        uint64_t now_ns = clock_raw_ns();
+        uint64_t until_ns = final ? UINT64_MAX : now_ns - WATERMARK_LAG_NS;
+        int r = open_regions(m, final ? ANNOUNCED_AT_LAST : ANNOUNCED_AT_ONCE, err);
+
+        m->cycled_ns = now_ns;
+        m->until_ns = final ? now_ns : until_ns;
+        if (r == 0)
+                r = take_samples(m, now_ns, until_ns, final, err);
+        if (r < 0)
+                return r;
+
+        r = merge_zones(m, until_ns, final);
+        if (final)
+                zone_source_drop_waiting(&m->zones);
+        if (r == 0)
+                r = merge_pending(m, until_ns);
+        thread_sink_switch(&m->sink, NULL);
+        if (r == 0)
+                r = code_keeper_take(m->keeper, final);
+        /* Chunks that are full come faster than accounts have to be settled. */
+        if (r == 0 && (final || now_ns - m->accounted_ns >= ACCOUNTS_NS)) {
+                r = add_accounts(m, final, now_ns);
+                if (m->in_ring)
+                        dump_head_forget(m->dictionary);
+                m->accounted_ns = now_ns;
+        }
+        if (r == 0 && (final || now_ns - m->flushed_ns >= m->chunk_age_ns)) {
+                m->chunk_age_ns = m->chunk_age_ns < CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns : CHUNK_AGE_NS;
+                r = flush(m, now_ns);
+        }
+        if (r == 0)
+                r = flush_code(m, final);
+        if (r < 0)
+                return error_set(err, r,
+                                 r == -ENOMEM ? "no memory to merge events"
+                                              : "cannot hand chunks to the writer");
+        give_way(m, now_ns);
+        zone_source_end_cycle(&m->zones);
+        return 0;
+}

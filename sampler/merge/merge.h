@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/merge/merge.h - the kernel's and the programs' events -> one time-ordered stream a thread
+ *
+ * Way of the data:  sample_source, zone_source -> [merge] -> event_encoder -> chunk bodies -> writer_thread
+ *
+ * Works in cycles behind a watermark W, a moment ago: first all kernel records
+ * up to W are applied, then zone_merge goes through all client events up to W,
+ * each preceded by its thread's pending kernel events; a sample thus meets the
+ * zones that were open on its thread at its instant.  W lies a little in the
+ * past, so that what was stamped before it has been published.
+ */
+#ifndef SAMPLER_MERGE_MERGE_H
+#define SAMPLER_MERGE_MERGE_H
+
+#include "format/event_encoder.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/kernel/unwind_request.h"
+#include "sampler/merge/sample_source.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+#include "sampler/tracks/state_keeper.h"
+#include "sampler/zones/zone_merge.h"
+#include "sampler/zones/zone_source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_regions;
+struct code_tables;
+struct error;
+struct jit_files;
+struct opened_files;
+struct process_filter;
+struct region_inbox;
+struct switch_source;
+struct table_process;
+struct trace_dictionary;
+struct writer_thread;
+struct zone_trigger;
+
+struct merge {
+        struct trace_dictionary *dictionary; /* borrowed */
+        struct writer_thread *writer;        /* borrowed */
+        struct process_table processes;
+        struct loss_counter losses;
+        struct code_keeper *keeper;      /* owned */
+        struct code_tables *tables;      /* heap, owned; NULL = the unwinder needs none */
+        struct stack_unwinder *unwinder; /* owned */
+        struct code_regions *regions;    /* heap, owned, like the next */
+        struct jit_files *jit;
+        struct sample_source samples;
+        struct zone_source zones;
+        struct event_encoder encoder;
+        struct thread_sink sink;
+        struct zone_merge zone_merge;
+        struct state_keeper states;
+        struct region_inbox *inbox; /* borrowed */
+        uint64_t n_zones;           /* beginnings written */
+        bool in_ring;               /* see merge_options */
+        uint64_t until_ns;          /* everything before it was merged in the last cycle */
+        uint64_t cycled_ns;         /* when the last cycle began */
+        uint64_t chunk_age_ns;      /* chunks are handed to the writer when they are so old */
+        int priority;               /* to fall back to, once */
+        bool gave_way;
+        uint64_t tables_wait_ns; /* in the final cycle, for unwind tables */
+        uint64_t flushed_ns;     /* when chunks were last handed to the writer */
+        uint64_t accounted_ns;   /* when losses and clocks last became rows */
+};
+
+/* A program that keeps the merge behind for so long has had its share of the raised priority. */
+#define MERGE_BEHIND_NS (5 * NS_PER_S)
+
+struct merge_options {
+        struct trace_dictionary *dictionary;
+        struct writer_thread *writer;
+        struct event_set *events;
+        struct unwind_request unwinder;
+        struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
+        struct switch_source *switches;      /* borrowed; or NULL */
+        bool keep_stacks;
+        const uint32_t *sample_events;     /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
+        uint32_t families;                 /* CLIENT_ABI_FAMILY_*, and with which callstacks */
+        uint64_t client_ring_bytes;        /* see spare_memory.h */
+        struct region_inbox *inbox;        /* borrowed */
+        struct process_filter *filter;     /* borrowed; NULL = all is taken */
+        bool cpu_wide;                     /* see sample_source.h */
+        struct opened_files *opened;       /* borrowed; NULL = nobody opens files early */
+        struct code_keeper_options keeper; /* its dictionary and losses are the merge's */
+        struct zone_trigger *trigger;      /* borrowed; or NULL */
+        int stop_fd;                       /* borrowed; readable = the recording is to end soon */
+        int priority; /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
+        bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
+};
+
+/* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */
+int merge_init(struct merge *m, const struct merge_options *options, struct error *err);
+void merge_deinit(struct merge *m);
+
+/* Opens regions that were just handed in or announced, and files of code.  Returns 0, -ENOMEM, -EBADMSG. */
+int merge_open_regions(struct merge *m, struct error *err);
+
+/*
+ * merge_cycle() - merge everything up to the watermark, and hand full chunks to the writer
+ * @final:  everything there is, and all of it to the writer
+ * Returns 0, -ENOMEM, -EBADMSG, or the -errno of a failed write.
+ */
+int merge_cycle(struct merge *m, bool final, struct error *err);
+
+/* Hands all events so far to the writer.  Returns 0 or -errno. */
+int merge_flush(struct merge *m);
+
+/* Hands all rows to the writer, but those of dump_head.h.  Returns 0 or -errno. */
+int merge_flush_tables(struct merge *m);
+
+#endif /* SAMPLER_MERGE_MERGE_H */

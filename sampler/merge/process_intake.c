@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/merge/process_intake.h"
+
+#include "base/byte_buffer.h"
+#include "base/io.h"
+#include "instrument/region_finder.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/kernel/process_filter.h"
+#include "sampler/kernel/process_maps.h"
+#include "sampler/kernel/running_process.h"
+#include "sampler/merge/sample_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+
+#define NAME_BYTES_MAX 4096
+
+/* Its name; that of the first thread ends whatever the process's number meant before. */
+static int add_name(const struct perf_record *thread, struct sample_source *samples)
+{
+        struct perf_record rec = *thread;
+        struct byte_buffer text = { .data = NULL };
+        char path[64];
+        int r = 0;
+
+        (void)snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", thread->pid, thread->tid);
+        if (io_read_file(AT_FDCWD, path, NAME_BYTES_MAX, &text, NULL) == 0) {
+                rec.kind = PERF_RECORD_KIND_COMM;
+                rec.comm.name = (const char *)text.data;
+                rec.comm.name_bytes = text.used_bytes;
+                if (text.used_bytes > 0 && text.data[text.used_bytes - 1] == '\n')
+                        rec.comm.name_bytes--;
+                rec.comm.exec = thread->tid == thread->pid;
+                r = sample_source_take(samples, &rec);
+        }
+        byte_buffer_deinit(&text);
+        return r;
+}
+
+/* It begins, has a name, and may be off the CPU already: the kernel only tells when that changes. */
+static int add_thread(const struct running_process *p, uint32_t tid, struct sample_source *samples,
+                      uint64_t time_ns)
+{
+        struct perf_record rec = { .kind = PERF_RECORD_KIND_FORK,
+                                   .pid = p->pid,
+                                   .tid = tid,
+                                   .time_ns = time_ns,
+                                   .fork = { .parent_pid = tid == p->pid ? p->parent_pid : p->pid } };
+        struct running_process thread = { .is_waiting = false };
+        int r;
+
+        if (running_process_read_thread(p->pid, tid, &thread) < 0 && tid != p->pid)
+                return 0; /* it has ended */
+        r = sample_source_take(samples, &rec);
+        if (r == 0)
+                r = add_name(&rec, samples);
+        rec.kind = PERF_RECORD_KIND_SWITCH;
+        rec.context_switch.out = true;
+        rec.context_switch.preempted = false;
+        if (r == 0 && thread.is_waiting)
+                r = sample_source_take(samples, &rec);
+        return r;
+}
+
+/* As one thread sees them, which all do.  Returns 1 if there were any, 0, or -ENOMEM. */
+static int add_mappings(const struct running_process *p, uint32_t tid, struct sample_source *samples,
+                        uint64_t time_ns, bool *ret_has_region)
+{
+        struct perf_record record = {
+                .kind = PERF_RECORD_KIND_MMAP, .pid = p->pid, .tid = p->pid, .time_ns = time_ns
+        };
+        struct process_maps maps;
+        int n_mappings = 0;
+        int r = process_maps_open(&maps, tid, NULL);
+
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        while (r == 0 && process_maps_next(&maps, &record.mmap) == 1) {
+                record.mmap.was_there = true;
+                if (region_finder_is_region_name(record.mmap.path, record.mmap.path_bytes))
+                        *ret_has_region = true;
+                n_mappings = 1;
+                r = sample_source_take(samples, &record);
+        }
+        process_maps_close(&maps);
+        return r < 0 ? r : n_mappings;
+}
+
+static bool is_wanted(const struct process_filter *filter, uint32_t pid, uint32_t tid)
+{
+        return !filter || process_filter_has_thread(filter, pid, tid);
+}
+
+int process_intake_add(const struct running_process *process, const struct process_filter *filter,
+                       struct sample_source *samples, uint64_t time_ns, bool *ret_has_region)
+{
+        struct running_numbers threads = { .numbers = NULL };
+        int r = 0;
+
+        if (is_wanted(filter, process->pid, process->pid))
+                r = add_thread(process, process->pid, samples, time_ns);
+
+        *ret_has_region = false;
+        if (r == 0 && running_numbers_read(&threads, process->pid, NULL) == -ENOMEM)
+                r = -ENOMEM;
+        for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
+                if (threads.numbers[i] != process->pid && is_wanted(filter, process->pid, threads.numbers[i]))
+                        r = add_thread(process, threads.numbers[i], samples, time_ns);
+        for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
+                r = add_mappings(process, threads.numbers[i], samples, time_ns, ret_has_region);
+        running_numbers_deinit(&threads);
+        return r < 0 ? r : 0;
+}

@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/merge/sample_source.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "instrument/region_finder.h"
+#include "sampler/code/code_images.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/code/code_regions.h"
+#include "sampler/code/code_tables.h"
+#include "sampler/code/file_versions.h"
+#include "sampler/code/image_changes.h"
+#include "sampler/code/opened_files.h"
+#include "sampler/events/event_set.h"
+#include "sampler/jit/jit_files.h"
+#include "sampler/kernel/process_filter.h"
+#include "sampler/kernel/running_process.h"
+#include "sampler/kernel/switch_source.h"
+#include "sampler/merge/process_intake.h"
+#include "sampler/merge/sample_stacks.h"
+#include "sampler/merge/wait_records.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/kept_copy.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define RECORDS_UNHURRIED 64
+#define SCANS_MAX         4 /* rounds through the rings at once, while there is new code in them */
+
+int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
+{
+        bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
+        const struct code_images_parts images = { .events = parts->events,
+                                                  .dictionary = parts->dictionary,
+                                                  .keeper = parts->keeper,
+                                                  .regions = parts->regions,
+                                                  .losses = parts->losses,
+                                                  .tables = parts->tables };
+
+        *s = (struct sample_source){
+                .events = parts->events,
+                .processes = parts->processes,
+                .dictionary = parts->dictionary,
+                .losses = parts->losses,
+                .unwinder = parts->unwinder,
+                .keeper = parts->keeper,
+                .tables = parts->tables,
+                .regions = parts->regions,
+                .jit = parts->jit,
+                .switches = parts->switches,
+                .sample_events = parts->sample_events,
+                .filter = parts->filter,
+                .cpu_wide = parts->cpu_wide,
+                .keep_stacks = parts->keep_stacks,
+                .opened = parts->opened,
+                .stacks = { .dictionary = parts->dictionary, .keeper = parts->keeper },
+                .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
+                .versions = file_versions_new(),
+        };
+        if (code_images_new(&images, &s->images) < 0)
+                return -ENOMEM;
+        /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
+        group_counts_init(&s->counts, parts->events->layout.read_format, of_threads, !of_threads);
+        return s->heads && s->versions ? 0 : -ENOMEM;
+}
+
+void sample_source_deinit(struct sample_source *s)
+{
+        group_counts_deinit(&s->counts);
+        stack_builder_deinit(&s->stacks);
+        code_images_free(s->images);
+        file_versions_free(s->versions);
+        free(s->heads);
+        free(s->on_cpus);
+}
+
+/* Threads without a number are about to vanish from the kernel's own tables. */
+static bool names_a_thread(const struct perf_record *rec)
+{
+        return rec->tid != 0 && rec->tid != UINT32_MAX && rec->pid != 0 && rec->pid != UINT32_MAX;
+}
+
+/* The thread of a record.  A table that is full costs the record, not the recording. */
+static int thread_of(struct sample_source *s, const struct perf_record *rec, struct thread_track **ret_thread)
+{
+        int r = -EOVERFLOW;
+
+        *ret_thread = NULL;
+        if (names_a_thread(rec))
+                r = process_table_add_thread(s->processes, rec->pid, rec->tid, 0, rec->time_ns, ret_thread);
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        return r;
+}
+
+/*
+ * A process of which the kernel never told: it was moved into the cgroup that is recorded, or the record was lost.
+ * What /proc says of it is of now, which is better than nothing.
+ */
+static int meet(struct sample_source *s, const struct perf_record *rec)
+{
+        struct running_process p;
+        bool has_region;
+
+        if (!s->cpu_wide || process_table_has_seen(s->processes, rec->pid) ||
+            running_process_read(rec->pid, &p, NULL) < 0)
+                return 0;
+        return process_intake_add(&p, s->filter, s, rec->time_ns, &has_region);
+}
+
+/*
+ * The thread of a sample or a switch.  Events of a CPU or a cgroup go on behind a thread's end, for as long as it takes
+ * it to leave the CPU for good: then it is known, but not among the living.
+ */
+int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
+                              struct thread_track **ret_thread)
+{
+        int r = 0;
+
+        *ret_thread = process_table_find_thread(s->processes, rec->tid);
+        if (*ret_thread || ((s->cpu_wide || s->switches) && process_table_has_ended(s->processes, rec->tid)))
+                return 0;
+        if (names_a_thread(rec))
+                r = meet(s, rec);
+        return r < 0 ? r : thread_of(s, rec, ret_thread);
+}
+
+/* Before its sample; what is too much is left out. */
+static int queue_copy(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
+{
+        struct pending_event pending = { .event = { .op = TRACE_OP_STACK_COPY, .time_ns = rec->time_ns } };
+        int r = kept_copy_new(&rec->sample.stack, &s->kept_bytes, &pending.copy);
+
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                return 0;
+        }
+        if (r < 0 || !pending.copy)
+                return r;
+        pending.event.stack_copy.copy_bytes = pending.copy->n_bytes;
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
+/* What the members of the sample's group counted: samples of theirs, in the same place. */
+static int queue_counts(struct sample_source *s, struct thread_track *thread,
+                        const struct pending_event *leader)
+{
+        struct pending_event pending = *leader;
+        int r = 0;
+
+        pending.cut = 0;
+        pending.shares_place = true;
+        for (size_t i = 0; r == 0 && i < s->counts.n_counts; i++) {
+                pending.event.sample.event = s->sample_events[s->counts.counts[i].spec];
+                pending.event.sample.weight = s->counts.counts[i].weight;
+                r = process_table_add_sample(s->processes, thread, &pending);
+        }
+        s->counts.n_counts = 0;
+        return r;
+}
+
+static int take_images(struct sample_source *s, uint64_t until_ns);
+
+static int take_sample(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
+        struct pending_event pending = { .cut = 0 };
+        int spec = event_set_find_spec(s->events, rec->event);
+        struct thread_track *thread;
+        bool is_whole;
+        int r;
+
+        if (spec < 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        r = sample_source_find_thread(s, rec, &thread);
+        if (r < 0 || !thread)
+                return r;
+        if (!rec->sample.stack.in_kernel)
+                r = code_images_meet(s->images, thread->process, rec->sample.stack.ip_avma, rec->time_ns);
+        if (r == 0)
+                r = take_images(s, rec->time_ns);
+        if (r < 0)
+                return r;
+        event.sample.event = s->sample_events[spec];
+        event.sample.cpu = rec->cpu;
+        event.sample.weight = s->counts.leader_weight != 0 ? s->counts.leader_weight : rec->sample.period;
+        pending.cut = stack_unwinder_run_waiting(s->unwinder, &rec->sample.stack, thread, rec->time_ns,
+                                                 &s->chain);
+        is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
+        s->has_cuts |= pending.cut != 0;
+        if (pending.cut == 0)
+                r = sample_stacks_add(s, &thread->process->space, &event);
+        if (r == 0 && s->keep_stacks)
+                r = queue_copy(s, thread, rec);
+        if (r < 0)
+                return r;
+        s->n_samples++;
+        pending.event = event;
+        r = process_table_add_sample(s->processes, thread, &pending);
+        if (r == 0)
+                r = queue_counts(s, thread, &pending);
+        return r == 0 && is_whole ? sample_stacks_close(s, thread) : r;
+}
+
+static enum trace_module_kind module_kind(const struct perf_mmap *m)
+{
+        static const char vdso[] = "[vdso]";
+
+        if (m->path_bytes == sizeof(vdso) - 1 && memcmp(m->path, vdso, m->path_bytes) == 0)
+                return TRACE_MODULE_VDSO;
+        return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
+}
+
+/* A file that is written over in its place is another module each time, unless it has a build-id.  Returns 1 if its content is lost. */
+static int add_version(struct sample_source *s, const struct perf_record *rec, struct trace_module *row,
+                       struct perf_mmap *m)
+{
+        struct file_version version;
+        int r = file_versions_find(s->versions, s->opened, rec->pid, m, rec->time_ns, &version);
+
+        m->written_ns = version.written_ns;
+        if (version.build_id_bytes > 0) { /* as in the kernel's records, which have no inode then */
+                m->build_id_bytes = version.build_id_bytes;
+                memcpy(m->build_id, version.build_id, version.build_id_bytes);
+                return r;
+        }
+        row->content = version.number;
+        row->generation = m->inode_generation;
+        if (m->inode != 0 && !version.is_lost) { /* else the file that is there is not what was mapped */
+                row->device = makedev(m->device_major, m->device_minor);
+                row->inode = m->inode;
+        }
+        return r < 0 ? r : version.is_lost;
+}
+
+/* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
+static int add_module(struct sample_source *s, uint32_t process, const struct perf_record *rec,
+                      uint32_t *ret_module)
+{
+        struct perf_mmap mapping = rec->mmap, *m = &mapping;
+        struct trace_module row = { .kind = module_kind(m) };
+        bool is_lost;
+        int r = trace_dictionary_add_path(s->dictionary, m->path, m->path_bytes, &row.path);
+
+        if (row.kind == TRACE_MODULE_ANONYMOUS) {
+                row.process = process;
+                row.generation = s->regions ? code_regions_generation(s->regions, process) : 0;
+        }
+        if (r == 0 && row.kind == TRACE_MODULE_FILE)
+                r = add_version(s, rec, &row, m);
+        is_lost = r == 1;
+        if (r >= 0 && m->build_id_bytes > 0)
+                r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
+        if (r >= 0)
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        if (is_lost)
+                return r == 0 && s->keeper ? code_keeper_miss_file(s->keeper, *ret_module, m) : r;
+        if (r == 0 && s->keeper) /* first: it may be gone in a millisecond */
+                r = code_keeper_want_file(s->keeper, *ret_module, &row, rec->pid, m);
+        if (r == 0 && s->jit)
+                r = jit_files_note_mapping(s->jit, rec->pid, process, m, rec->time_ns);
+        if (r == 0 && s->tables && !perf_mmap_is_jitdump(m))
+                r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+        return r;
+}
+
+/* Mappings are the process's: the thread that made one may be of no interest. */
+static int process_of(struct sample_source *s, const struct perf_record *rec,
+                      struct process_track **ret_process)
+{
+        struct thread_track *thread = NULL;
+        int r = 0;
+
+        *ret_process = names_a_thread(rec) ? process_table_find_process(s->processes, rec->pid) : NULL;
+        if (!*ret_process)
+                r = thread_of(s, rec, &thread);
+        if (thread)
+                *ret_process = thread->process;
+        return r;
+}
+
+int sample_source_before_change(void *source, struct process_track *process)
+{
+        int r = sample_stacks_close_all(source, process);
+
+        return r == 0 ? sample_stacks_resume(source, process, UINT64_MAX) : r;
+}
+
+static int take_mmap(struct sample_source *s, const struct perf_record *rec)
+{
+        const struct perf_mmap *m = &rec->mmap;
+        struct address_range range = { .start_avma = m->start_avma,
+                                       .file_offset_bytes = m->file_offset_bytes };
+        struct trace_mapping row = { .start_avma = m->start_avma,
+                                     .length_bytes = m->length_bytes,
+                                     .file_offset_bytes = m->file_offset_bytes,
+                                     .time_ns = rec->time_ns };
+        struct process_track *process;
+        uint32_t id;
+        int r;
+
+        if (!m->executable)
+                return 0;
+        if (__builtin_add_overflow(m->start_avma, m->length_bytes, &range.end_avma)) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        r = process_of(s, rec, &process);
+        if (r < 0 || !process)
+                return r;
+        r = add_module(s, process->process, rec, &range.module);
+        row.module = range.module;
+        row.process = process->process;
+        if (r == 0)
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        if (r == 0)
+                r = sample_stacks_close_all(s, process);
+        if (r == 0)
+                r = address_space_add(&process->space, &range);
+        return r == 0 && module_kind(m) == TRACE_MODULE_FILE
+                       ? code_images_note_file(s->images, process->pid, &range)
+                       : r;
+}
+
+/* Images in memory of no file that are there by then, or are gone.  Of a process that is not known any more: nothing. */
+static int take_images(struct sample_source *s, uint64_t until_ns)
+{
+        struct image_change change;
+        int r = 0;
+
+        while (r == 0 && code_images_next(s->images, until_ns, &change)) {
+                struct process_track *process = process_table_find_process(s->processes, change.pid);
+
+                /* It was found there, nobody knows since when, or what came before was taken already: so from now on. */
+                if (change.time_ns <= s->images_ns)
+                        change.time_ns = until_ns;
+                r = process ? sample_stacks_close_all(s, process) : 0;
+                if (r == 0 && process)
+                        r = code_images_put(s->images, process, &change);
+        }
+        if (s->images_ns < until_ns)
+                s->images_ns = until_ns;
+        return r;
+}
+
+static int name_thread(struct sample_source *s, struct thread_track *thread, uint32_t name, uint64_t now_ns,
+                       bool closes_zones)
+{
+        struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns },
+                                         .closes_zones = closes_zones };
+
+        thread->name = name;
+        pending.event.thread_name.name = name;
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
+static int end_thread(struct sample_source *s, struct thread_track *thread, uint64_t now_ns)
+{
+        struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns } };
+        int r = sample_stacks_close(s, thread);
+
+        stack_unwinder_forget(s->unwinder, thread);
+        thread->exits = true;
+        thread->out_ns = 0;
+        return r < 0 ? r : process_table_add_pending(s->processes, thread, &pending);
+}
+
+/*
+ * Whichever thread calls execve(2) goes on with the number of the first one, whose end the kernel has told before.  Of
+ * the number that it had so far nothing is told any more.
+ */
+static int take_exec(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+{
+        struct thread_track *other;
+        uint32_t at = 0;
+        int r = sample_stacks_close_all(s, thread->process);
+
+        address_space_clear(&thread->process->space);
+        code_images_forget(s->images, rec->pid, rec->time_ns);
+        if (r == 0 && s->jit)
+                r = jit_files_note_exec(s->jit, rec->pid, rec->time_ns);
+        if (thread->exits)
+                thread_track_revive(thread);
+        /* Most have one thread, and to look for others takes a look at all that there are. */
+        while (r == 0 && thread->process->n_threads > 1 &&
+               (other = process_table_next_thread(s->processes, thread->process, &at)) != NULL)
+                if (other != thread && !other->exits)
+                        r = end_thread(s, other, rec->time_ns);
+        return r;
+}
+
+static int take_comm(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread;
+        uint32_t name = 0;
+        int r = thread_of(s, rec, &thread);
+
+        if (r < 0 || !thread)
+                return r;
+        if (rec->comm.exec)
+                r = take_exec(s, rec, thread);
+        if (r < 0)
+                return r;
+        r = trace_dictionary_add_path(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
+        return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
+}
+
+static int take_fork(struct sample_source *s, const struct perf_record *rec)
+{
+        const struct thread_track *parent = process_table_find_thread(s->processes, rec->fork.parent_tid);
+        uint32_t parent_pid = rec->fork.parent_pid == rec->pid ? 0 : rec->fork.parent_pid;
+        struct thread_track *thread;
+        int r = process_table_add_thread(s->processes, rec->pid, rec->tid, parent_pid, rec->time_ns, &thread);
+
+        if (r == -EOVERFLOW) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        if (r == 0)
+                thread->exits = false;
+        /* Later ones BPF has seen itself. */
+        if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
+                (void)switch_source_add_process(s->switches, rec->pid);
+        if (r < 0 || !parent || parent->name == 0)
+                return r;
+        return name_thread(s, thread, parent->name, rec->time_ns, false);
+}
+
+static int take_exit(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread = process_table_find_thread(s->processes, rec->tid);
+
+        if (!thread)
+                return 0;
+        if (rec->tid == rec->pid)
+                code_images_forget(s->images, rec->pid, rec->time_ns);
+        return end_thread(s, thread, rec->time_ns);
+}
+
+/* What a sample is for.  Of an event that nobody knows: NULL. */
+static const struct event_spec *spec_of(const struct sample_source *s, const struct perf_record *rec)
+{
+        int spec = event_set_find_spec(s->events, rec->event);
+
+        return spec < 0 ? NULL : &s->events->options.attr.request->specs[spec];
+}
+
+static bool is_waker(const struct sample_source *s, const struct perf_record *rec)
+{
+        const struct event_spec *spec = rec->kind == PERF_RECORD_KIND_SAMPLE ? spec_of(s, rec) : NULL;
+
+        return spec && spec->role == EVENT_ROLE_WAKERS;
+}
+
+static int take_any_sample(struct sample_source *s, const struct perf_record *rec)
+{
+        const struct event_spec *spec = spec_of(s, rec);
+
+        if (spec && spec->role == EVENT_ROLE_WAITS)
+                return wait_records_take_sample(s, rec);
+        if (spec && spec->role == EVENT_ROLE_WAKERS)
+                return wait_records_take_waker(s, spec, rec);
+        return take_sample(s, rec);
+}
+
+/* Is the oldest record one that is wanted, for the first time?  Who wakes may be anybody. */
+static bool takes(struct sample_source *s, const struct perf_record *rec)
+{
+        /* Both learn from forks. */
+        bool is_double = event_set_is_double(s->events, rec);
+
+        return (!s->filter || process_filter_takes(s->filter, rec) || is_waker(s, rec)) && !is_double;
+}
+
+static int take(struct sample_source *s, const struct perf_record *rec)
+{
+        switch (rec->kind) {
+        case PERF_RECORD_KIND_SAMPLE:
+                return take_any_sample(s, rec);
+        case PERF_RECORD_KIND_MMAP:
+                return take_mmap(s, rec);
+        case PERF_RECORD_KIND_COMM:
+                return take_comm(s, rec);
+        case PERF_RECORD_KIND_FORK:
+                return take_fork(s, rec);
+        case PERF_RECORD_KIND_EXIT:
+                return take_exit(s, rec);
+        case PERF_RECORD_KIND_SWITCH:
+                return wait_records_take_switch(s, rec);
+        case PERF_RECORD_KIND_LOST:
+                s->n_lost_records += rec->n_lost;
+                return 0;
+        case PERF_RECORD_KIND_LOST_SAMPLES:
+                loss_counter_add(s->losses, TRACE_LOSS_SAMPLES_LOST, rec->n_lost);
+                return 0;
+        case PERF_RECORD_KIND_WAKEUP:
+                return wait_records_take_wakeup(s, rec);
+        case PERF_RECORD_KIND_THROTTLE:
+                loss_counter_add(s->losses, TRACE_LOSS_THROTTLED, 1);
+                return 0;
+        case PERF_RECORD_KIND_OTHER:
+                return 0;
+        }
+        return 0;
+}
+
+/* What a mapping brings with it comes behind it, else what was before a record comes before it. */
+static int take_in_turn(struct sample_source *s, const struct perf_record *rec)
+{
+        bool is_mapping = rec->kind == PERF_RECORD_KIND_MMAP;
+        int r = rec->time_ns > 0 ? take_images(s, rec->time_ns - is_mapping) : 0;
+
+        if (r == 0)
+                r = take(s, rec);
+        return r == 0 && is_mapping ? take_images(s, rec->time_ns) : r;
+}
+
+int sample_source_take(struct sample_source *s, const struct perf_record *rec)
+{
+        int r = rec->kind == PERF_RECORD_KIND_MMAP ? code_images_look(s->images, rec) : 0;
+
+        return r < 0 ? r : take_in_turn(s, rec);
+}
+
+/* Decodes the oldest record of a ring into its head, if it is not there yet. */
+static int fill_head(struct sample_source *s, size_t i, struct error *err)
+{
+        struct ring_head *head = &s->heads[i];
+        const uint8_t *bytes;
+
+        while (!head->ready) {
+                int r = perf_ring_peek(&s->events->rings[i], &bytes, &head->record_bytes, err);
+
+                if (r <= 0)
+                        return r;
+                r = perf_record_decode(bytes, head->record_bytes, &s->events->layout, &head->record, err);
+                if (r == 0) {
+                        head->ready = true;
+                } else {
+                        loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                        perf_ring_consume(&s->events->rings[i], head->record_bytes);
+                }
+        }
+        return 1;
+}
+
+/* The ring whose oldest record is the oldest of all; n_rings if all are empty. */
+static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *err)
+{
+        size_t oldest = s->events->n_rings;
+
+        for (size_t i = 0; i < s->events->n_rings; i++) {
+                int r = fill_head(s, i, err);
+
+                if (r < 0)
+                        return r;
+                if (r == 1 && (oldest == s->events->n_rings ||
+                               s->heads[i].record.time_ns < s->heads[oldest].record.time_ns))
+                        oldest = i;
+        }
+        *ret_ring = oldest;
+        return 0;
+}
+
+/* Applies the oldest record of a ring and steps over it. */
+static int take_from_ring(struct sample_source *s, size_t ring)
+{
+        struct ring_head *head = &s->heads[ring];
+        int r = group_counts_take(&s->counts, s->events, &head->record); /* also of what is left out */
+
+        if (r == 0 && takes(s, &head->record))
+                r = take_in_turn(s, &head->record);
+        head->ready = false;
+        perf_ring_consume(&s->events->rings[ring], head->record_bytes);
+        return r;
+}
+
+/* A ring that is half full has no time to lose. */
+static void look_at_rings(struct sample_source *s)
+{
+        bool is_hurried = false;
+
+        for (size_t i = 0; i < s->events->n_rings; i++)
+                if (perf_ring_count_unread(&s->events->rings[i]) > s->events->rings[i].data_bytes / 2)
+                        is_hurried = true;
+        stack_unwinder_set_hurried(s->unwinder, is_hurried);
+}
+
+/* Code that was there before the next record, as jitdumps tell. */
+static int run_jit(struct sample_source *s, const struct perf_record *of_bpf,
+                   const struct perf_record *of_ring, uint64_t until_ns)
+{
+        if (of_bpf && of_bpf->time_ns < until_ns)
+                until_ns = of_bpf->time_ns;
+        if (of_ring && of_ring->time_ns < until_ns)
+                until_ns = of_ring->time_ns;
+        return s->jit && jit_files_next_ns(s->jit) <= until_ns ? jit_files_run(s->jit, until_ns) : 0;
+}
+
+int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
+{
+        const struct perf_record *of_bpf = NULL;
+        bool more_of_bpf = s->switches != NULL;
+        int r = 0;
+
+        s->has_cuts = false;
+        r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
+        while (r == 0) {
+                size_t i;
+                bool of_ring;
+
+                if (s->n_unhurried++ % RECORDS_UNHURRIED == 0)
+                        look_at_rings(s);
+                if (more_of_bpf && !of_bpf)
+                        more_of_bpf = switch_source_peek(s->switches, until_ns, &of_bpf) == 1;
+                r = find_oldest(s, &i, err);
+                if (r < 0)
+                        break;
+                of_ring = i < s->events->n_rings && s->heads[i].record.time_ns <= until_ns;
+                r = run_jit(s, of_bpf, of_ring ? &s->heads[i].record : NULL, until_ns);
+                if (r < 0) {
+                        (void)error_set(err, r, "no memory for regions of code");
+                } else if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
+                        r = takes(s, of_bpf) ? take_in_turn(s, of_bpf) : 0;
+                        switch_source_consume(s->switches);
+                        of_bpf = NULL;
+                } else if (of_ring) {
+                        r = take_from_ring(s, i);
+                } else {
+                        break;
+                }
+                if (r < 0)
+                        (void)error_set(err, r, "no memory for kernel records");
+        }
+        code_images_see_records(s->images);
+        for (size_t i = 0; i < s->events->n_rings; i++)
+                perf_ring_release(&s->events->rings[i]);
+        if (r == 0)
+                r = sample_stacks_close_all(s, NULL);
+        return r;
+}
+
+int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct error *err)
+{
+        uint64_t now_ns = clock_raw_ns(), end_ns = now_ns + limit_ns;
+        int r = 0;
+
+        while (r == 0 && stack_unwinder_has_waiting(s->unwinder) && now_ns < end_ns &&
+               code_tables_wait_next(s->tables, end_ns - now_ns)) {
+                now_ns = clock_raw_ns();
+                r = sample_stacks_resume(s, NULL, now_ns);
+                if (r == 0)
+                        r = sample_stacks_close_all(s, NULL);
+        }
+        if (r == 0)
+                r = sample_stacks_resume(s, NULL, UINT64_MAX);
+        return r < 0 ? error_set(err, r, "no memory for kernel records") : 0;
+}
+
+/* Mappings of data are many; of interest are only clients' regions among them. */
+static bool may_matter(const struct perf_mmap *m)
+{
+        return m->executable || region_finder_is_region_name(m->path, m->path_bytes);
+}
+
+/* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
+static int want_file(struct sample_source *s, const struct perf_record *rec)
+{
+        uint32_t module;
+        int r;
+
+        if (rec->mmap.executable && s->jit && module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return jit_files_note_mapping(s->jit, rec->pid, 0, &rec->mmap, rec->time_ns);
+        if ((!s->tables && !s->keeper) || !rec->mmap.executable ||
+            module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return 0;
+        r = add_module(s, 0, rec, &module);
+        opened_files_forget(s->opened, rec->pid, &rec->mmap);
+        return r == -EOVERFLOW ? 0 : r;
+}
+
+/* One round through the rings.  Returns 1 if a region is announced, 0, -ENOMEM, -errno. */
+static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
+{
+        *ret_has_code = false;
+        for (size_t i = 0; i < s->events->n_rings; i++) {
+                const uint8_t *bytes;
+                size_t n_bytes;
+                struct perf_record rec;
+                int r;
+
+                if (!event_set_is_tracker_ring(s->events, i))
+                        continue;
+                while ((r = perf_ring_scan(&s->events->rings[i], &s->heads[i].scan_bytes, &bytes, &n_bytes,
+                                           err)) == 1) {
+                        s->heads[i].ready =
+                                false; /* it may have borrowed the ring's copy of a wrapped record */
+                        if (perf_record_decode(bytes, n_bytes, &s->events->layout, &rec, NULL) < 0 ||
+                            rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
+                            (s->filter && !process_filter_may_take(s->filter, rec.pid)))
+                                continue;
+                        *ret_has_code |= rec.mmap.executable;
+                        if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
+                                return error_set(err, -ENOMEM, "no memory for files of code");
+                        if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
+                                continue;
+                        *ret_pid = rec.pid;
+                        return 1;
+                }
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* To look at code takes time, in which more may have come that is gone soon: once more, until there is nothing new. */
+int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
+{
+        bool has_code = true;
+        int r = 0;
+
+        if (code_images_update(s->images) < 0)
+                return error_set(err, -ENOMEM, "no memory for objects of JITs");
+        opened_files_expire(s->opened, clock_raw_ns());
+        for (unsigned i = 0; i < SCANS_MAX && has_code && r == 0; i++)
+                r = scan_rings(s, &has_code, ret_pid, err);
+        return r;
+}

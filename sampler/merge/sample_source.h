@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/merge/sample_source.h - the kernel's side of the merge
+ *
+ * Way of the data:  perf_ring -> perf_record, switch_source -> [sample_source] -> process_table, pending events of threads
+ *
+ * Takes records of all rings and of BPF in the order of time, up to a watermark, and
+ * applies each: maps, names, forks and exits change the process table; samples
+ * are unwound at once, with the address space as it was at their time; samples,
+ * switches, wake-ups, names and exits become pending events of their thread.
+ * Counters that were read with a sample become samples of their own, of the same place.
+ */
+#ifndef SAMPLER_MERGE_SAMPLE_SOURCE_H
+#define SAMPLER_MERGE_SAMPLE_SOURCE_H
+
+#include "sampler/events/group_counts.h"
+#include "sampler/kernel/call_chain.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/stacks/stack_builder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_images;
+struct code_keeper;
+struct code_regions;
+struct code_tables;
+struct file_versions;
+struct error;
+struct event_set;
+struct jit_files;
+struct loss_counter;
+struct opened_files;
+struct process_filter;
+struct process_table;
+struct process_track;
+struct stack_unwinder;
+struct switch_source;
+struct thread_track;
+struct trace_dictionary;
+
+/* The oldest record of one ring, decoded while it waits for its turn. */
+struct ring_head {
+        bool ready;
+        struct perf_record record;
+        size_t record_bytes;
+        uint64_t scan_bytes; /* looked through for regions up to here */
+};
+
+struct sample_source {
+        struct event_set *events; /* all borrowed */
+        struct process_table *processes;
+        struct trace_dictionary *dictionary;
+        struct loss_counter *losses;
+        struct stack_unwinder *unwinder;
+        struct code_keeper *keeper;     /* NULL = no code is kept */
+        struct code_tables *tables;     /* NULL = none are needed */
+        struct code_regions *regions;   /* NULL = code in anonymous memory is always the same */
+        struct jit_files *jit;          /* NULL = nobody tells of it in files */
+        struct switch_source *switches; /* NULL = switches come through the rings */
+        uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
+        const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
+        struct process_filter *filter;  /* whose records are taken; NULL = all */
+        bool cpu_wide;                  /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
+        struct opened_files *opened;    /* files that are open already; NULL = none */
+        struct code_images *images;     /* heap, owned */
+        uint64_t images_ns;             /* frames of later records are of images that are put in now */
+        struct file_versions *versions; /* heap, owned */
+        struct stack_builder stacks;
+        struct group_counts counts;
+        struct ring_head *heads; /* heap, owned: one a ring */
+        uint32_t
+                *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */
+        size_t n_on_cpus;
+        struct call_chain chain; /* scratch */
+        bool keep_stacks;
+        size_t kept_bytes; /* of copies that are pending */
+        bool has_cuts; /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
+        unsigned n_unhurried; /* records since the rings were last looked at */
+        uint64_t n_samples, n_switches;
+        uint64_t n_lost_records; /* as LOST records say */
+};
+
+/* What sample_source_init() borrows for the life of the source. */
+struct sample_source_parts {
+        struct event_set *events;
+        struct process_table *processes;
+        struct trace_dictionary *dictionary;
+        struct loss_counter *losses;
+        struct stack_unwinder *unwinder;
+        struct code_keeper *keeper;     /* or NULL */
+        struct code_tables *tables;     /* or NULL */
+        struct code_regions *regions;   /* or NULL */
+        struct jit_files *jit;          /* or NULL */
+        struct switch_source *switches; /* or NULL */
+        const uint32_t *sample_events;
+        struct process_filter *filter;
+        bool cpu_wide;
+        bool keep_stacks;            /* the copies of stacks become events as well */
+        struct opened_files *opened; /* or NULL */
+};
+
+/* Returns 0 or -ENOMEM. */
+int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts);
+void sample_source_deinit(struct sample_source *s);
+
+/* As code_regions_parts.before_change; @source: a struct sample_source. */
+int sample_source_before_change(void *source, struct process_track *process);
+
+/* Applies one record that is in no ring: what was true before the first.  Returns 0 or -ENOMEM. */
+int sample_source_take(struct sample_source *s, const struct perf_record *rec);
+
+/*
+ * sample_source_run() - apply every record up to @until_ns, inclusively; UINT64_MAX = all there are
+ * Returns 0, -ENOMEM, or -EBADMSG if a ring is corrupt.
+ */
+int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err);
+
+/* Waits for the unwind tables that samples lack, at most @limit_ns, and then no longer.  Returns 0 or -ENOMEM. */
+int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct error *err);
+
+/*
+ * sample_source_scan() - the next process that mapped a client region, ahead of its turn
+ * A program may end a moment after it began: its region must be opened now or never.  So must its files, which are
+ * kept, and whose unwind tables are asked for, on the way.
+ * Returns 1 with its PID, 0 if there is none, -EBADMSG, -ENOMEM.
+ */
+int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
+
+/* ---- for wait_records.c ---- */
+
+/*
+ * The thread of a sample or a switch; NULL if it has ended.  Returns 0 or -ENOMEM.
+ */
+int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
+                              struct thread_track **ret_thread);
+
+#endif /* SAMPLER_MERGE_SAMPLE_SOURCE_H */

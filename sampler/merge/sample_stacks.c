@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/merge/sample_stacks.h"
+
+#include "sampler/merge/sample_source.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+
+#include <stdbool.h>
+
+int sample_stacks_build(struct sample_source *s, const struct address_space *space,
+                        struct thread_stack *ret_stack)
+{
+        int r = stack_builder_add(&s->stacks, space, &s->chain, &ret_stack->stack);
+
+        ret_stack->state = s->chain.state;
+        if (s->stacks.n_cut > 0) {
+                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                s->stacks.n_cut = 0;
+                ret_stack->state = TRACE_STACK_TABLE_FULL;
+        }
+        return r;
+}
+
+int sample_stacks_add(struct sample_source *s, const struct address_space *space, struct trace_event *event)
+{
+        struct thread_stack at = { .stack = 0 };
+        int r = sample_stacks_build(s, space, &at);
+
+        event->sample.stack = at.stack;
+        event->sample.state = at.state;
+        return r;
+}
+
+/* A sample that waited for its callstack, and those of its group that follow it. */
+static int complete(struct sample_source *s, const struct address_space *space, struct thread_track *thread,
+                    size_t at)
+{
+        const struct trace_event *leader = &thread->pending[at].event;
+        int r = sample_stacks_add(s, space, &thread->pending[at].event);
+
+        thread->pending[at].cut = 0;
+        for (at++; r == 0 && at < thread->n_pending && thread->pending[at].shares_place; at++) {
+                thread->pending[at].event.sample.stack = leader->sample.stack;
+                thread->pending[at].event.sample.state = leader->sample.state;
+        }
+        return r;
+}
+
+/* ---- stacks that are cut ------------------------------------------------------------------------------- */
+
+int sample_stacks_close(struct sample_source *s, struct thread_track *thread)
+{
+        size_t at = thread->n_pending;
+        uint32_t cut;
+        int r = 0;
+
+        /* They come back in the order in which they are pending, from the newest on. */
+        while (r == 0 && (cut = stack_unwinder_close(s->unwinder, thread, &s->chain)) != 0) {
+                while (at > 0 && thread->pending[at - 1].cut != cut)
+                        at--;
+                if (at > 0)
+                        r = complete(s, &thread->process->space, thread, --at);
+                else
+                        at = thread->n_pending;
+        }
+        return r;
+}
+
+int sample_stacks_close_all(struct sample_source *s, const struct process_track *process)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < s->processes->n_listed; i++) {
+                struct thread_track *thread = s->processes->listed[i];
+
+                if (thread->cuts.n_items == 0 || (process && thread->process != process))
+                        continue;
+                if (!process)
+                        stack_unwinder_read_late(s->unwinder, thread);
+                r = sample_stacks_close(s, thread);
+        }
+        return r;
+}
+
+/* ---- stacks that wait for a table ---------------------------------------------------------------------- */
+
+/* Where a sample is among the pending events of its thread; n_pending if it is not. */
+static size_t find_pending(const struct thread_track *thread, uint64_t time_ns, uint32_t ticket)
+{
+        size_t low = 0, high = thread->n_pending;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (thread->pending[middle].event.time_ns >= time_ns)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        while (low < thread->n_pending && thread->pending[low].event.time_ns == time_ns)
+                if (thread->pending[low++].cut == ticket)
+                        return low - 1;
+        return thread->n_pending;
+}
+
+int sample_stacks_resume(struct sample_source *s, const struct process_track *process, uint64_t now_ns)
+{
+        struct stack_unwinder_resumed resumed;
+        int r = 0;
+
+        while (stack_unwinder_resume(s->unwinder, process, now_ns, &resumed, &s->chain)) {
+                size_t at = find_pending(resumed.thread, resumed.time_ns, resumed.ticket);
+
+                s->has_cuts |= resumed.is_cut;
+                if (r == 0 && !resumed.is_cut && at < resumed.thread->n_pending)
+                        r = complete(s, resumed.space, resumed.thread, at);
+        }
+        return r;
+}

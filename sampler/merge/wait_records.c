@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/merge/wait_records.h"
+
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+#include "sampler/events/event_spec.h"
+#include "sampler/kernel/perf_record.h"
+#include "sampler/merge/sample_source.h"
+#include "sampler/merge/sample_stacks.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CPUS_MAX 65536
+
+static int queue(struct sample_source *s, struct thread_track *thread, struct trace_event event)
+{
+        struct pending_event pending = { .event = event };
+
+        return process_table_add_pending(s->processes, thread, &pending);
+}
+
+/* What was copied -> a callstack, and @last; nothing for nothing. */
+static int make_stack(struct sample_source *s, struct thread_track *thread, const struct raw_stack *raw,
+                      uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
+{
+        int r;
+
+        *ret_stack = (struct thread_stack){ .stack = 0 };
+        if (!raw->chain && !raw->registers)
+                return 0;
+        stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
+        r = sample_stacks_build(s, &thread->process->space, ret_stack);
+        *last = *ret_stack;
+        return r;
+}
+
+/* A sample of perf's context-switches: the switch itself comes next. */
+int wait_records_take_sample(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread;
+        struct thread_stack at;
+        int r = sample_source_find_thread(s, rec, &thread);
+
+        if (r < 0 || !thread)
+                return r;
+        thread->waits_by_sample = true;
+        return make_stack(s, thread, &rec->sample.stack, rec->time_ns, &thread->waited_at, &at);
+}
+
+/*
+ * Who leaves a CPU twice came back in between.  There are kernels that tell nothing of what happens while some threads run,
+ * as those of whoever watches over a virtual machine; then nobody hears of the switch from them to one of ours.  For how long it
+ * has run the scheduler knows.
+ */
+static int add_unseen(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
+        uint64_t ran_ns = rec->context_switch.ran_ns;
+
+        if (thread->out_ns == 0 || thread->out_ns >= rec->time_ns)
+                return 0;
+        event.time_ns -= ran_ns < rec->time_ns - thread->out_ns ? ran_ns : rec->time_ns - thread->out_ns;
+        event.switch_in.cpu = rec->cpu;
+        loss_counter_add(s->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
+        return queue(s, thread, event);
+}
+
+/* The thread that came onto a CPU last, as far as anybody knows; else NULL. */
+static struct thread_track *who_is_on(const struct sample_source *s, uint32_t cpu)
+{
+        struct thread_track *thread = cpu < s->n_on_cpus && s->on_cpus[cpu] != 0
+                                              ? process_table_find_thread(s->processes, s->on_cpus[cpu])
+                                              : NULL;
+
+        return thread && thread->in_ns != 0 && thread->in_cpu == cpu && !thread->exits ? thread : NULL;
+}
+
+/* From a switch on: who is on its CPU, and which CPU its thread is on. */
+static int note_place(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+{
+        uint32_t cpu = rec->cpu, tid = rec->context_switch.out ? 0 : rec->tid;
+        size_t n = s->n_on_cpus;
+
+        thread->in_ns = tid != 0 ? rec->time_ns : 0;
+        thread->in_cpu = cpu;
+        if (cpu >= CPUS_MAX)
+                return 0;
+        if (cpu >= n) {
+                if (array_reserve(&s->on_cpus, &s->n_on_cpus, (size_t)cpu + 1, sizeof(*s->on_cpus)) < 0)
+                        return -ENOMEM;
+                memset(s->on_cpus + n, 0, (s->n_on_cpus - n) * sizeof(*s->on_cpus));
+        }
+        s->on_cpus[cpu] = tid;
+        return 0;
+}
+
+/* @thread is on its CPU no more: it left at @until_ns at the latest, and after @ran_ns, if that is not 0. */
+static int add_unseen_out(struct sample_source *s, struct thread_track *thread, uint64_t until_ns,
+                          uint64_t ran_ns)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_OUT, .time_ns = thread->in_ns };
+
+        if (until_ns > thread->in_ns)
+                event.time_ns += ran_ns != 0 && ran_ns < until_ns - thread->in_ns ? ran_ns
+                                                                                  : until_ns - thread->in_ns;
+        event.switch_out.cpu = thread->in_cpu;
+        thread->in_ns = 0;
+        if (s->switches)
+                thread->out_ns = event.time_ns;
+        loss_counter_add(s->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
+        return queue(s, thread, event);
+}
+
+/* A CPU has one thread, and a thread one CPU: what @rec says ends what was said before. */
+static int end_others(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+{
+        uint64_t ran_ns = rec->context_switch.out ? rec->context_switch.ran_ns : 0;
+        uint64_t since_ns = rec->time_ns > ran_ns ? rec->time_ns - ran_ns : 0;
+        struct thread_track *other = who_is_on(s, rec->cpu);
+        bool stays = rec->context_switch.out && thread->in_cpu == rec->cpu;
+        int r = 0;
+
+        if (other && other != thread)
+                r = add_unseen_out(s, other, since_ns, 0);
+        if (r == 0 && thread->in_ns != 0 && !stays)
+                r = add_unseen_out(s, thread, since_ns, 0);
+        return r;
+}
+
+/* BPF saw somebody else leave the CPU that this thread had come onto. */
+static int take_unseen_out(struct sample_source *s, const struct perf_record *rec)
+{
+        struct thread_track *thread = who_is_on(s, rec->cpu);
+        uint64_t until_ns = rec->time_ns - rec->context_switch.other_ran_ns;
+
+        if (!thread || thread->tid != rec->tid)
+                return 0;
+        return add_unseen_out(s, thread, until_ns <= rec->time_ns ? until_ns : 0, rec->context_switch.ran_ns);
+}
+
+int wait_records_take_switch(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
+        const struct thread_stack nowhere = { .stack = 0 };
+        struct thread_stack at = nowhere;
+        struct thread_track *thread;
+        int r;
+
+        if (rec->context_switch.unseen)
+                return take_unseen_out(s, rec);
+        r = sample_source_find_thread(s, rec, &thread);
+        if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
+                return r;
+        r = end_others(s, rec, thread);
+        if (r == 0)
+                r = note_place(s, rec, thread);
+        if (r < 0)
+                return r;
+        if (rec->context_switch.out && thread->waits_by_sample) {
+                at = rec->context_switch.preempted ? nowhere : thread->waited_at;
+                thread->waits_by_sample = false;
+        } else if (rec->context_switch.out) {
+                r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
+                if (rec->context_switch.same_stack)
+                        at = thread->waited_at;
+        }
+        if (r == 0 && s->switches) {
+                if (rec->context_switch.out)
+                        r = add_unseen(s, thread, rec);
+                thread->out_ns = rec->context_switch.out ? rec->time_ns : 0;
+        }
+        if (rec->context_switch.out) {
+                event.op = TRACE_OP_SWITCH_OUT;
+                event.switch_out.cpu = rec->cpu;
+                event.switch_out.preempted = rec->context_switch.preempted;
+                event.switch_out.wait = rec->context_switch.wait;
+                event.switch_out.stack = at.stack;
+                event.switch_out.stack_state = at.state;
+        } else {
+                event.switch_in.cpu = rec->cpu;
+        }
+        s->n_switches++;
+        return r < 0 ? r : queue(s, thread, event);
+}
+
+/* It becomes an event of who was woken. */
+int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *rec)
+{
+        struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };
+        const char *name = rec->wakeup.waker_name;
+        struct thread_track *thread, *waker;
+        struct thread_stack at;
+        uint32_t name_id = 0;
+        int r = sample_source_find_thread(s, rec, &thread);
+
+        if (r < 0 || !thread || thread->exits)
+                return r;
+        event.wakeup.cpu = rec->cpu;
+        waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
+        if (waker) {
+                r = make_stack(s, waker, &rec->wakeup.stack, rec->time_ns, &waker->woke_at, &at);
+                if (rec->wakeup.same_stack)
+                        at = waker->woke_at;
+                event.wakeup.waker = waker->thread;
+                event.wakeup.stack = at.stack;
+                event.wakeup.stack_state = at.state;
+        }
+        if (r == 0 && name[0] != '\0')
+                r = trace_dictionary_add_path(s->dictionary, name,
+                                              strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
+        event.wakeup.name = name_id ? name_id : waker ? waker->name : 0;
+        return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
+}
+
+/* A sample of sched:sched_waking is the waker's.  What comes from an interrupt tells only who was interrupted. */
+int wait_records_take_waker(struct sample_source *s, const struct event_spec *spec,
+                            const struct perf_record *rec)
+{
+        struct perf_record wakeup = { .kind = PERF_RECORD_KIND_WAKEUP,
+                                      .cpu = rec->cpu,
+                                      .time_ns = rec->time_ns };
+        const struct thread_track *woken;
+        bool in_interrupt;
+
+        if (perf_record_decode_waking(&rec->sample, spec->woken_offset_bytes, &wakeup.tid, &in_interrupt) <
+            0) {
+                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                return 0;
+        }
+        woken = process_table_find_thread(s->processes, wakeup.tid);
+        if (!woken || wakeup.tid == rec->tid)
+                return 0; /* not recorded */
+        wakeup.pid = woken->process->pid;
+        if (!in_interrupt) {
+                wakeup.wakeup.waker_pid = rec->pid;
+                wakeup.wakeup.waker_tid = rec->tid;
+                wakeup.wakeup.stack = rec->sample.stack;
+        }
+        return wait_records_take_wakeup(s, &wakeup);
+}

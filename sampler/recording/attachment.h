@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/attachment.h - what runs already and is to be recorded: processes with their children, threads, a cgroup, all
+ *
+ * Way of the data:  event_scope, /proc -> [attachment] -> event_set, process_filter, sample_source, zone_source
+ *
+ * Processes and threads come and go while /proc is read and events are opened,
+ * so both are done again until nothing new is found.  What begins later is
+ * followed by the kernel.  Used by the collector's thread.
+ */
+#ifndef SAMPLER_RECORDING_ATTACHMENT_H
+#define SAMPLER_RECORDING_ATTACHMENT_H
+
+#include "base/intern.h"
+#include "sampler/kernel/running_process.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct byte_buffer;
+struct error;
+struct event_set;
+struct process_filter;
+struct sample_source;
+struct zone_source;
+
+/* One that was named; the recording ends when all of these have ended. */
+struct attached_process {
+        uint32_t pid;
+        uint32_t tid; /* a single thread of it; 0 = all */
+        int pid_fd;   /* readable when it has ended; -1 = it has */
+};
+
+/* What is meant: the first of these that is there. */
+struct attachment_options {
+        bool whole_machine;
+        const char *cgroup_path; /* its folder; NULL = none */
+        const uint32_t *pids, *tids;
+        size_t n_pids, n_tids;
+        bool no_children;
+        struct process_filter *filter; /* knows hyprof's own processes, and learns whom it is about */
+};
+
+struct attachment {
+        struct attachment_options options;
+        struct attached_process *named; /* heap, owned */
+        size_t n_named;
+        struct running_process *found; /* heap, owned: all that it is about, parents first */
+        size_t n_found, found_capacity;
+        struct intern refused; /* children that this user may not record */
+        struct intern tids;    /* threads whose events were opened */
+};
+
+/*
+ * attachment_open() - hold the processes, whose numbers then cannot come to mean others
+ * @options:  copied; what it refers to is borrowed until the end
+ * Returns 0; -ESRCH, -EINVAL, -EACCES as running_process_check(); -ENOMEM, -errno.
+ */
+int attachment_open(struct attachment *a, const struct attachment_options *options, struct error *err);
+void attachment_close(struct attachment *a);
+
+/*
+ * attachment_add_events() - open the events of all threads there are; for the scope THREADS
+ * Returns 0; -ESRCH if all have ended; as event_set_add().
+ */
+int attachment_add_events(struct attachment *a, struct event_set *events, struct error *err);
+
+/*
+ * attachment_add_processes() - make known what runs, now that its events were enabled, and announce the regions there are
+ * The filter gets to know it as well.
+ * @time_ns:  of all that is made known; before the first record
+ * Returns 0, -ENOMEM, -errno.
+ */
+int attachment_add_processes(struct attachment *a, struct sample_source *samples, struct zone_source *zones,
+                             uint64_t time_ns, struct error *err);
+
+/*
+ * True once every process, and every thread, that was named has ended; those that have are not held any more.
+ * A cgroup and the whole machine do not end.
+ */
+bool attachment_has_ended(struct attachment *a);
+
+/* Appends "process 42 (server)", "the whole machine" or the like; with more than one also the others, as far as a line takes them. */
+void attachment_add_words(const struct attachment *a, struct byte_buffer *text);
+
+#endif /* SAMPLER_RECORDING_ATTACHMENT_H */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/command.h - the program that is to be recorded: started, held, let go, reaped
+ *
+ * Way of the data:  command line -> [command] -> event_set
+ *
+ * It is forked first and waits before execve(2), so that events can be opened
+ * on it and not one instruction of the program is missed.
+ */
+#ifndef SAMPLER_RECORDING_COMMAND_H
+#define SAMPLER_RECORDING_COMMAND_H
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+struct signalfd_siginfo;
+
+struct command {
+        pid_t pid;      /* 0 = none */
+        int pid_fd;     /* readable when it has ended */
+        int go_fd;      /* closing it lets the child go on */
+        int exec_fd;    /* tells how execve(2) went */
+        bool in_cgroup; /* it was born in the folder of the options */
+        bool reaped;
+        int wait_status; /* as of waitpid(2), once reaped */
+        uint64_t cpu_ns; /* processor time of it and of its children that it waited for, once reaped */
+};
+
+/*
+ * command_find() - look a program up as the shell does
+ * Returns 0, -ENOENT (exit status 127), or -EACCES (126) if it is there but cannot be executed.
+ */
+int command_find(const char *name, struct error *err);
+
+struct command_options {
+        char **argv; /* NULL-terminated; borrowed until command_go() */
+        const char *const
+                *environment;    /* NULL-terminated pairs of a name and its value, set for the command */
+        const sigset_t *signals; /* mask for the child */
+        bool as_root;            /* it becomes root again; see privileges_become_user() */
+        int cgroup_fd;           /* a folder to be born in, if that can be; borrowed; 0 = none */
+};
+
+/* command_start() - fork a child that waits.  Returns 0 or -errno. */
+int command_start(struct command *c, const struct command_options *options, struct error *err);
+
+/* Lets it call execve(2).  Returns 0, or the -errno of a failed execve (then the child has ended). */
+int command_go(struct command *c, struct error *err);
+
+/* Reaps it if it has ended; @block waits for that.  Returns 1 if it has ended, else 0. */
+int command_reap(struct command *c, bool block);
+
+/* Who wants us to end, whatever the command does: SIGTERM, or the second signal that is sent to us alone.  All zero at first. */
+struct command_urge {
+        unsigned n_signals;
+        int signal;        /* 0 = none does */
+        uint64_t since_ns; /* CLOCK_MONOTONIC_RAW */
+};
+
+/* What is sent to us alone, not by a terminal, is handed on to the command, if @pid is not 0, and counted. */
+void command_hand_on(pid_t pid, const struct signalfd_siginfo *info, struct command_urge *urge);
+
+/*
+ * command_wait() - until a child that runs has ended
+ * @signal_fd:  a signalfd, for command_hand_on()
+ * @urge:       COMMAND_URGED_NS after it became urgent, the child is waited for no more, and runs on
+ * Returns its status as of waitpid(2); of one that runs on, that of a process that ended by the signal.
+ */
+#define COMMAND_URGED_NS (NS_PER_S * 3 / 2)
+int command_wait(pid_t pid, int signal_fd, struct command_urge *urge);
+
+/* True if a signal has stopped it since the last question, and nothing has let it go on since. */
+bool command_has_stopped(struct command *c);
+
+/* Ends what is left: a child that never went on is killed and reaped.  A running program is left alone. */
+void command_deinit(struct command *c);
+
+#endif /* SAMPLER_RECORDING_COMMAND_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/job_control.h - the recorder stops when its command does, and not before
+ *
+ * Way of the data:  terminal, signals -> [job_control] -> recorder, command
+ *
+ * Ctrl-Z goes to the recorder and to the command, which may take it, ignore it, or tidy up the screen first.  The
+ * shell waits for the recorder alone.  So the recorder keeps the signal back until the command has stopped, reads what
+ * the command said until then, and stops with it.  A command that is stopped by somebody else's signal does not stop
+ * the recorder: that somebody will only let the command go on.
+ *
+ * SIGUSR1 and SIGUSR2 to the recorder are meant for the command, and are handed on; but SIGUSR2 is the flight_recorder's,
+ * if there is one.
+ */
+#ifndef SAMPLER_RECORDING_JOB_CONTROL_H
+#define SAMPLER_RECORDING_JOB_CONTROL_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct command;
+struct error;
+
+struct job_control {
+        int fd;            /* a signalfd, to poll; -1 = closed */
+        int wanted;        /* SIGTSTP, SIGTTIN or SIGTTOU that was kept back; 0 = none */
+        uint64_t until_ns; /* until then the command is expected to stop */
+        sigset_t before;   /* the mask of the thread */
+};
+
+/*
+ * job_control_open() - for a recorder that has a command; to be called before threads are started
+ * @without_usr2:  SIGUSR2 is somebody else's
+ * Returns 0 or -errno.  Where the caller ignores SIGCHLD nothing can be known of the command, and the signals are left
+ * as they are: 0, with fd -1.
+ */
+int job_control_open(struct job_control *j, bool without_usr2, struct error *err);
+
+/* The signals do again what they did before, those that came meanwhile included. */
+void job_control_close(struct job_control *j);
+
+/* Reads what came.  Returns the signal to stop with, or 0. */
+int job_control_next(struct job_control *j, struct command *command);
+
+/* Stops the process, and returns when it goes on. */
+void job_control_stop(struct job_control *j, int number);
+
+#endif /* SAMPLER_RECORDING_JOB_CONTROL_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/recorded_scope.h - what a recording is about, and the best way to it that is permitted
+ *
+ * Way of the data:  event_scope, command -> [recorded_scope] -> event_set, attachment, process_filter
+ *
+ * Tries the scopes in turn, unless one was asked for:
+ *   a command          CGROUP, of its own; then CPUS; then THREADS
+ *   -p, -t             CPUS; then THREADS
+ *   -a                 CPUS
+ *   --cgroup           CGROUP; then THREADS, of the processes that are in it
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_RECORDING_RECORDED_SCOPE_H
+#define SAMPLER_RECORDING_RECORDED_SCOPE_H
+
+#include "sampler/events/event_scope.h"
+#include "sampler/kernel/process_filter.h"
+#include "sampler/recording/attachment.h"
+#include "sampler/recording/command_cgroup.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+struct event_set;
+struct event_set_options;
+struct sample_source;
+struct trace_dictionary;
+struct zone_source;
+
+struct recorded_scope {
+        const struct event_scope_request *request; /* borrowed */
+        enum event_scope_kind kind;                /* as it came out; AUTO = nothing is open yet */
+        char why_not[192];                         /* why it is not a better one; "" = it is the best */
+        struct command_cgroup cgroup;              /* the command's, or the one that was named */
+        struct attachment attachment;
+        struct process_filter filter;
+        bool is_command_inside; /* of its cgroup: it was born there */
+        bool joins;             /* something runs before it is recorded: see recorded_scope_begin() */
+        uint32_t command_pid;   /* 0 = it is not recorded, or there is none */
+};
+
+/* Is something named that runs already? */
+bool recorded_scope_is_attaching(const struct event_scope_request *request);
+
+/*
+ * recorded_scope_open() - hold what was named
+ * Returns 0; -ESRCH, -EINVAL, -EACCES as running_process_check(), -ENOENT (no such cgroup), -ENOMEM, -errno.
+ * recorded_scope_close() is due in any case.
+ */
+int recorded_scope_open(struct recorded_scope *s, const struct event_scope_request *request,
+                        struct error *err);
+
+/* A helper of hyprof's, which is not recorded, unless --self asks for it.  Returns 0 or -ENOMEM. */
+int recorded_scope_add_own(struct recorded_scope *s, pid_t pid);
+
+/* Moves what is left of the command up and removes its cgroup.  The events are closed before that. */
+void recorded_scope_close(struct recorded_scope *s);
+
+/*
+ * recorded_scope_open_cgroup() - a folder for the command to be born in, where one may be wanted
+ * While there is one thread only.  What is wrong with it is told when the events are opened.
+ * Returns the descriptor, borrowed, or 0: none.
+ */
+int recorded_scope_open_cgroup(struct recorded_scope *s);
+
+/*
+ * recorded_scope_open_events() - choose the scope, and open the events
+ * @command_pid:  that waits to be let go; 0 = there is none, or it is not to be recorded
+ * @delayed:      it is let go first, and joined later
+ * @options:      all but what the scope decides
+ * While there is one thread only.  With THREADS, what is joined has its events opened by recorded_scope_join().
+ * Returns 0; -ESRCH if the command was killed; as event_set_open().
+ */
+int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool delayed,
+                               const struct event_set_options *options, struct event_set *events,
+                               struct error *err);
+
+/* Before the rings are watched: opens the events of all threads that run already.  Returns 0; -ESRCH; -errno. */
+int recorded_scope_join(struct recorded_scope *s, struct event_set *events, struct error *err);
+
+/*
+ * recorded_scope_begin() - enable the events, and make known what runs already
+ * @time_ns:  before the first record
+ * Returns 0, -ENOMEM, -errno.
+ */
+int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, struct sample_source *samples,
+                         struct zone_source *zones, uint64_t time_ns, struct error *err);
+
+/* What it is about, which scope, and how many descriptors.  Returns 0 or -errno of the table. */
+int recorded_scope_describe(const struct recorded_scope *s, const struct event_set *events, char **argv,
+                            struct trace_dictionary *dictionary, struct error *err);
+
+/* True if what was named has ended; the command is not looked at. */
+bool recorded_scope_has_ended(struct recorded_scope *s);
+
+#endif /* SAMPLER_RECORDING_RECORDED_SCOPE_H */

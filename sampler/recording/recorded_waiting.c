@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recording/recorded_waiting.h"
+
+#include "base/clock.h"
+#include "format/trace_spec.h"
+#include "sampler/events/event_request.h"
+#include "sampler/events/tracepoint.h"
+#include "sampler/kernel/switch_source.h"
+#include "sampler/merge/sample_source.h"
+#include "sampler/recording/recorded_scope.h"
+#include "sampler/recording/recording_facts.h"
+#include "sampler/stacks/stack_unwinder.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RING_BYTES       (UINT32_C(1) << 20) /* of a CPU */
+#define RING_STACK_BYTES (UINT32_C(1) << 22) /* the same, with copies of stacks */
+#define WAKING           "sched:sched_waking"
+
+/* ---- through perf -------------------------------------------------------------------------------------- */
+
+/* One more event, for each time that it happens. */
+static struct event_spec *add_spec(struct event_request *request, enum event_role role, const char *name)
+{
+        struct event_spec *spec;
+
+        if (request->n_specs == EVENT_REQUEST_SPECS_MAX)
+                return NULL;
+        spec = &request->specs[request->n_specs];
+        *spec = (struct event_spec){ .unit = "events", .leader = (uint32_t)request->n_specs, .role = role };
+        (void)snprintf(spec->name, sizeof(spec->name), "%s", name);
+        request->n_specs++;
+        return spec;
+}
+
+/* The switch happens in the kernel. */
+static void sample_waits(struct recorded_waiting *w, bool sees_kernel, struct event_request *request)
+{
+        struct event_spec *spec;
+
+        if (!sees_kernel) {
+                (void)error_set(&w->no_stacks, -EACCES,
+                                "where threads wait is unknown: samples of the "
+                                "kernel are not permitted");
+                return;
+        }
+        spec = add_spec(request, EVENT_ROLE_WAITS, "context-switches");
+        if (!spec) {
+                (void)error_set(&w->no_stacks, -EOVERFLOW, "where threads wait is unknown: too many events");
+                return;
+        }
+        spec->type = PERF_TYPE_SOFTWARE;
+        spec->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
+static void sample_wakers(struct recorded_waiting *w, bool sees_kernel, struct event_request *request)
+{
+        struct event_spec *spec;
+        uint32_t offset_bytes;
+        uint64_t id;
+
+        if (!sees_kernel) {
+                (void)error_set(&w->no_wakers, -EACCES, "samples of the kernel are not permitted");
+                return;
+        }
+        if (tracepoint_find(NULL, WAKING, strlen(WAKING), &id, &w->no_wakers) < 0 ||
+            tracepoint_find_field(NULL, WAKING, "pid", &offset_bytes, &w->no_wakers) < 0)
+                return;
+        spec = add_spec(request, EVENT_ROLE_WAKERS, WAKING);
+        if (!spec) {
+                (void)error_set(&w->no_wakers, -EOVERFLOW, "too many events");
+                return;
+        }
+        spec->type = PERF_TYPE_TRACEPOINT;
+        spec->config = id;
+        spec->is_tracepoint = true;
+        spec->woken_offset_bytes = offset_bytes;
+}
+
+/* ---- either way ---------------------------------------------------------------------------------------- */
+
+void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options,
+                           struct event_request *request)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        size_t cpu_bytes = options->off_cpu ? RING_STACK_BYTES : RING_BYTES;
+        struct switch_source_options bpf = {
+                .stacks = options->off_cpu,
+                .copy_bytes = options->copy_bytes,
+                .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
+        };
+
+        *w = (struct recorded_waiting){ .switches = NULL };
+        if (options->no_switches || switch_source_open(&bpf, &w->switches, &w->no_bpf) == 0)
+                return;
+        w->switches = NULL;
+        w->by_perf = true;
+        if (options->off_cpu) {
+                sample_waits(w, options->sees_kernel, request);
+                sample_wakers(w, options->sees_kernel, request);
+        }
+}
+
+int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
+                           const struct cpu_list *cpus, bool delayed, struct error *err)
+{
+        bool everything = scope->request->whole_machine;
+        int cgroup_fd = scope->kind == EVENT_SCOPE_CGROUP && !everything ? scope->cgroup.fd : -1;
+        int r = 0;
+
+        if (!w->switches)
+                return 0;
+        if (scope->command_pid != 0) {
+                if (!delayed) /* BPF tells of it before its execve(2) */
+                        scope->filter.unborn_pid = scope->command_pid;
+                r = switch_source_add_process(w->switches, scope->command_pid);
+        }
+        return r < 0 ? error_set(err, r, "cannot name the command to BPF")
+                     : switch_source_begin(w->switches, cgroup_fd, everything, cpus, err);
+}
+
+/* Before there are samples of them: of a thread that is sampled, and preempted unheard, it would seem that it runs on. */
+void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_scope *scope)
+{
+        for (size_t i = 0; w->switches && i < scope->attachment.n_named; i++)
+                (void)switch_source_add_process(w->switches, scope->attachment.named[i].pid);
+}
+
+/*
+ * BPF follows the children of each process from now on.  Those that were born since the processes were looked up are
+ * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
+ */
+void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
+                             struct sample_source *samples)
+{
+        if (!w->switches)
+                return;
+        for (size_t i = 0; i < scope->attachment.n_found; i++)
+                (void)switch_source_add_process(w->switches, scope->attachment.found[i].pid);
+        samples->bpf_follows_ns = clock_raw_ns();
+}
+
+int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dictionary *dictionary)
+{
+        char words[2 * ERROR_TEXT_BYTES + 4];
+        int r = 0;
+
+        if (w->by_perf) {
+                (void)snprintf(words, sizeof(words), "%s%s%s", w->no_bpf.text, w->no_stacks.code ? "; " : "",
+                               w->no_stacks.text);
+                r = recording_facts_add_notice(dictionary, TRACE_NOTICE_WAITING_BY_PERF, words);
+        }
+        if (r == 0 && w->no_wakers.code != 0)
+                r = recording_facts_add_notice(dictionary, TRACE_NOTICE_NO_WAKERS, w->no_wakers.text);
+        return r;
+}
+
+void recorded_waiting_close(struct recorded_waiting *w)
+{
+        switch_source_close(w->switches);
+        w->switches = NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/recorded_waiting.h - how waiting is recorded: through BPF where that is allowed, else through perf
+ *
+ * Way of the data:  command line, recorded_scope -> [recorded_waiting] -> switch_source, event_request -> sample_source
+ *
+ *                without --off-cpu        with --off-cpu
+ *   BPF          switches                 with the stacks of who waits, and who wakes whom from where
+ *   perf         PERF_RECORD_SWITCH       besides samples of context-switches, where the kernel may be seen, and of
+ *                                         sched:sched_waking, where tracefs is
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_RECORDING_RECORDED_WAITING_H
+#define SAMPLER_RECORDING_RECORDED_WAITING_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cpu_list;
+struct event_request;
+struct recorded_scope;
+struct sample_source;
+struct switch_source;
+struct trace_dictionary;
+
+struct recorded_waiting_options {
+        bool no_switches;
+        bool off_cpu;        /* with stacks and wakers */
+        bool sees_kernel;    /* perf events of the kernel are permitted */
+        uint32_t copy_bytes; /* of a user's stack; 0 = callstacks go by frame pointers */
+};
+
+struct recorded_waiting {
+        struct switch_source *switches; /* owned; NULL = perf's, or none */
+        bool by_perf;                   /* attr.context_switch is due */
+        struct error no_bpf;            /* why; code 0 = it is BPF, or not wanted */
+        struct error no_stacks;         /* why not those where threads wait, though wanted; likewise */
+        struct error no_wakers;         /* the same of those who wake */
+};
+
+/*
+ * recorded_waiting_open() - choose the way; nothing begins yet
+ * @request:  what perf has to sample for it is added, as events of their own role
+ */
+void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_waiting_options *options,
+                           struct event_request *request);
+
+/*
+ * Now that the scope's events are open, on @cpus.  @delayed: the command is started first.  Returns 0 or -errno.
+ */
+int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
+                           const struct cpu_list *cpus, bool delayed, struct error *err);
+
+/* What was named will be recorded in a moment: its switches are wanted from now on. */
+void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_scope *scope);
+
+/* Whatever runs already is known now. */
+void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
+                             struct sample_source *samples);
+
+/* Says what is not BPF's, and why.  Returns 0 or -errno of the table. */
+int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dictionary *dictionary);
+
+void recorded_waiting_close(struct recorded_waiting *w);
+
+#endif /* SAMPLER_RECORDING_RECORDED_WAITING_H */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/recorder.h - one recording, from the command's start, or from when it attaches, to the last event
+ *
+ * Way of the data:  command, attachment, event_set -> [recorder] drives merge -> writer_thread -> trace_writer
+ *
+ * Threads: the caller's thread becomes the collector, which owns everything
+ * here; the writer thread owns the trace_writer meanwhile.
+ */
+#ifndef SAMPLER_RECORDING_RECORDER_H
+#define SAMPLER_RECORDING_RECORDER_H
+
+#include "sampler/code/code_keeper.h"
+#include "sampler/events/event_request.h"
+#include "sampler/events/event_scope.h"
+#include "sampler/kernel/perf_access.h"
+#include "sampler/kernel/unwind_request.h"
+#include "sampler/merge/flight_recorder.h"
+#include "sampler/recording/command.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct trace_dictionary;
+struct trace_writer;
+
+/* How far a recording is; for a line of progress. */
+struct recorder_progress {
+        uint64_t elapsed_ns;
+        uint64_t n_samples;
+        uint64_t n_zones;
+        uint64_t n_lost;
+        uint64_t file_bytes;
+};
+
+struct recorder_options {
+        char **argv; /* the command, NULL-terminated; NULL = none, then the scope names something that runs */
+        const struct event_request *events; /* n_specs 0: cycles, or cpu-clock where there is no counter */
+        const struct event_scope_request
+                *scope; /* what is recorded instead of the command, if anything is named */
+        struct unwind_request unwinder;
+        uint64_t duration_ns; /* at most so long; 0 = until the end */
+        uint64_t delay_ns;    /* recording begins so long after the start */
+        uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */
+        uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
+        uint64_t
+                client_ring_bytes; /* of events that a program may hold unread, see spare_memory.h; 0 = the default */
+        uint32_t run_as_uid; /* when root: whom the builder of unwind tables becomes; 0 = stays, */
+        uint32_t run_as_gid; /* without capabilities */
+        struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
+        const struct flight_options
+                *flight;     /* only the end is kept; NULL = all goes into the trace at once */
+        int file_opener_pid; /* opens files for `flight`, and is not to be recorded; 0 = none */
+        bool keep_stacks;    /* the copies of stacks go into the trace */
+        bool off_cpu;        /* with the stacks of those who wait and wake */
+        bool no_switches;
+        bool command_as_root; /* after privileges_become_user() with the same */
+        void (*on_progress)(void *context,
+                            const struct recorder_progress *progress); /* five times a second; or NULL */
+        void (*on_note)(void *context, const char *words); /* what people should know at once; or NULL */
+        void *context;
+};
+
+struct recorder_result {
+        struct recorder_progress progress; /* final; file_bytes without what is written after the recording */
+        int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
+        bool ended;                        /* the command has ended */
+        bool exec_failed;  /* the command could not be executed: there was nothing to record */
+        bool stopped;      /* by a signal, its duration or the file's size, before what is recorded ended */
+        bool is_full;      /* by the file's size */
+        bool writer_stuck; /* somebody still waits in write(2): writer and file are not to be touched */
+        int command_pid;   /* for recorder_wait(), while it runs on */
+        struct command_urge urge;
+        int stop_fd; /* a signalfd, for the work after the recording; owned by the caller */
+        uint64_t
+                own_cpu_ns; /* processor time of the recording itself, with its helpers, without its preparations */
+        struct perf_access access; /* what was found to be allowed; for advice after a failure */
+        struct flight_totals flight;
+        char event_names[128]; /* what was sampled: "cpu-clock, each sched:sched_switch" */
+        bool has_rate;         /* not each one of all of them */
+};
+
+/*
+ * recorder_run() - start the command and record it until it ends, a signal comes or the time is over
+ * With processes that run already: those are recorded instead, until all that were named have ended; the command,
+ * if there is one, only says how long.
+ * @writer:      the trace; on return everything recorded was put, the index was not
+ * @dictionary:  empty; on return all tables of the trace; rows were put as far as events refer to them
+ * @ret_result:  filled also on failure, as far as it goes
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked from here on.  Once everything is open, the process gives up what
+ * rights it can (privileges_narrow()).  Returns 0, or -errno; a failed write does not
+ * end the command: it runs on, unrecorded, and is waited for.
+ */
+int recorder_run(const struct recorder_options *options, struct trace_writer *writer,
+                 struct trace_dictionary *dictionary, struct recorder_result *ret_result, struct error *err);
+
+/* Waits for a command that outlived its recording; signals to us are handed on to it: see command_wait(). */
+void recorder_wait(struct recorder_result *result);
+
+#endif /* SAMPLER_RECORDING_RECORDER_H */

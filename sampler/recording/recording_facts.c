@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recording/recording_facts.h"
+#include "sampler/kernel/unwind_request.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "sampler/events/event_request.h"
+#include "sampler/events/event_set.h"
+#include "sampler/kernel/perf_access.h"
+#include "sampler/kernel/running_process.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "symbolize/symbols/trace_origin.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int recording_facts_add_meta(struct trace_dictionary *d, const char *key, const char *value)
+{
+        struct trace_meta row;
+        uint32_t id;
+        int r = trace_dictionary_add_string(d, key, strlen(key), &row.key);
+
+        if (r == 0)
+                r = trace_dictionary_add_string(d, value, strlen(value), &row.value);
+        return r < 0 ? r : trace_dictionary_add(d, TRACE_TABLE_META, &row, &id);
+}
+
+int recording_facts_add_number(struct trace_dictionary *d, const char *key, uint64_t value)
+{
+        char text[24];
+
+        (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+        return recording_facts_add_meta(d, key, text);
+}
+
+int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id notice, const char *detail)
+{
+        struct trace_notice row = { .notice = (uint32_t)notice };
+        uint32_t id;
+        int r = 0;
+
+        if (detail)
+                r = trace_dictionary_add_string(d, detail, strlen(detail), &row.detail);
+        return r < 0 ? r : trace_dictionary_add(d, TRACE_TABLE_NOTICES, &row, &id);
+}
+
+/* Consumes @text. */
+static int add_text(struct trace_dictionary *d, const char *key, struct byte_buffer *text, struct error *err)
+{
+        int r = -ENOMEM;
+
+        byte_buffer_add_u8(text, '\0');
+        if (!text->failed)
+                r = recording_facts_add_meta(d, key, (const char *)text->data);
+        byte_buffer_deinit(text);
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
+/* The arguments with blanks between, as `ps` shows them. */
+int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct error *err)
+{
+        struct byte_buffer text = { .data = NULL };
+
+        for (size_t i = 0; argv[i]; i++) {
+                if (i > 0)
+                        byte_buffer_add_u8(&text, ' ');
+                byte_buffer_add(&text, argv[i], strlen(argv[i]));
+        }
+        return add_text(d, "command", &text, err);
+}
+
+int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
+                                  struct error *err)
+{
+        struct byte_buffer commands = { .data = NULL }, numbers = { .data = NULL };
+        int r;
+
+        for (size_t i = 0; i < n_pids; i++) {
+                char number[16];
+
+                (void)snprintf(number, sizeof(number), "%s%" PRIu32, i > 0 ? "," : "", pids[i]);
+                byte_buffer_add(&numbers, number, strlen(number));
+                if (i > 0)
+                        byte_buffer_add(&commands, "; ", 2);
+                running_process_add_command_line(pids[i], &commands);
+        }
+        r = add_text(d, "command", &commands, err);
+        if (r < 0)
+                byte_buffer_deinit(&numbers);
+        return r < 0 ? r : add_text(d, "attached_pids", &numbers, err);
+}
+
+int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        char boot_id[TRACE_ORIGIN_BOOT_ID_BYTES];
+        struct utsname system;
+        struct timespec now;
+        int r = 0;
+
+        if (uname(&system) == 0) {
+                r = recording_facts_add_meta(d, "hostname", system.nodename);
+                if (r == 0)
+                        r = recording_facts_add_meta(d, "kernel", system.release);
+                if (r == 0)
+                        r = recording_facts_add_meta(d, "machine", system.machine);
+        }
+        trace_origin_read_boot_id(boot_id);
+        if (r == 0 && boot_id[0] != '\0')
+                r = recording_facts_add_meta(d, "boot_id", boot_id);
+        if (r == 0)
+                r = recording_facts_add_number(d, "cpus", n_cpus > 0 ? (uint64_t)n_cpus : 0);
+        if (r == 0)
+                r = recording_facts_add_meta(d, "hyprof_version", HYPROF_VERSION);
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        if (r == 0)
+                r = recording_facts_add_number(d, "start_realtime_ns",
+                                               (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        if (r == 0)
+                r = recording_facts_add_number(d, "start_raw_ns", start_ns);
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
+int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
+                                  const struct unwind_request *used, struct error *err)
+{
+        static const char *const names[] = {
+                [UNWIND_AUTO] = "auto", [UNWIND_FP] = "fp", [UNWIND_DWARF] = "dwarf"
+        };
+        int r = recording_facts_add_meta(d, "unwind", wanted->innermost_only ? "none" : names[used->mode]);
+
+        if (r == 0 && used->mode != UNWIND_FP)
+                r = recording_facts_add_number(d, "stack_copy_bytes", used->copy_bytes);
+        if (r == 0 && used->mode == UNWIND_FP && !wanted->innermost_only)
+                r = recording_facts_add_notice(d,
+                                               wanted->mode == UNWIND_FP ? TRACE_NOTICE_FRAME_POINTERS_ONLY
+                                                                         : TRACE_NOTICE_NO_STACK_COPIES,
+                                               NULL);
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
+int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
+                               struct error *err)
+{
+        char detail[160];
+        int r = 0;
+
+        if (fallback)
+                r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS,
+                                               access->hardware_error == -EIO
+                                                       ? "they count, but their interrupt never comes"
+                                                       : NULL);
+        if (r == 0 && access->kernel_error < 0) {
+                (void)snprintf(
+                        detail, sizeof(detail),
+                        "kernel.perf_event_paranoid is %ld; try: sudo sysctl kernel.perf_event_paranoid=1",
+                        access->paranoid == LONG_MIN ? -1 : access->paranoid);
+                r = recording_facts_add_notice(d, TRACE_NOTICE_NO_KERNEL_STACKS, detail);
+        } else if (r == 0 && !access->kernel_symbols) {
+                (void)snprintf(
+                        detail, sizeof(detail),
+                        "kernel.kptr_restrict is %ld; try: sudo sysctl kernel.kptr_restrict=0, or record as root",
+                        access->kptr_restrict == LONG_MIN ? -1 : access->kptr_restrict);
+                r = recording_facts_add_notice(d, TRACE_NOTICE_KERNEL_SYMBOLS_HIDDEN, detail);
+        }
+        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+}
+
+/* When an event is looked at, and how often. */
+static void describe_rate(const struct event_request *request, size_t i, const uint32_t *ids,
+                          struct trace_sample_event *row)
+{
+        const struct event_spec *spec = &request->specs[i];
+
+        if (spec->only_counts && spec->leader != i) {
+                row->mode = TRACE_SAMPLE_MODE_WITH_LEADER;
+                row->leader = ids[spec->leader];
+        } else if (spec->only_counts) {
+                row->mode = TRACE_SAMPLE_MODE_COUNTED;
+        } else if (spec->is_tracepoint && request->rate_is_default) {
+                row->mode = TRACE_SAMPLE_MODE_PERIOD;
+                row->rate = 1;
+        } else if (request->rate_hz == 0) {
+                row->mode = TRACE_SAMPLE_MODE_PERIOD;
+                row->rate = request->period;
+        } else {
+                row->mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ;
+                row->rate = request->rate_hz;
+        }
+}
+
+int recording_facts_add_events(struct trace_dictionary *d, const struct event_request *request,
+                               uint32_t *ret_ids, struct error *err)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < request->n_specs; i++) {
+                const struct event_spec *spec = &request->specs[i];
+                struct trace_sample_event row = { .type = spec->type, .config = spec->config };
+
+                ret_ids[i] = 0;
+                if (spec->role != EVENT_ROLE_SAMPLES)
+                        continue;
+                describe_rate(request, i, ret_ids, &row);
+                r = trace_dictionary_add_string(d, spec->name, strlen(spec->name), &row.name);
+                if (r == 0)
+                        r = trace_dictionary_add_string(d, spec->unit, strlen(spec->unit), &row.unit);
+                if (r == 0)
+                        r = trace_dictionary_add(d, TRACE_TABLE_SAMPLE_EVENTS, &row, &ret_ids[i]);
+        }
+        return r < 0 ? error_set(err, r, "no memory to describe the events") : 0;
+}
+
+int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_status)
+{
+        char status[32];
+        int r = recording_facts_add_number(d, "end_raw_ns", end_ns);
+
+        if (wait_status >= 0 && WIFSIGNALED(wait_status))
+                (void)snprintf(status, sizeof(status), "signal %d", WTERMSIG(wait_status));
+        else
+                (void)snprintf(status, sizeof(status), "%d", WEXITSTATUS(wait_status));
+        if (r == 0 && wait_status >= 0)
+                r = recording_facts_add_meta(d, "exit_status", status);
+        return r;
+}

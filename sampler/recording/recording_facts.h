@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/recording_facts.h - what a trace says about its own making
+ *
+ * Way of the data:  command line, uname(2), perf_access -> [recording_facts] -> META, NOTICES, SAMPLE_EVENTS
+ */
+#ifndef SAMPLER_RECORDING_RECORDING_FACTS_H
+#define SAMPLER_RECORDING_RECORDING_FACTS_H
+
+#include "format/trace_spec.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct event_request;
+struct perf_access;
+struct unwind_request;
+struct trace_dictionary;
+
+/* One key and its value; docs/understand/trace-format.md lists the keys.  Returns 0 or -errno of the table. */
+int recording_facts_add_meta(struct trace_dictionary *d, const char *key, const char *value);
+int recording_facts_add_number(struct trace_dictionary *d, const char *key, uint64_t value);
+
+/* A notice with its reason and remedy; @detail may be NULL. */
+int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id notice, const char *detail);
+
+/* Host, kernel, version and start of the recording. */
+int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err);
+
+/* What is recorded: a command, or processes that run already, by their command lines and numbers. */
+int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct error *err);
+int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
+                                  struct error *err);
+
+/*
+ * recording_facts_add_unwinding() - how callstacks are made
+ * @wanted, @used:  as asked for, and as it can be done: see unwind_request_complete()
+ */
+int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
+                                  const struct unwind_request *used, struct error *err);
+
+/* What @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and are not there. */
+int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
+                               struct error *err);
+
+/* The rows of the events; @ret_ids has room for all of them. */
+int recording_facts_add_events(struct trace_dictionary *d, const struct event_request *request,
+                               uint32_t *ret_ids, struct error *err);
+
+/* The end: the command's wait status, or -1 if it runs on. */
+int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_status);
+
+#endif /* SAMPLER_RECORDING_RECORDING_FACTS_H */

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/stacks/stack_builder.h"
+
+#include "format/trace_dictionary.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/kernel/call_chain.h"
+#include "sampler/tracks/address_space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_BITS 14 /* entries of 32 bytes: most stay in the second cache */
+#define FRAME_BITS  13 /* entries of 24 bytes */
+
+struct memory_entry {
+        uint64_t avma, generation;
+        uint32_t parent;
+        uint32_t kind;  /* of the address: whose side, and whether a call lies before it */
+        uint32_t stack; /* 0 = this entry is empty */
+};
+
+/* A frame, whatever its caller: a callstack that is new has mostly frames that are not. */
+struct frame_entry {
+        uint64_t avma, generation;
+        uint32_t kind;
+        uint32_t frame; /* 0 = this entry is empty */
+};
+
+/* What became of the callstack before, from its root inwards: most of the next one is the same. */
+struct path_entry {
+        uint64_t avma;
+        uint32_t kind;
+        uint32_t stack;
+};
+
+struct stack_memory {
+        struct memory_entry entries[1U << MEMORY_BITS];
+        struct frame_entry frames[1U << FRAME_BITS];
+        struct path_entry path[CALL_CHAIN_FRAMES_MAX];
+        uint32_t n_path;
+        uint64_t path_generation; /* of the address space that it is of */
+};
+
+static uint32_t kind_of(const struct call_frame *at)
+{
+        return (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U);
+}
+
+static struct memory_entry *entry_of(struct stack_memory *memory, const struct memory_entry *key)
+{
+        uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) +
+                         key->parent * UINT64_C(0xd6e8feb86659fd93);
+
+        return &memory->entries[mixed >> (64 - MEMORY_BITS)];
+}
+
+/* A module that is no file; @module remembers it. */
+static int add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
+                      uint32_t *module)
+{
+        struct trace_module row = { .kind = (uint32_t)kind };
+        int r;
+
+        if (*module != 0)
+                return 0;
+        r = trace_dictionary_add_string(b->dictionary, name, strlen(name), &row.path);
+        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_MODULES, &row, module);
+}
+
+static int add_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                     uint32_t *ret_frame)
+{
+        struct trace_frame frame = { .offset = at->avma,
+                                     .flags = at->return_address ? TRACE_FRAME_RETURN_ADDRESS : 0 };
+        const struct address_range *range;
+        const struct trace_module *module;
+        int r = 0;
+
+        if (at->in_kernel) {
+                r = add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
+                frame.module = b->kernel_module;
+        } else {
+                range = address_space_find(space, at->avma);
+                if (range) {
+                        frame.module = range->module;
+                        if (b->keeper)
+                                code_keeper_note_place(b->keeper, range->module);
+                        module = trace_dictionary_row(b->dictionary, TRACE_TABLE_MODULES, range->module);
+                        if (module->kind != TRACE_MODULE_ANONYMOUS)
+                                frame.offset = at->avma - range->start_avma + range->file_offset_bytes;
+                }
+        }
+        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
+}
+
+/* The same, remembered.  Returns as trace_dictionary_add(). */
+static int find_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                      uint32_t *ret_frame)
+{
+        struct frame_entry *entry;
+        int r;
+
+        if (space->generation == 0 || !b->memory)
+                return add_frame(b, space, at, ret_frame);
+        entry = &b->memory->frames[at->avma * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRAME_BITS)];
+        if (entry->frame != 0 && entry->avma == at->avma && entry->generation == space->generation &&
+            entry->kind == kind_of(at)) {
+                *ret_frame = entry->frame;
+                return 0;
+        }
+        r = add_frame(b, space, at, ret_frame);
+        if (r >= 0)
+                *entry = (struct frame_entry){ .avma = at->avma,
+                                               .generation = space->generation,
+                                               .kind = kind_of(at),
+                                               .frame = *ret_frame };
+        return r;
+}
+
+/* The mark that stands for the callers that are missing. */
+static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
+{
+        int r = add_module(b, TRACE_MODULE_MARK, "[truncated]", &b->mark_module);
+        struct trace_frame frame = { .module = b->mark_module };
+
+        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
+}
+
+/* One frame below its callers.  Returns as trace_dictionary_add(). */
+static int add_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                     uint32_t parent, uint32_t *ret_stack)
+{
+        struct trace_stack row = { .parent = parent };
+        int r = at ? find_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
+
+        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack);
+}
+
+/* The same, remembered. */
+static int find_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
+                      uint32_t parent, uint32_t *ret_stack)
+{
+        struct memory_entry key = { .generation = space->generation, .parent = parent };
+        struct memory_entry *entry;
+        int r;
+
+        if (space->generation == 0 || !b->memory || !at)
+                return add_stack(b, space, at, parent, ret_stack);
+        key.avma = at->avma;
+        key.kind = kind_of(at);
+        entry = entry_of(b->memory, &key);
+        if (entry->stack != 0 && entry->avma == key.avma && entry->generation == key.generation &&
+            entry->parent == key.parent && entry->kind == key.kind) {
+                *ret_stack = entry->stack;
+                return 0;
+        }
+        r = add_stack(b, space, at, parent, &key.stack);
+        if (r < 0)
+                return r;
+        *entry = key;
+        *ret_stack = key.stack;
+        return 0;
+}
+
+/* How many frames from the root on are those of the callstack before.  One without its root has no path. */
+static uint32_t follow_path(struct stack_memory *memory, uint64_t generation, const struct call_chain *chain)
+{
+        uint32_t n = 0;
+
+        if (memory->path_generation != generation)
+                memory->n_path = 0;
+        memory->path_generation = generation;
+        while (n < memory->n_path && n < chain->n_frames) {
+                const struct call_frame *at = &chain->frames[chain->n_frames - 1 - n];
+
+                if (memory->path[n].avma != at->avma || memory->path[n].kind != kind_of(at))
+                        break;
+                n++;
+        }
+        memory->n_path = n;
+        return n;
+}
+
+int stack_builder_add(struct stack_builder *b, const struct address_space *space,
+                      const struct call_chain *chain, uint32_t *ret_stack)
+{
+        bool is_truncated = chain->state >= TRACE_STACK_TRUNCATED;
+        uint32_t stack = 0, n_same = 0;
+        bool has_path;
+
+        if (!b->memory)
+                b->memory = calloc(1, sizeof(*b->memory));
+        has_path = b->memory && space->generation != 0 && !is_truncated;
+        if (has_path)
+                n_same = follow_path(b->memory, space->generation, chain);
+        if (n_same > 0)
+                stack = b->memory->path[n_same - 1].stack;
+        /* From the root inwards, so that stacks with the same callers share them. */
+        for (uint32_t i = chain->n_frames - n_same + is_truncated; i-- > 0;) {
+                const struct call_frame *at = i < chain->n_frames ? &chain->frames[i] : NULL;
+                int r = find_stack(b, space, at, stack, &stack);
+
+                if (r == -EOVERFLOW) {
+                        b->n_cut++;
+                        break;
+                }
+                if (r < 0)
+                        return r;
+                if (has_path && at)
+                        b->memory->path[b->memory->n_path++] =
+                                (struct path_entry){ .avma = at->avma, .kind = kind_of(at), .stack = stack };
+        }
+        *ret_stack = stack;
+        return 0;
+}
+
+void stack_builder_deinit(struct stack_builder *b)
+{
+        free(b->memory);
+        b->memory = NULL;
+}

@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A walk needs the code at an address: a search in the process's mappings, and
+ * its module's table.  The walker remembers what it found there for as long as
+ * a number stays the same, the generation.  Numbers are given out here, to each
+ * address space after each change, and to all of them when a table has come.
+ *
+ * Where the copy ends before the stack does, the rest is taken, in this order, from
+ *   - the thread's stack before, if it has the call in which the walk ended;
+ *   - one of the thread's stacks after, likewise, out of what the rings hold now;
+ *   - the thread's memory now, if that call is going on still: its return
+ *     address lies where it lay.
+ * Each stack that is whole is kept for the next one, also one that is short: what
+ * is called from there may be deep.
+ */
+#include "sampler/stacks/stack_unwinder.h"
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "sampler/code/code_tables.h"
+#include "sampler/kernel/call_chain.h"
+#include "sampler/kernel/raw_stack.h"
+#include "sampler/kernel/unwind_request.h"
+#include "sampler/stacks/late_stack.h"
+#include "sampler/stacks/unwind_frame_pointer.h"
+#include "sampler/stacks/waiting_stacks.h"
+#include "sampler/tracks/address_space.h"
+#include "sampler/tracks/cut_stacks.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+#include "unwind/stack_walk.h"
+#include "unwind/unwind_module.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#define TABLE_WAIT_NS    (20 * NS_PER_MS)
+#define KEPT_BYTES_MAX   (UINT32_C(1) << 26) /* of all threads together */
+#define CUT_BYTES_MAX    (UINT32_C(1) << 24) /* of those that wait, of all threads together */
+#define LATE_PERIOD_NS   NS_PER_MS           /* between two late reads of a thread */
+#define LATE_STACKS_MAX  4                   /* of a thread that are tried at once */
+#define LATE_BYTES_FIRST (UINT32_C(1) << 16)
+#define LATE_BYTES_BELOW 1024 /* of what is missing: a frame's registers are saved below its return address */
+#define LATE_WINDOWS_MAX 32   /* each of LATE_STACK_BYTES_MAX at most */
+#define WORD_BYTES       8
+
+struct stack_unwinder {
+        struct unwind_request options;
+        struct code_tables *tables;           /* borrowed; NULL = there are none */
+        struct loss_counter *losses;          /* borrowed */
+        const struct unwind_machine *machine; /* NULL = by frame pointers only */
+        struct stack_walker *walker;
+        struct late_stack late;
+        struct stack_stitch after; /* the last stack that was completed by one after it */
+        size_t kept_bytes, cut_bytes;
+        uint32_t last_ticket;
+        uint64_t last_generation;
+        uint64_t epoch_generation; /* older ones are of the time before the last table came */
+        uint32_t epoch;
+        bool is_hurried;
+        uint64_t table_wait_ns; /* in this walk, for a table that is coming */
+        bool met_late_table;    /* in this walk, */
+        uint32_t late_module;   /* of this module */
+        struct waiting_stacks waiting;
+        size_t waiting_at;             /* up to there they were looked at */
+        struct waiting_stack *resumed; /* owned: the one that was handed out last; or NULL */
+        struct stack_walk walk;
+};
+
+/* Where an address is looked up. */
+struct lookup {
+        struct stack_unwinder *unwinder;
+        const struct process_track *process;
+        const struct address_space *space; /* its mappings, at the time of the sample */
+};
+
+/* One stack while it is walked. */
+struct task {
+        struct thread_track *thread;
+        struct stack_walk_input input;
+        struct stack_walk_space space;
+        struct call_chain *chain;          /* borrowed: the kernel's part, while the user's is walked */
+        uint64_t now_ns;                   /* of the sample */
+        bool is_now;                       /* nothing newer of the thread was seen yet */
+        bool may_wait;                     /* it may be put aside, */
+        uint32_t ticket;                   /* and was; 0 = it was not */
+        const struct waiting_stack *again; /* it waited for a table; NULL = it did not */
+};
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+int stack_unwinder_new(const struct unwind_request *options, struct code_tables *tables,
+                       struct loss_counter *losses, struct stack_unwinder **ret_unwinder, struct error *err)
+{
+        struct stack_unwinder *u = calloc(1, sizeof(*u));
+
+        if (!u)
+                return error_set(err, -ENOMEM, "no memory for unwinding");
+        u->options = unwind_request_complete(options, true);
+        u->tables = tables;
+        u->losses = losses;
+        if (u->options.mode != UNWIND_FP) {
+                u->machine = unwind_machine_own();
+                u->walker = stack_walker_new(u->machine);
+                if (!u->walker || late_stack_init(&u->late) < 0) {
+                        stack_unwinder_free(u);
+                        return error_set(err, -ENOMEM, "no memory for unwinding");
+                }
+        }
+        *ret_unwinder = u;
+        return 0;
+}
+
+void stack_unwinder_free(struct stack_unwinder *u)
+{
+        if (!u)
+                return;
+        waiting_stack_free(&u->waiting, u->resumed);
+        waiting_stacks_deinit(&u->waiting);
+        stack_stitch_deinit(&u->after);
+        late_stack_deinit(&u->late);
+        stack_walker_free(u->walker);
+        free(u);
+}
+
+void stack_unwinder_set_hurried(struct stack_unwinder *u, bool is_hurried)
+{
+        u->is_hurried = is_hurried;
+}
+
+void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread)
+{
+        u->kept_bytes -= stack_stitch_count_bytes(&thread->stitch);
+        stack_stitch_deinit(&thread->stitch);
+        for (size_t i = 0; i < thread->cuts.n_items; i++)
+                u->cut_bytes -= cut_stack_count_bytes(thread->cuts.items[i]->n_kernel,
+                                                      thread->cuts.items[i]->n_user);
+        cut_stacks_deinit(&thread->cuts);
+}
+
+/* ---- the code at an address ---------------------------------------------------------------------------- */
+
+static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t module,
+                                           const struct unwind_module **ret_module)
+{
+        enum code_tables_answer answer;
+
+        if (!u->tables)
+                return CODE_TABLES_NONE;
+        answer = code_tables_find(u->tables, module, ret_module);
+        if (answer != CODE_TABLES_COMING)
+                return answer;
+        if (u->met_late_table) /* once a walk is enough: what follows would be in doubt anyway */
+                return answer;
+        if (!u->is_hurried && code_tables_wait(u->tables, module, u->table_wait_ns))
+                return code_tables_find(u->tables, module, ret_module);
+        u->met_late_table = true;
+        u->late_module = module;
+        return answer;
+}
+
+static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
+{
+        const struct lookup *lookup = context;
+        const struct address_range *range = address_space_find(lookup->space, avma);
+        struct stack_unwinder *u = lookup->unwinder;
+        const struct unwind_module *module;
+        enum code_tables_answer answer;
+
+        *ret_code = (struct stack_walk_code){ .table = NULL };
+        if (!range)
+                return false;
+        answer = find_module(u, range->module, &module);
+        if (answer == CODE_TABLES_READY && module->table &&
+            unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
+                                    range->end_avma - range->start_avma, &ret_code->bias))
+                ret_code->table = module->table;
+        else if (answer == CODE_TABLES_NONE && u->tables)
+                ret_code->table = code_tables_find_of_jit(u->tables, lookup->process->process, avma);
+        return true;
+}
+
+/* Code without a table, as it is now; the walker remembers what it says. */
+static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes)
+{
+        const struct lookup *lookup = context;
+        struct stack_unwinder *u = lookup->unwinder;
+
+        if (lookup->space != &lookup->process->space) /* other code may be there by now */
+                return 0;
+        return u->is_hurried ? 0 : late_stack_read_code(&u->late, lookup->process->pid, avma, bytes, n_bytes);
+}
+
+static uint64_t generation_of(struct stack_unwinder *u, struct address_space *space)
+{
+        uint32_t epoch = u->tables ? code_tables_epoch(u->tables) : 0;
+
+        if (epoch != u->epoch) {
+                u->epoch = epoch;
+                u->epoch_generation = u->last_generation;
+        }
+        if (space->generation <= u->epoch_generation)
+                space->generation = ++u->last_generation;
+        return space->generation;
+}
+
+static enum trace_stack_state state_of(enum stack_walk_end end)
+{
+        switch (end) {
+        case STACK_WALK_END_ROOT:
+                return TRACE_STACK_COMPLETE;
+        case STACK_WALK_END_TOO_DEEP:
+                return TRACE_STACK_TOO_DEEP;
+        case STACK_WALK_END_CUT:
+                return TRACE_STACK_TRUNCATED;
+        case STACK_WALK_END_OTHER_STACK:
+                return TRACE_STACK_OTHER_STACK;
+        case STACK_WALK_END_NO_TABLE:
+                return TRACE_STACK_NO_TABLE;
+        case STACK_WALK_END_NO_REGISTER:
+                return TRACE_STACK_NO_REGISTER;
+        case STACK_WALK_END_NOT_CODE:
+        case STACK_WALK_END_BROKEN:
+        case STACK_WALK_N_ENDS:
+        default:
+                return TRACE_STACK_BAD_MEMORY;
+        }
+}
+
+/* ---- stacks that are longer than their copy ------------------------------------------------------------ */
+
+static bool is_short(const struct stack_unwinder *u)
+{
+        return u->walk.end == STACK_WALK_END_CUT || u->walk.end == STACK_WALK_END_OTHER_STACK;
+}
+
+static void keep(struct stack_unwinder *u, const struct task *task, bool is_approximate)
+{
+        struct stack_stitch *stitch = &task->thread->stitch;
+        size_t others_bytes = u->kept_bytes - stack_stitch_count_bytes(stitch);
+
+        if (others_bytes + stack_stitch_count_bytes_for(stitch, &u->walk) > KEPT_BYTES_MAX)
+                stack_stitch_clear(stitch);
+        else
+                stack_stitch_keep(stitch, &u->walk, task->space.generation, is_approximate);
+        u->kept_bytes = others_bytes + stack_stitch_count_bytes(stitch);
+}
+
+/* True if the call in which the walk ended goes on still. */
+static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
+{
+        uint32_t last = u->walk.n_frames - 1;
+        uint64_t now;
+
+        /* Elsewhere it is not known where the return address lies; and what was interrupted waits for its handler. */
+        if (last == 0 || u->walk.frames[last].is_exact || !u->machine->is_return_address_saved)
+                return true;
+        return late_stack_look(tid, u->walk.frames[last - 1].cfa_avma - WORD_BYTES, &now) &&
+               now == u->walk.frames[last].pc_avma;
+}
+
+/* What is read first: a large frame in between is passed over. */
+static uint64_t late_start(const struct stack_unwinder *u, uint64_t copy_end_avma)
+{
+        uint64_t from_avma = u->walk.sp_avma;
+
+        if (u->walk.end == STACK_WALK_END_CUT && from_avma < copy_end_avma)
+                from_avma = copy_end_avma;
+        if (u->walk.unread_avma > from_avma + LATE_BYTES_BELOW)
+                from_avma = (u->walk.unread_avma - LATE_BYTES_BELOW) & ~(uint64_t)(WORD_BYTES - 1);
+        return from_avma;
+}
+
+/* Reads what the walk lacks: more of the window, or a window further out.  False if there is no more. */
+static bool read_window(struct stack_unwinder *u, uint32_t tid, uint64_t copy_end_avma, size_t n_bytes,
+                        unsigned *n_windows)
+{
+        const struct late_stack *late = &u->late;
+        uint64_t lacks_avma = u->walk.unread_avma;
+
+        if (lacks_avma - late->start_avma >= LATE_STACK_BYTES_MAX - WORD_BYTES) {
+                if (lacks_avma < late->start_avma || (*n_windows)++ == LATE_WINDOWS_MAX)
+                        return false; /* it was passed over */
+                late_stack_move(&u->late, late_start(u, copy_end_avma));
+        }
+        return late_stack_read(&u->late, tid, n_bytes);
+}
+
+/* Goes on with a walk in memory that is read now; true if it came to the root. */
+static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy_end_avma)
+{
+        uint32_t tid = task->thread->tid;
+        size_t n_bytes = LATE_BYTES_FIRST;
+        unsigned n_windows = 1;
+
+        if (!late_stack_begin(&u->late, late_start(u, copy_end_avma), clock_raw_ns()))
+                return false;
+        while (is_short(u) && is_still_there(u, tid) &&
+               read_window(u, tid, copy_end_avma, n_bytes, &n_windows)) {
+                task->input.pieces[1] = (struct stack_walk_piece){ .bytes = u->late.bytes,
+                                                                   .start_avma = u->late.start_avma,
+                                                                   .n_bytes = u->late.n_bytes };
+                task->input.n_pieces = 2;
+                stack_walk_resume(u->walker, &task->space, &task->input, &u->walk);
+                n_bytes = LATE_STACK_BYTES_MAX;
+        }
+        late_stack_end(&u->late, clock_raw_ns());
+        return u->walk.end == STACK_WALK_END_ROOT;
+}
+
+/* Completes the walk from a stack that is kept; false if it does not fit. */
+static bool join(struct stack_unwinder *u, const struct stack_stitch *stitch, uint64_t generation,
+                 enum trace_stack_state *ret_state)
+{
+        if (!stack_stitch_join(stitch, &u->walk, generation))
+                return false;
+        if (u->walk.end == STACK_WALK_END_TOO_DEEP)
+                *ret_state = TRACE_STACK_TOO_DEEP;
+        else
+                *ret_state = stitch->is_approximate ? TRACE_STACK_APPROXIMATE : TRACE_STACK_STITCHED;
+        return true;
+}
+
+static uint32_t next_ticket(struct stack_unwinder *u)
+{
+        if (++u->last_ticket == 0)
+                u->last_ticket = 1;
+        return u->last_ticket;
+}
+
+/* Puts a walk aside; without memory, or when others take it all, it stays as it is. */
+static void put_aside(struct stack_unwinder *u, struct task *task)
+{
+        const struct stack_walk_piece *copy = &task->input.pieces[0];
+        size_t n_bytes = cut_stack_count_bytes(task->chain->n_frames, u->walk.n_frames);
+        struct cut_stack *cut = NULL;
+
+        if (u->cut_bytes + n_bytes <= CUT_BYTES_MAX)
+                cut = cut_stacks_add(&task->thread->cuts, &u->walk, task->chain);
+        if (!cut)
+                return;
+        u->cut_bytes += n_bytes;
+        cut->ticket = task->again ? task->again->ticket : next_ticket(u);
+        cut->copy_end_avma = copy->start_avma + copy->n_bytes;
+        cut->generation = task->space.generation;
+        cut->registers = task->input.registers;
+        task->ticket = cut->ticket;
+}
+
+/* The walk ended for want of memory. */
+static enum trace_stack_state complete(struct stack_unwinder *u, struct task *task)
+{
+        struct thread_track *thread = task->thread;
+        const struct stack_walk_piece *copy = &task->input.pieces[0];
+        enum trace_stack_state state = state_of(u->walk.end);
+        uint32_t n_certain = u->walk.n_frames;
+
+        if (join(u, &thread->stitch, task->space.generation, &state)) {
+                if (task->is_now && state != TRACE_STACK_TOO_DEEP)
+                        keep(u, task, thread->stitch.is_approximate);
+        } else if (task->may_wait) {
+                put_aside(u, task);
+        } else if (task->is_now && !u->is_hurried && task->now_ns - thread->late_read_ns >= LATE_PERIOD_NS) {
+                thread->late_read_ns = task->now_ns;
+                if (walk_late(u, task, copy->start_avma + copy->n_bytes)) {
+                        keep(u, task, true);
+                        return TRACE_STACK_APPROXIMATE;
+                }
+                u->walk.n_frames = n_certain; /* what does not lead to the root is not to be trusted */
+        }
+        return state;
+}
+
+/* ---- one stack ----------------------------------------------------------------------------------------- */
+
+/* Code whose table was not there was left by its frame pointer, or not at all: the first is not believed. */
+static void cut_late(struct stack_unwinder *u, struct address_space *space)
+{
+        const struct unwind_module *module;
+
+        for (uint32_t i = 0; i < u->walk.n_frames; i++) {
+                const struct stack_walk_frame *frame = &u->walk.frames[i];
+                const struct address_range *range = address_space_find(space,
+                                                                       frame->pc_avma - !frame->is_exact);
+
+                if (frame->way != STACK_WALK_WAY_TABLE && range &&
+                    code_tables_find(u->tables, range->module, &module) == CODE_TABLES_COMING)
+                        u->walk.n_frames = i + 1;
+        }
+        space->generation = 0; /* what the walker remembers is that there is no table */
+}
+
+/* Prepares a task, but for its input.  @space: the mappings of its thread's process, at the time of the sample */
+static struct task make_task(struct stack_unwinder *u, struct thread_track *thread,
+                             struct address_space *space, struct lookup *lookup)
+{
+        struct task task = { .thread = thread };
+
+        *lookup = (struct lookup){ .unwinder = u, .process = thread->process, .space = space };
+        task.space = (struct stack_walk_space){ .find = find_code,
+                                                .read_code = read_code,
+                                                .context = lookup,
+                                                .generation = generation_of(u, space) };
+        task.input.n_pieces = 1;
+        task.input.tables_only = u->options.mode == UNWIND_DWARF;
+        return task;
+}
+
+/* Keeps what is needed to walk a stack when the table that it lacks is there; without room it stays as it is. */
+static void wait_for_table(struct stack_unwinder *u, struct task *task)
+{
+        const struct stack_walk_piece *copy = &task->input.pieces[0];
+        const struct waiting_stack wanted = { .thread = task->thread,
+                                              .time_ns = task->now_ns,
+                                              .since_ns = clock_raw_ns(),
+                                              .ticket = next_ticket(u),
+                                              .module = u->late_module,
+                                              .registers = task->input.registers,
+                                              .copy_start_avma = copy->start_avma,
+                                              .copy = copy->bytes,
+                                              .copy_bytes = copy->n_bytes };
+
+        if (waiting_stacks_add(&u->waiting, &wanted, task->chain))
+                task->ticket = wanted.ticket;
+}
+
+/* A thread whose end is known has no later samples, and its last ones may not be written. */
+static bool may_wait_for_table(const struct task *task)
+{
+        return task->may_wait && !task->again && !task->thread->exits && task->now_ns > 0;
+}
+
+/* Walks, and completes what can be; the frames are in `walk`. */
+static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task, struct address_space *space)
+{
+        bool may_wait = may_wait_for_table(task);
+        enum trace_stack_state state;
+
+        u->met_late_table = false;
+        u->table_wait_ns = may_wait || task->again ? 0 : TABLE_WAIT_NS;
+        stack_walk_run(u->walker, &task->space, &task->input, &u->walk);
+        state = state_of(u->walk.end);
+        if (u->met_late_table) {
+                if (may_wait)
+                        wait_for_table(u, task);
+                cut_late(u, space);
+                return TRACE_STACK_TABLE_LATE;
+        }
+        if (state == TRACE_STACK_COMPLETE && task->is_now)
+                keep(u, task, false);
+        else if (is_short(u))
+                state = complete(u, task);
+        return state;
+}
+
+static void take_frames(const struct stack_walk *walk, enum trace_stack_state state, struct call_chain *chain)
+{
+        uint32_t n = walk->n_frames;
+
+        chain->state = state;
+        if (n > CALL_CHAIN_FRAMES_MAX - chain->n_frames) {
+                n = CALL_CHAIN_FRAMES_MAX - chain->n_frames;
+                chain->state = TRACE_STACK_TOO_DEEP;
+        }
+        for (uint32_t i = 0; i < n; i++)
+                chain->frames[chain->n_frames++] = (struct call_frame){
+                        .avma = walk->frames[i].pc_avma, .return_address = !walk->frames[i].is_exact
+                };
+}
+
+/*
+ * In execve(2), the new program is being mapped: it has no stack yet, and the registers are still those of the old one,
+ * whose memory is gone.  All that there is of the thread is in the kernel.
+ */
+static bool is_between_programs(const struct raw_stack *raw, const struct task *task)
+{
+        return raw->in_kernel && raw->copy_bytes == 0 && task->chain->n_frames > 0 &&
+               !address_space_find(&task->thread->process->space, task->input.registers.pc);
+}
+
+static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, struct task *task)
+{
+        struct unwind_registers *registers = &task->input.registers;
+        struct call_chain *chain = task->chain;
+
+        if (!unwind_registers_decode(u->machine, u->machine->perf_registers, raw->registers,
+                                     raw->registers_bytes, registers)) {
+                chain->state = TRACE_STACK_NO_REGISTER;
+                return;
+        }
+        if (is_between_programs(raw, task)) {
+                if (chain->state == TRACE_STACK_FRAME_POINTERS)
+                        chain->state = TRACE_STACK_COMPLETE;
+                return;
+        }
+        if (raw->is_32_bit) {
+                u->walk.frames[0] = (struct stack_walk_frame){ .pc_avma = registers->pc, .is_exact = true };
+                u->walk.n_frames = 1;
+                take_frames(&u->walk, TRACE_STACK_NO_TABLE, chain);
+                return;
+        }
+        task->input.pieces[0] = (struct stack_walk_piece){ .bytes = raw->copy,
+                                                           .start_avma = registers->values[u->machine->sp],
+                                                           .n_bytes = raw->copy_bytes };
+        take_frames(&u->walk, walk(u, task, &task->thread->process->space), chain);
+}
+
+void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state state)
+{
+        static const enum trace_loss_reason reasons[TRACE_STACK_STATE_COUNT] = {
+                [TRACE_STACK_TRUNCATED] = TRACE_LOSS_STACK_TRUNCATED,
+                [TRACE_STACK_TOO_DEEP] = TRACE_LOSS_STACK_TOO_DEEP,
+                [TRACE_STACK_NO_TABLE] = TRACE_LOSS_STACK_NO_TABLE,
+                [TRACE_STACK_BAD_MEMORY] = TRACE_LOSS_STACK_BAD_MEMORY,
+                [TRACE_STACK_NO_REGISTER] = TRACE_LOSS_STACK_NO_REGISTER,
+                [TRACE_STACK_OTHER_STACK] = TRACE_LOSS_STACK_OTHER,
+                [TRACE_STACK_TABLE_LATE] = TRACE_LOSS_STACK_TABLE_LATE,
+                [TRACE_STACK_LEFT_CODE] = TRACE_LOSS_STACK_LEFT_CODE,
+        };
+
+        if (reasons[state] != 0)
+                loss_counter_add(u->losses, reasons[state], 1);
+}
+
+/* Returns the ticket of a stack that was put aside, or 0. */
+static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
+                    uint64_t now_ns, bool may_wait, struct call_chain *chain)
+{
+        struct lookup lookup;
+        struct task task;
+
+        if (!raw->registers || !u->walker) {
+                (void)generation_of(u, &thread->process->space); /* others remember by it as well */
+                unwind_frame_pointer_run(raw, &thread->process->space, chain);
+                /* A kernel thread has no other part. */
+                if (u->walker && raw->in_kernel && chain->state == TRACE_STACK_FRAME_POINTERS &&
+                    chain->frames[chain->n_frames - 1].in_kernel)
+                        chain->state = TRACE_STACK_COMPLETE;
+                stack_unwinder_count(u, chain->state);
+                return 0;
+        }
+        unwind_frame_pointer_run_kernel(raw, chain);
+        task = make_task(u, thread, &thread->process->space, &lookup);
+        task.now_ns = now_ns;
+        task.is_now = true;
+        task.may_wait = may_wait;
+        task.chain = chain;
+        walk_user(u, raw, &task);
+        if (raw->is_32_bit && chain->state == TRACE_STACK_NO_TABLE) /* another count, which says what helps */
+                loss_counter_add(u->losses, TRACE_LOSS_STACK_32_BIT, 1);
+        else if (task.ticket == 0)
+                stack_unwinder_count(u, chain->state);
+        return task.ticket;
+}
+
+void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
+                        uint64_t now_ns, struct call_chain *chain)
+{
+        (void)run(u, raw, thread, now_ns, false, chain);
+}
+
+uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
+                                    struct thread_track *thread, uint64_t now_ns, struct call_chain *chain)
+{
+        stack_stitch_clear(&u->after);
+        return run(u, raw, thread, now_ns, true, chain);
+}
+
+void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread)
+{
+        struct cut_stacks *cuts = &thread->cuts;
+        struct lookup lookup;
+        struct task task;
+
+        if (u->is_hurried || cuts->n_items == 0)
+                return;
+        task = make_task(u, thread, &thread->process->space, &lookup);
+        for (size_t i = cuts->n_items; i-- > 0 && i + LATE_STACKS_MAX >= cuts->n_items;) {
+                if (cuts->items[i]->generation != task.space.generation)
+                        return;
+                cut_stack_restore(cuts->items[i], &u->walk);
+                task.input.registers = cuts->items[i]->registers;
+                if (walk_late(u, &task, cuts->items[i]->copy_end_avma)) {
+                        keep(u, &task, true);
+                        return;
+                }
+        }
+}
+
+uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thread, struct call_chain *chain)
+{
+        struct cut_stack *cut = cut_stacks_take(&thread->cuts);
+        enum trace_stack_state state;
+        uint32_t ticket;
+
+        if (!cut)
+                return 0;
+        ticket = cut->ticket;
+        u->cut_bytes -= cut_stack_count_bytes(cut->n_kernel, cut->n_user);
+        cut_stack_restore_kernel(cut, chain);
+        cut_stack_restore(cut, &u->walk);
+        state = state_of(cut->end);
+        /* One that was completed has calls that have returned by the time of the stack that completed it. */
+        if (join(u, &thread->stitch, cut->generation, &state) || join(u, &u->after, cut->generation, &state))
+                stack_stitch_keep(&u->after, &u->walk, cut->generation, state == TRACE_STACK_APPROXIMATE);
+        take_frames(&u->walk, state, chain);
+        stack_unwinder_count(u, chain->state);
+        free(cut);
+        return ticket;
+}
+
+/* ---- stacks that waited for a table -------------------------------------------------------------------- */
+
+/* Walks one of them; false if it has to wait on, for another table. */
+static bool walk_again(struct stack_unwinder *u, struct waiting_stack *stack, bool gives_up,
+                       struct stack_unwinder_resumed *ret, struct call_chain *chain)
+{
+        struct thread_track *thread = stack->thread;
+        struct address_space *space = waiting_stack_space(stack);
+        struct lookup lookup;
+        struct task task = make_task(u, thread, space, &lookup);
+        enum trace_stack_state state;
+
+        task.again = stack;
+        task.now_ns = stack->time_ns;
+        task.chain = chain;
+        /* Only then others of its thread can complete it, or it them. */
+        task.is_now = task.may_wait = !gives_up && space == &thread->process->space && !thread->exits;
+        task.input.registers = stack->registers;
+        task.input.pieces[0] = (struct stack_walk_piece){ .bytes = stack->copy,
+                                                          .start_avma = stack->copy_start_avma,
+                                                          .n_bytes = stack->copy_bytes };
+        waiting_stack_restore_kernel(stack, chain);
+        state = walk(u, &task, space);
+        if (state == TRACE_STACK_TABLE_LATE && !gives_up) {
+                stack->module = u->late_module;
+                return false;
+        }
+        take_frames(&u->walk, state, chain);
+        *ret = (struct stack_unwinder_resumed){ .thread = thread,
+                                                .space = space,
+                                                .time_ns = stack->time_ns,
+                                                .ticket = stack->ticket,
+                                                .is_cut = task.ticket != 0 };
+        if (!ret->is_cut)
+                stack_unwinder_count(u, chain->state);
+        return true;
+}
+
+bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track *process, uint64_t now_ns,
+                           struct stack_unwinder_resumed *ret_resumed, struct call_chain *chain)
+{
+        struct waiting_stacks *waiting = &u->waiting;
+        const struct unwind_module *module;
+
+        waiting_stack_free(waiting, u->resumed);
+        u->resumed = NULL;
+        while (u->waiting_at < waiting->n_items) {
+                size_t at = u->waiting_at++;
+                struct waiting_stack *stack = waiting->items[at];
+                bool gives_up = now_ns >= WAITING_STACKS_NS_MAX + stack->since_ns;
+
+                if ((process && stack->thread->process != process) ||
+                    (!gives_up &&
+                     code_tables_find(u->tables, stack->module, &module) == CODE_TABLES_COMING) ||
+                    !walk_again(u, stack, gives_up, ret_resumed, chain))
+                        continue;
+                u->resumed = waiting_stacks_take(waiting, at);
+                return true;
+        }
+        if (u->waiting_at > 0)
+                waiting_stacks_tidy(waiting);
+        u->waiting_at = 0;
+        return false;
+}
+
+bool stack_unwinder_has_waiting(const struct stack_unwinder *u)
+{
+        return u->waiting.n_items > 0;
+}
+
+bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwinder_copy *copy,
+                             struct thread_track *thread, struct call_chain *chain)
+{
+        struct lookup lookup;
+        struct task task;
+        struct unwind_registers *registers = &task.input.registers;
+
+        if (!u->walker)
+                return false;
+        task = make_task(u, thread, &thread->process->space, &lookup);
+        registers->pc = copy->pc_avma;
+        registers->values[u->machine->sp] = copy->sp_avma;
+        registers->values[u->machine->fp] = copy->fp_avma;
+        registers->known = UINT64_C(1) << u->machine->sp | UINT64_C(1) << u->machine->fp;
+        task.input.pieces[0] = (struct stack_walk_piece){ .bytes = copy->bytes,
+                                                          .start_avma = copy->sp_avma,
+                                                          .n_bytes = copy->n_bytes };
+        chain->n_frames = 0;
+        take_frames(&u->walk, walk(u, &task, &thread->process->space), chain);
+        return true;
+}

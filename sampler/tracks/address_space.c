@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/tracks/address_space.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void address_space_init(struct address_space *s)
+{
+        *s = (struct address_space){ .ranges = NULL };
+}
+
+void address_space_deinit(struct address_space *s)
+{
+        free(s->ranges);
+        address_space_init(s);
+}
+
+void address_space_clear(struct address_space *s)
+{
+        s->n_ranges = 0;
+        s->generation = 0;
+}
+
+/* The first range that ends behind @avma; n_ranges if there is none. */
+static size_t first_behind(const struct address_space *s, uint64_t avma)
+{
+        size_t low = 0, high = s->n_ranges;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (s->ranges[middle].end_avma > avma)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return low;
+}
+
+/* Replaces the @n_old ranges from @at on by @n_new; there is room for them. */
+static void replace(struct address_space *s, size_t at, size_t n_old, const struct address_range *new,
+                    size_t n_new)
+{
+        memmove(s->ranges + at + n_new, s->ranges + at + n_old,
+                (s->n_ranges - at - n_old) * sizeof(*s->ranges));
+        memcpy(s->ranges + at, new, n_new * sizeof(*new));
+        s->n_ranges += n_new;
+        s->n_ranges -= n_old;
+}
+
+/* A change of protection is told as a mapping as well; compilers at run time do that all the time. */
+static bool is_there(const struct address_space *s, size_t at, const struct address_range *range)
+{
+        const struct address_range *old = at < s->n_ranges ? &s->ranges[at] : NULL;
+
+        return old && old->start_avma <= range->start_avma && range->end_avma <= old->end_avma &&
+               old->module == range->module &&
+               range->start_avma - old->start_avma == range->file_offset_bytes - old->file_offset_bytes;
+}
+
+int address_space_add(struct address_space *s, const struct address_range *range)
+{
+        struct address_range pieces[3]; /* what is left below it, itself, what is left above it */
+        size_t n_pieces = 0;
+        size_t first = first_behind(s, range->start_avma);
+        size_t behind = first;
+        int r;
+
+        if (range->start_avma >= range->end_avma || is_there(s, first, range))
+                return 0;
+        r = array_reserve(&s->ranges, &s->capacity, s->n_ranges + 2, sizeof(*s->ranges));
+        if (r < 0)
+                return r;
+
+        while (behind < s->n_ranges && s->ranges[behind].start_avma < range->end_avma)
+                behind++;
+        if (behind > first && s->ranges[first].start_avma < range->start_avma) {
+                pieces[n_pieces] = s->ranges[first];
+                pieces[n_pieces++].end_avma = range->start_avma;
+        }
+        pieces[n_pieces++] = *range;
+        if (behind > first && s->ranges[behind - 1].end_avma > range->end_avma) {
+                pieces[n_pieces] = s->ranges[behind - 1];
+                pieces[n_pieces].file_offset_bytes += range->end_avma - pieces[n_pieces].start_avma;
+                pieces[n_pieces++].start_avma = range->end_avma;
+        }
+        replace(s, first, behind - first, pieces, n_pieces);
+        s->generation = 0;
+        return 0;
+}
+
+int address_space_copy(struct address_space *s, const struct address_space *from)
+{
+        int r;
+
+        address_space_clear(s);
+        r = array_reserve(&s->ranges, &s->capacity, from->n_ranges, sizeof(*s->ranges));
+        if (r < 0)
+                return r;
+        if (from->n_ranges > 0)
+                memcpy(s->ranges, from->ranges, from->n_ranges * sizeof(*s->ranges));
+        s->n_ranges = from->n_ranges;
+        s->generation = from->generation;
+        return 0;
+}
+
+bool address_space_is_same(const struct address_space *s, const struct address_space *other)
+{
+        if (s->n_ranges != other->n_ranges)
+                return false;
+        for (size_t i = 0; i < s->n_ranges; i++) {
+                const struct address_range *a = &s->ranges[i], *b = &other->ranges[i];
+
+                if (a->start_avma != b->start_avma || a->end_avma != b->end_avma || a->module != b->module ||
+                    a->file_offset_bytes != b->file_offset_bytes)
+                        return false;
+        }
+        return true;
+}
+
+const struct address_range *address_space_find(const struct address_space *s, uint64_t avma)
+{
+        size_t at = first_behind(s, avma);
+
+        return at < s->n_ranges && s->ranges[at].start_avma <= avma ? &s->ranges[at] : NULL;
+}

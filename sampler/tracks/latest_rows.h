@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/tracks/latest_rows.h - tables in which a later row replaces an earlier one of the same key
+ *
+ * Way of the data:  event_translator, zone_region -> [latest_rows] -> trace_dictionary
+ *
+ * A program may say the same again and again, and that is one row.  But what
+ * it said before something else is a row once more: the last one counts.
+ */
+#ifndef SAMPLER_TRACKS_LATEST_ROWS_H
+#define SAMPLER_TRACKS_LATEST_ROWS_H
+
+#include "base/intern.h"
+#include "format/trace_spec.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_dictionary;
+
+/* What tells the rows of a table from each other that do not replace each other. */
+struct latest_key {
+        uint32_t part[3];
+};
+
+struct latest_rows {
+        struct trace_dictionary *dictionary; /* borrowed */
+        enum trace_table table;              /* one that is not interned */
+        size_t row_bytes;
+        struct intern keys;
+        uint32_t *ids; /* heap, owned: of the latest row, by the key's id - 1 */
+        size_t capacity;
+};
+
+void latest_rows_init(struct latest_rows *l, struct trace_dictionary *dictionary, enum trace_table table,
+                      size_t row_bytes);
+void latest_rows_deinit(struct latest_rows *l);
+
+/* Adds a row unless the latest one of its key is equal.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int latest_rows_add(struct latest_rows *l, struct latest_key key, const void *row);
+
+#endif /* SAMPLER_TRACKS_LATEST_ROWS_H */

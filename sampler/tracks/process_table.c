@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/tracks/process_table.h"
+
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+#include "sampler/tracks/kept_copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void **map_slot(const struct track_map *map, uint32_t id)
+{
+        return &map->tracks[id - 1];
+}
+
+/* The slot for a number; every number that was ever seen keeps its slot. */
+static int map_add(struct track_map *map, uint32_t number, void ***ret_slot)
+{
+        uint32_t id = 0;
+        int r = array_reserve(&map->tracks, &map->capacity, (size_t)map->numbers.n_items + 1,
+                              sizeof(*map->tracks));
+
+        if (r == 0)
+                r = intern_add(&map->numbers, &number, sizeof(number), &id);
+        if (r < 0)
+                return r;
+        if (r == 1)
+                *map_slot(map, id) = NULL;
+        *ret_slot = map_slot(map, id);
+        return 0;
+}
+
+static void *map_find(const struct track_map *map, uint32_t number)
+{
+        uint32_t id = intern_find(&map->numbers, &number, sizeof(number));
+
+        return id ? *map_slot(map, id) : NULL;
+}
+
+static void map_remove(const struct track_map *map, uint32_t number)
+{
+        uint32_t id = intern_find(&map->numbers, &number, sizeof(number));
+
+        if (id)
+                *map_slot(map, id) = NULL;
+}
+
+static void map_init(struct track_map *map)
+{
+        *map = (struct track_map){ .capacity = 0 };
+        intern_init(&map->numbers, sizeof(uint32_t), 0);
+}
+
+static void map_deinit(struct track_map *map)
+{
+        intern_deinit(&map->numbers);
+        free(map->tracks);
+        map_init(map);
+}
+
+void process_table_init(struct process_table *t, struct trace_dictionary *dictionary)
+{
+        *t = (struct process_table){ .dictionary = dictionary };
+        map_init(&t->processes);
+        map_init(&t->threads);
+}
+
+static void thread_free(struct thread_track *thread)
+{
+        if (!thread)
+                return;
+        thread_track_deinit(thread);
+        free(thread);
+}
+
+void process_table_forget_fibers(struct process_table *t, struct process_track *process)
+{
+        for (uint32_t id = 1; id <= process->fibers.numbers.n_items; id++) {
+                struct thread_track *fiber = *map_slot(&process->fibers, id);
+
+                t->n_fibers -= fiber != NULL;
+                thread_free(fiber);
+        }
+        map_deinit(&process->fibers);
+}
+
+static void process_free(struct process_table *t, struct process_track *process)
+{
+        if (!process)
+                return;
+        process_table_forget_fibers(t, process);
+        address_space_deinit(&process->space);
+        free(process);
+}
+
+void process_table_deinit(struct process_table *t)
+{
+        for (uint32_t id = 1; id <= t->threads.numbers.n_items; id++)
+                thread_free(*map_slot(&t->threads, id));
+        for (uint32_t id = 1; id <= t->processes.numbers.n_items; id++)
+                process_free(t, *map_slot(&t->processes, id));
+        map_deinit(&t->threads);
+        map_deinit(&t->processes);
+        free(t->ended);
+        free(t->listed);
+}
+
+struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid)
+{
+        return map_find(&t->processes, pid);
+}
+
+bool process_table_has_seen(const struct process_table *t, uint32_t pid)
+{
+        return intern_find(&t->processes.numbers, &pid, sizeof(pid)) != 0;
+}
+
+struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid)
+{
+        return map_find(&t->threads, tid);
+}
+
+bool process_table_has_ended(const struct process_table *t, uint32_t tid)
+{
+        uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
+
+        return id != 0 && id <= t->ended_capacity && t->ended[id - 1];
+}
+
+/* There is room for those that were there. */
+static void set_ended(const struct process_table *t, uint32_t tid, bool ended)
+{
+        uint32_t id = intern_find(&t->threads.numbers, &tid, sizeof(tid));
+
+        if (id != 0 && id <= t->ended_capacity)
+                t->ended[id - 1] = ended;
+}
+
+/* Makes room for one more, which has not. */
+static int reserve_ended(struct process_table *t)
+{
+        size_t before = t->ended_capacity;
+        int r = array_reserve(&t->ended, &t->ended_capacity, t->threads.numbers.n_items, sizeof(*t->ended));
+
+        if (r == 0 && t->ended_capacity > before)
+                memset(t->ended + before, 0, t->ended_capacity - before);
+        return r;
+}
+
+static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid, uint64_t now_ns,
+                       struct process_track **ret_process)
+{
+        struct process_track *parent = parent_pid ? process_table_find_process(t, parent_pid) : NULL;
+        struct trace_process row = { .pid = pid, .parent = parent ? parent->process : 0, .start_ns = now_ns };
+        struct process_track *process;
+        void **slot;
+        int r = map_add(&t->processes, pid, &slot);
+
+        if (r < 0 || *slot) {
+                *ret_process = r < 0 ? NULL : *slot;
+                return r;
+        }
+        process = calloc(1, sizeof(*process));
+        if (!process)
+                return -ENOMEM;
+        process->pid = pid;
+        process->stalled_ns = UINT64_MAX;
+        process->held_ns = UINT64_MAX;
+        address_space_init(&process->space);
+        map_init(&process->fibers);
+        if (parent)
+                r = address_space_copy(&process->space, &parent->space);
+        if (r == 0)
+                r = trace_dictionary_add(t->dictionary, TRACE_TABLE_PROCESSES, &row, &process->process);
+        if (r < 0) {
+                process_free(t, process);
+                return r;
+        }
+        *slot = process;
+        *ret_process = process;
+        return 0;
+}
+
+int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+                             uint64_t now_ns, struct thread_track **ret_thread)
+{
+        struct trace_thread row = { .tid = tid, .start_ns = now_ns };
+        struct process_track *process = NULL;
+        struct thread_track *thread;
+        void **slot;
+        int r = map_add(&t->threads, tid, &slot);
+
+        if (r < 0)
+                return r;
+        if (*slot) {
+                *ret_thread = *slot;
+                return 0;
+        }
+        r = reserve_ended(t);
+        if (r == 0)
+                r = add_process(t, pid, parent_pid, now_ns, &process);
+        if (r < 0 || !process)
+                return r;
+        thread = calloc(1, sizeof(*thread));
+        if (!thread)
+                return -ENOMEM;
+        thread->tid = tid;
+        thread->process = process;
+        row.process = process->process;
+        r = trace_dictionary_add(t->dictionary, TRACE_TABLE_THREADS, &row, &thread->thread);
+        if (r < 0) {
+                thread_free(thread);
+                return r;
+        }
+        process->n_threads++;
+        t->n_threads++;
+        set_ended(t, tid, false);
+        *slot = thread;
+        *ret_thread = thread;
+        return 0;
+}
+
+struct thread_track *process_table_next_thread(const struct process_table *t,
+                                               const struct process_track *process, uint32_t *at)
+{
+        while (*at < t->threads.numbers.n_items) {
+                struct thread_track *thread = *map_slot(&t->threads, ++*at);
+
+                if (thread && thread->process == process)
+                        return thread;
+        }
+        return NULL;
+}
+
+struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number)
+{
+        return map_find(&process->fibers, number);
+}
+
+int process_table_add_fiber(struct process_table *t, struct process_track *process, uint32_t number,
+                            uint64_t now_ns, struct thread_track **ret_fiber)
+{
+        struct trace_thread row = {
+                .process = process->process, .start_ns = now_ns, .kind = TRACE_THREAD_FIBER, .fiber = number
+        };
+        struct thread_track *fiber;
+        void **slot;
+        int r;
+
+        if (t->n_fibers >= PROCESS_TABLE_FIBERS_MAX)
+                return -EOVERFLOW;
+        r = map_add(&process->fibers, number, &slot);
+        if (r < 0)
+                return r;
+        fiber = calloc(1, sizeof(*fiber));
+        if (!fiber)
+                return -ENOMEM;
+        fiber->process = process;
+        r = trace_dictionary_add(t->dictionary, TRACE_TABLE_THREADS, &row, &fiber->thread);
+        if (r < 0) {
+                thread_free(fiber);
+                return r;
+        }
+        t->n_fibers++;
+        *slot = fiber;
+        *ret_fiber = fiber;
+        return 0;
+}
+
+int process_table_add_pending(struct process_table *t, struct thread_track *thread,
+                              const struct pending_event *event)
+{
+        int r = thread_track_add_pending(thread, event);
+
+        if (r < 0)
+                kept_copy_free(event->copy);
+        if (r == 0 && event->closes_zones)
+                thread->process->exec_waits = true;
+        if (r < 0 || thread->listed)
+                return r;
+        r = array_reserve(&t->listed, &t->listed_capacity, t->n_listed + 1, sizeof(struct thread_track *));
+        if (r < 0)
+                return r;
+        t->listed[t->n_listed++] = thread;
+        thread->listed = true;
+        return 0;
+}
+
+int process_table_add_sample(struct process_table *t, struct thread_track *thread,
+                             const struct pending_event *sample)
+{
+        return thread->exits ? thread_track_add_last_sample(thread, sample)
+                             : process_table_add_pending(t, thread, sample);
+}
+
+uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread)
+{
+        struct process_track *process = thread->process;
+        uint32_t pid = process->pid;
+
+        set_ended(t, thread->tid, true);
+        map_remove(&t->threads, thread->tid);
+        thread_free(thread);
+        t->n_threads--;
+        if (--process->n_threads > 0)
+                return 0;
+        map_remove(&t->processes, pid);
+        process_free(t, process);
+        return pid;
+}
+
+static void visit_all(const struct track_map *tracks,
+                      void (*visit)(void *context, const struct thread_track *track), void *context)
+{
+        for (uint32_t id = 1; id <= tracks->numbers.n_items; id++) {
+                const struct thread_track *track = *map_slot(tracks, id);
+
+                if (track)
+                        visit(context, track);
+        }
+}
+
+void process_table_visit(const struct process_table *t,
+                         void (*visit)(void *context, const struct thread_track *track), void *context)
+{
+        visit_all(&t->threads, visit, context);
+        for (uint32_t id = 1; id <= t->processes.numbers.n_items; id++) {
+                const struct process_track *process = *map_slot(&t->processes, id);
+
+                if (process)
+                        visit_all(&process->fibers, visit, context);
+        }
+}

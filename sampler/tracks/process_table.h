@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/tracks/process_table.h - the processes and threads that live now, by number
+ *
+ * Way of the data:  perf_record (FORK, EXIT, COMM, MMAP2) -> [process_table] -> sample_source, zone_source
+ *
+ * Owns the tracks.  A track lives until its thread's exit was written to the
+ * trace; its row in the dictionary stays.  Used by the collector's thread.
+ */
+#ifndef SAMPLER_TRACKS_PROCESS_TABLE_H
+#define SAMPLER_TRACKS_PROCESS_TABLE_H
+
+#include "base/intern.h"
+#include "sampler/tracks/address_space.h"
+#include "sampler/tracks/thread_track.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROCESS_TABLE_FIBERS_MAX (UINT32_C(1) << 18) /* of all processes that live */
+
+/* Numbers that are used again -> the track that has the number now. */
+struct track_map {
+        struct intern numbers;
+        void **tracks; /* heap, owned; by the number's id - 1; NULL = nobody now */
+        size_t capacity;
+};
+
+struct waiting_space;
+
+struct process_track {
+        uint32_t pid;
+        uint32_t process; /* id in the table PROCESSES */
+        uint32_t n_threads;
+        uint64_t last_exit_ns; /* of its threads that have ended, the latest */
+        bool region_waits; /* its zones are not read yet, so its events are held back: see zone_source.h */
+        bool exec_waits;   /* an event that closes zones is pending: what comes after it is a new program's */
+        /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
+        uint64_t stalled_ns;
+        /* From then on nothing is written yet, for the stack of a sample waits; UINT64_MAX = none does: waiting_stacks.h. */
+        uint64_t held_ns;
+        struct waiting_space
+                *waiting_space; /* borrowed: the last mappings that were copied for one; or NULL */
+        struct address_space space;
+        struct track_map
+                fibers; /* by the number that the program has for them; see process_table_add_fiber() */
+};
+
+struct process_table {
+        struct trace_dictionary *dictionary; /* borrowed */
+        struct track_map processes, threads;
+        bool *ended; /* heap, owned: by the number's id - 1, of those threads that were there and have ended */
+        size_t ended_capacity;
+        struct thread_track **listed; /* heap, owned: threads with pending events */
+        size_t n_listed, listed_capacity;
+        uint32_t n_threads; /* that live now */
+        uint32_t n_fibers;
+};
+
+void process_table_init(struct process_table *t, struct trace_dictionary *dictionary);
+void process_table_deinit(struct process_table *t);
+
+/* The track of a number, or NULL. */
+struct process_track *process_table_find_process(const struct process_table *t, uint32_t pid);
+struct thread_track *process_table_find_thread(const struct process_table *t, uint32_t tid);
+
+/* True if a process with this number was ever recorded, whether it lives or not. */
+bool process_table_has_seen(const struct process_table *t, uint32_t pid);
+
+/* True if a thread with this number was recorded, and has ended since. */
+bool process_table_has_ended(const struct process_table *t, uint32_t tid);
+
+/*
+ * process_table_add_thread() - the track of a thread, made if there is none
+ * @parent_pid: of the process, 0 = unknown; for the case that the process is new as well
+ * @now_ns:     when it was first seen
+ * Returns 0, -ENOMEM, or -EOVERFLOW when the tables are full.
+ */
+int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+                             uint64_t now_ns, struct thread_track **ret_thread);
+
+/* The next thread of a process, from *@at on, which is 0 at first; NULL when there is none left. */
+struct thread_track *process_table_next_thread(const struct process_table *t,
+                                               const struct process_track *process, uint32_t *at);
+
+/* All tracks that there are, threads and fibers, in no particular order. */
+void process_table_visit(const struct process_table *t,
+                         void (*visit)(void *context, const struct thread_track *track), void *context);
+
+/* The fiber of a process with this number, or NULL. */
+struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number);
+
+/*
+ * process_table_add_fiber() - make the track of a fiber that is not there yet
+ * Returns 0, -ENOMEM, or -EOVERFLOW when there are too many.
+ */
+int process_table_add_fiber(struct process_table *t, struct process_track *process, uint32_t number,
+                            uint64_t now_ns, struct thread_track **ret_fiber);
+
+/* Forgets the fibers of a process: each has left its thread, and their numbers may mean others from now on. */
+void process_table_forget_fibers(struct process_table *t, struct process_track *process);
+
+/* Queues an event of a thread and lists the thread.  Consumes its copy of a stack.  Returns 0 or -ENOMEM. */
+int process_table_add_pending(struct process_table *t, struct thread_track *thread,
+                              const struct pending_event *event);
+
+/* The same for a sample; also of a thread whose end is pending. */
+int process_table_add_sample(struct process_table *t, struct thread_track *thread,
+                             const struct pending_event *sample);
+
+/* How far the events of a process up to @until_ns may be written: less where it is stalled or held. */
+static inline uint64_t process_track_limit(const struct process_track *process, uint64_t until_ns)
+{
+        if (process->stalled_ns < until_ns)
+                until_ns = process->stalled_ns;
+        return process->held_ns <= until_ns ? process->held_ns - 1 : until_ns;
+}
+
+/* Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if that was its last thread, else 0. */
+uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);
+
+#endif /* SAMPLER_TRACKS_PROCESS_TABLE_H */

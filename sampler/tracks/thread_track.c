@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/tracks/thread_track.h"
+
+#include "base/array.h"
+#include "format/trace_dictionary.h"
+#include "sampler/tracks/kept_copy.h"
+#include "sampler/tracks/loss_counter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void thread_sink_switch(struct thread_sink *sink, const struct thread_track *track)
+{
+        if (sink->run == track)
+                return;
+        if (sink->run)
+                event_encoder_end_run(sink->encoder);
+        sink->run = track;
+        if (track)
+                event_encoder_begin_run(sink->encoder, track->thread);
+}
+
+void thread_track_deinit(struct thread_track *t)
+{
+        for (size_t i = 0; i < t->n_pending; i++)
+                kept_copy_free(t->pending[i].copy);
+        stack_stitch_deinit(&t->stitch);
+        cut_stacks_deinit(&t->cuts);
+        free(t->zones);
+        free(t->pending);
+        *t = (struct thread_track){ .tid = 0 };
+}
+
+int thread_track_add_pending(struct thread_track *t, const struct pending_event *event)
+{
+        size_t at = t->n_pending;
+        int r = array_reserve(&t->pending, &t->pending_capacity, t->n_pending + 1, sizeof(*t->pending));
+
+        if (r < 0)
+                return r;
+        /* Rings are read in the order of time, so it nearly always belongs at the end. */
+        while (at > 0 && t->pending[at - 1].event.time_ns > event->event.time_ns)
+                at--;
+        memmove(t->pending + at + 1, t->pending + at, (t->n_pending - at) * sizeof(*t->pending));
+        t->pending[at] = *event;
+        t->n_pending++;
+        return 0;
+}
+
+int thread_track_add_last_sample(struct thread_track *t, const struct pending_event *sample)
+{
+        size_t at = t->n_pending;
+        int r;
+
+        while (at > 0 && t->pending[at - 1].event.op != TRACE_OP_THREAD_EXIT)
+                at--;
+        if (at == 0)
+                return 0;
+        r = array_reserve(&t->pending, &t->pending_capacity, t->n_pending + 1, sizeof(*t->pending));
+        if (r < 0)
+                return r;
+        at--;
+        memmove(t->pending + at + 1, t->pending + at, (t->n_pending - at) * sizeof(*t->pending));
+        t->pending[at] = *sample;
+        t->pending[at].event.time_ns = t->pending[at + 1].event.time_ns;
+        t->n_pending++;
+        return 0;
+}
+
+void thread_track_revive(struct thread_track *t)
+{
+        size_t n_kept = 0;
+
+        for (size_t i = 0; i < t->n_pending; i++)
+                if (t->pending[i].event.op != TRACE_OP_THREAD_EXIT)
+                        t->pending[n_kept++] = t->pending[i];
+        t->n_pending = n_kept;
+        t->exits = t->exited = false;
+}
+
+/* The zone path of the innermost open zone; what is not looked up yet is, from the outermost inwards. */
+static int path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
+{
+        size_t known = t->n_zones;
+        uint32_t path;
+
+        while (known > 0 && t->zones[known - 1].path == 0)
+                known--;
+        path = known > 0 ? t->zones[known - 1].path : 0;
+        for (size_t i = known; i < t->n_zones; i++) {
+                struct trace_zone_path row = { .parent = path, .location = t->zones[i].location };
+                int r = trace_dictionary_add(sink->dictionary, TRACE_TABLE_ZONE_PATHS, &row, &path);
+
+                if (r == -EOVERFLOW) {
+                        loss_counter_add(sink->losses, TRACE_LOSS_PATH_TABLE_FULL, 1);
+                        break;
+                }
+                if (r < 0)
+                        return r;
+                t->zones[i].path = path;
+        }
+        *ret_path = path;
+        return 0;
+}
+
+uint64_t thread_track_correct(const struct thread_track *t, struct thread_sink *sink)
+{
+        loss_counter_add(sink->losses, TRACE_LOSS_CLOCK_CORRECTED, 1);
+        return t->last_ns;
+}
+
+static void put(struct thread_track *t, struct thread_sink *sink, struct trace_event *event)
+{
+        thread_sink_switch(sink, t);
+        event->time_ns = thread_track_advance(t, sink, event->time_ns);
+        event_encoder_add(sink->encoder, event);
+        if (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN)
+                t->last_switch = *event;
+        else if (event->op == TRACE_OP_SAMPLE)
+                t->last_sample = *event;
+        else if (event->op == TRACE_OP_THREAD_NAME)
+                t->written_name = (uint32_t)event->thread_name.name;
+}
+
+/* The same for what we add ourselves: that it comes late is no correction. */
+static void put_now_or_later(struct thread_track *t, struct thread_sink *sink, struct trace_event event)
+{
+        if (event.time_ns < t->last_ns)
+                event.time_ns = t->last_ns;
+        put(t, sink, &event);
+}
+
+void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
+                              uint64_t now_ns)
+{
+        if (n_left < t->n_zones + t->n_too_deep)
+                t->n_too_deep = n_left > t->n_zones ? n_left - t->n_zones : 0;
+        for (; t->n_zones > n_left; t->n_zones--)
+                put_now_or_later(t, sink, (struct trace_event){ .op = TRACE_OP_ZONE_END, .time_ns = now_ns });
+}
+
+/* Its program is replaced: what was open there did not end. */
+static void give_up_zones(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns)
+{
+        if (t->n_zones != 0)
+                put_now_or_later(t, sink,
+                                 (struct trace_event){ .op = TRACE_OP_ZONES_GONE, .time_ns = now_ns });
+        t->n_zones = 0;
+        t->n_too_deep = 0;
+}
+
+/* ---- fibers -------------------------------------------------------------------------------------------- */
+
+void thread_track_leave_fiber(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns)
+{
+        struct trace_event out = { .op = TRACE_OP_SWITCH_OUT, .time_ns = now_ns };
+        struct trace_event leave = { .op = TRACE_OP_FIBER_LEAVE, .time_ns = now_ns };
+        struct thread_track *fiber = t->fiber;
+
+        t->in_lost_fiber = false;
+        if (!fiber)
+                return;
+        t->fiber = NULL;
+        fiber->carrier = NULL;
+        out.switch_out.cpu = t->cpu;
+        put_now_or_later(fiber, sink, out);
+        put_now_or_later(t, sink, leave);
+}
+
+void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, struct thread_track *fiber,
+                              uint64_t n_open, uint64_t now_ns)
+{
+        struct trace_event enter = { .op = TRACE_OP_FIBER_ENTER, .time_ns = now_ns };
+        struct trace_event in = { .op = TRACE_OP_SWITCH_IN, .time_ns = now_ns };
+
+        thread_track_leave_fiber(t, sink, now_ns);
+        if (fiber->carrier) /* what that thread did since then may be unread still: its stream stays where it is */
+                thread_track_leave_fiber(fiber->carrier, sink, fiber->carrier->last_ns);
+        t->fiber = fiber;
+        fiber->carrier = t;
+        enter.fiber_enter.fiber = fiber->thread;
+        put(t, sink, &enter);
+        /* Whatever ended, it ended before the fiber was left. */
+        thread_track_close_zones(fiber, sink, n_open, fiber->last_ns);
+        in.switch_in.cpu = t->cpu;
+        put(fiber, sink, &in);
+}
+
+void thread_track_end_fiber(struct thread_track *fiber, struct thread_sink *sink, uint64_t now_ns)
+{
+        if (fiber->carrier)
+                thread_track_leave_fiber(fiber->carrier, sink, fiber->carrier->last_ns);
+        put_now_or_later(fiber, sink, (struct trace_event){ .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns });
+        fiber->exited = true;
+}
+
+/* ---- events of the kernel's ---------------------------------------------------------------------------- */
+
+static bool is_switch(const struct trace_event *event)
+{
+        return event->op == TRACE_OP_SWITCH_IN || event->op == TRACE_OP_SWITCH_OUT;
+}
+
+static uint32_t cpu_of(const struct thread_track *t, const struct trace_event *event)
+{
+        if (event->op == TRACE_OP_SAMPLE)
+                return (uint32_t)event->sample.cpu;
+        return is_switch(event) ? (uint32_t)event->operand[0] : t->cpu; /* the CPU is the first of both */
+}
+
+static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
+                             const struct pending_event *pending)
+{
+        struct trace_event event = pending->event;
+        bool ends = pending->closes_zones || event.op == TRACE_OP_THREAD_EXIT;
+        int r = 0;
+
+        if (ends)
+                thread_track_leave_fiber(t, sink, event.time_ns);
+        if (pending->closes_zones)
+                give_up_zones(t, sink, event.time_ns);
+        if (event.op == TRACE_OP_SAMPLE)
+                r = path_of(t->fiber ? t->fiber : t, sink, &event.sample.path);
+        if (r < 0)
+                return r;
+        t->cpu = cpu_of(t, &event);
+        if (pending->copy)
+                event.text = pending->copy->bytes;
+        put(t, sink, &event);
+        if (t->fiber && is_switch(&event))
+                put_now_or_later(t->fiber, sink, event);
+        t->began_anew = t->began_anew || pending->closes_zones;
+        t->exited = t->exited || event.op == TRACE_OP_THREAD_EXIT;
+        return 0;
+}
+
+int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink, uint64_t until_ns)
+{
+        size_t n = 0;
+        int r = 0;
+
+        while (r == 0 && n < t->n_pending && t->pending[n].event.time_ns <= until_ns)
+                r = write_one_pending(t, sink, &t->pending[n++]);
+        for (size_t i = 0; i < n; i++)
+                kept_copy_free(t->pending[i].copy);
+        if (n == 0) /* the usual case before a zone, and there may be no array yet */
+                return 0;
+        t->n_pending -= n;
+        memmove(t->pending, t->pending + n, t->n_pending * sizeof(*t->pending));
+        return r;
+}
+
+/* ---- events of the program's --------------------------------------------------------------------------- */
+
+bool thread_track_find_level(const struct thread_track *t, uint64_t depth, uint64_t *ret_level)
+{
+        if (depth == 0)
+                depth = t->n_zones + t->n_too_deep;
+        if (depth == 0 || depth > t->n_zones) /* none, or one that is too deep */
+                return false;
+        *ret_level = t->n_zones - depth;
+        return true;
+}
+
+/* Makes room for one more zone; 0 if it is too deep. */
+static int push_zone(struct thread_track *t, struct thread_sink *sink, const struct trace_event *event)
+{
+        int r;
+
+        if (t->n_zones >= THREAD_TRACK_ZONES_MAX) {
+                t->n_too_deep++;
+                loss_counter_add(sink->losses, TRACE_LOSS_ZONE_TOO_DEEP, 1);
+                return 0;
+        }
+        r = array_reserve(&t->zones, &t->zones_capacity, t->n_zones + 1, sizeof(*t->zones));
+        if (r < 0)
+                return r;
+        t->zones[t->n_zones++] = (struct open_zone){
+                .location = (uint32_t)event->zone_begin.location,
+                .begin_ns = event->time_ns >= t->last_ns ? event->time_ns
+                                                         : t->last_ns, /* as put() will have it */
+        };
+        return 1;
+}
+
+static int pop_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
+{
+        if (t->n_too_deep > 0) {
+                t->n_too_deep--;
+                return 0;
+        }
+        if (t->n_zones == 0) {
+                loss_counter_add(sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
+                return 0;
+        }
+        if (sink->trigger)
+                zone_trigger_judge(sink->trigger, t, time_ns);
+        t->n_zones--;
+        return 1;
+}
+
+int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct trace_event *event,
+                       uint32_t stack)
+{
+        struct trace_event callstack = { .op = TRACE_OP_CALLSTACK, .time_ns = event->time_ns };
+        int r = 1;
+
+        if (event->op == TRACE_OP_ZONE_BEGIN)
+                r = push_zone(t, sink, event);
+        else if (event->op == TRACE_OP_ZONE_END)
+                r = pop_zone(t, sink, event->time_ns);
+        if (r <= 0)
+                return r;
+        if (stack != 0) {
+                callstack.callstack.stack = stack;
+                put(t, sink, &callstack);
+                event->time_ns = callstack.time_ns;
+        }
+        put(t, sink, event);
+        return 0;
+}

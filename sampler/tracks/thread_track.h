@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/tracks/thread_track.h - one thread or fiber while it is recorded: its open zones, and what waits to be written
+ *
+ * Way of the data:  sample_source -> pending events of [thread_track] -> merge -> event_encoder
+ *                   zone_source -> zone_merge -> [thread_track] -> event_encoder
+ *
+ * A fiber is a track too, with a stream of its own: it has no events of the
+ * kernel's, but gets copies of those switches that happen while a thread goes
+ * on as it, so that its stream alone tells when it ran.
+ */
+#ifndef SAMPLER_TRACKS_THREAD_TRACK_H
+#define SAMPLER_TRACKS_THREAD_TRACK_H
+
+#include "format/event_encoder.h"
+#include "format/trace_event.h"
+#include "sampler/tracks/cut_stacks.h"
+#include "sampler/tracks/zone_trigger.h"
+#include "unwind/stack_stitch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kept_copy;
+struct loss_counter;
+struct process_track;
+struct trace_dictionary;
+
+#define THREAD_TRACK_ZONES_MAX 4096 /* nested; deeper ones are counted, not followed */
+
+struct open_zone {
+        uint32_t location;
+        uint32_t path; /* id in the table ZONE_PATHS; 0 = not looked up yet */
+        uint64_t begin_ns;
+};
+
+/* An event of the kernel's, waiting for the zone events before it. */
+struct pending_event {
+        struct trace_event event;
+        bool closes_zones; /* a new program (execve): what was open never ends */
+        uint32_t cut;      /* of a sample whose callstack is cut: its number at the stack_unwinder; else 0 */
+        bool shares_place; /* a sample of a group's member: its callstack is that of the sample before it */
+        struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
+};
+
+/* A callstack that was made before, for when the kernel says that it is the same. */
+struct thread_stack {
+        uint32_t stack; /* id in the table STACKS; 0 = not known */
+        uint32_t state; /* enum trace_stack_state */
+};
+
+struct thread_track {
+        struct process_track *process;
+        uint32_t tid;    /* 0 = a fiber */
+        uint32_t thread; /* id in the table THREADS */
+        uint32_t name;   /* string; 0 = unknown */
+        uint32_t cpu;    /* that it was last seen on */
+
+        struct thread_track *fiber;   /* borrowed: what the thread goes on as; NULL = as itself */
+        struct thread_track *carrier; /* of a fiber, borrowed: the thread that it runs on; NULL = none */
+        bool in_lost_fiber;           /* the thread goes on as a fiber that we could not make */
+
+        struct open_zone *zones; /* heap, owned; outermost first */
+        size_t n_zones, zones_capacity;
+        uint64_t n_too_deep; /* zones open beyond the limit */
+
+        struct pending_event *pending; /* heap, owned; in order of time */
+        size_t n_pending, pending_capacity;
+
+        struct stack_stitch stitch; /* these are the stack_unwinder's: the last whole stack, */
+        struct cut_stacks cuts;     /* those that wait to be completed, */
+        uint64_t late_read_ns;      /* and when memory was last read for one */
+        uint64_t out_ns;      /* when it left its CPU, as BPF told; 0 = it is on one, or nothing is known */
+        uint64_t in_ns;       /* when it came onto `in_cpu`; 0 = it is on none, or nothing is known */
+        uint32_t in_cpu;      /* if `in_ns`: as its last switch told */
+        bool waits_by_sample; /* `waited_at` is of a sample, which its switch follows at once */
+        struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
+
+        uint64_t last_ns;                            /* of the last event written */
+        struct trace_event last_switch, last_sample; /* that were written; an op of 0 = none */
+        uint32_t written_name;                       /* string: of the last THREAD_NAME; 0 = none */
+        bool listed;     /* in the process table's list of threads with pending events */
+        bool began_anew; /* an event that closes zones was written: the fibers of its process are over too */
+        bool exits;      /* its THREAD_EXIT is pending, or was written */
+        bool exited;     /* it was written */
+};
+
+/* What streams are written with; all borrowed. */
+struct thread_sink {
+        struct event_encoder *encoder;
+        struct trace_dictionary *dictionary;
+        struct loss_counter *losses;
+        struct zone_trigger *trigger;   /* hears of zones as they end; or NULL */
+        const struct thread_track *run; /* whose run is open in the encoder; NULL = none */
+};
+
+/* Makes the open run that of @track, or none. */
+void thread_sink_switch(struct thread_sink *sink, const struct thread_track *track);
+
+void thread_track_deinit(struct thread_track *t);
+
+/* Queues an event of the kernel's, in order of time.  Returns 0; -ENOMEM, then its copy stays the caller's. */
+int thread_track_add_pending(struct thread_track *t, const struct pending_event *event);
+
+/*
+ * thread_track_add_last_sample() - a sample of a thread whose end is pending: it goes before that
+ * A thread runs on for a moment behind the end that the kernel tells of: that is its time, too.  Once its end was
+ * written, it is left out.
+ */
+int thread_track_add_last_sample(struct thread_track *t, const struct pending_event *sample);
+
+/* It goes on: an end that is pending is none. */
+void thread_track_revive(struct thread_track *t);
+
+/*
+ * thread_track_write_pending() - write the pending events up to @until_ns, inclusively
+ * Samples get the zone path that is open then, on the fiber if the thread goes on as one.  Returns 0 or -ENOMEM.
+ */
+int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink, uint64_t until_ns);
+
+/*
+ * thread_track_write() - write an event of the program's
+ * @event:  its time is put right where it would step back
+ * @stack:  id in the table STACKS: a CALLSTACK goes before it; 0 = none
+ * The pending events before it are written already.  Zones are opened and closed by it: an end
+ * without a beginning is left out and counted.  Returns 0 or -ENOMEM.
+ */
+int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct trace_event *event,
+                       uint32_t stack);
+
+/*
+ * thread_track_find_level() - which zone an event with details is about
+ * @depth:      of the zone, 1 = the outermost; 0 = the innermost
+ * @ret_level:  as events have it: 0 = the innermost open zone
+ * Returns false if no such zone is open in the stream.
+ */
+bool thread_track_find_level(const struct thread_track *t, uint64_t depth, uint64_t *ret_level);
+
+/* Writes an end for every open zone but the @n_left outermost. */
+void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
+                              uint64_t now_ns);
+
+/*
+ * thread_track_enter_fiber() - the thread goes on as @fiber from @now_ns on
+ * @n_open:  zones that are open on it; what we have beyond them has ended, and that was lost
+ * Leaves the fiber that it was, and takes @fiber away from another thread, if their leaving was lost.
+ */
+void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, struct thread_track *fiber,
+                              uint64_t n_open, uint64_t now_ns);
+
+/* The thread goes on as itself; nothing if it does already. */
+void thread_track_leave_fiber(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns);
+
+/* A fiber has ended with its program: leaves its thread and writes the last event of its stream. */
+void thread_track_end_fiber(struct thread_track *fiber, struct thread_sink *sink, uint64_t now_ns);
+
+/* ---- the short way of nearly all events ---------------------------------------------------------------- */
+
+/* Counts an event that would step back in time, and gives the time that it gets instead. */
+uint64_t thread_track_correct(const struct thread_track *t, struct thread_sink *sink);
+
+/* Every event's time comes from here: a stream never steps back in time. */
+static inline uint64_t thread_track_advance(struct thread_track *t, struct thread_sink *sink,
+                                            uint64_t time_ns)
+{
+        t->last_ns = time_ns >= t->last_ns ? time_ns : thread_track_correct(t, sink);
+        return t->last_ns;
+}
+
+/*
+ * thread_track_begin_zone() - thread_track_write() of a begin where nothing is unusual
+ * The open run is that of @t.  Returns false if nothing was done.
+ */
+static inline bool thread_track_begin_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns,
+                                           uint32_t location)
+{
+        if (t->n_zones >= t->zones_capacity || t->n_zones >= THREAD_TRACK_ZONES_MAX)
+                return false;
+        time_ns = thread_track_advance(t, sink, time_ns);
+        t->zones[t->n_zones++] = (struct open_zone){ .location = location, .begin_ns = time_ns };
+        event_encoder_begin_zone(sink->encoder, time_ns, location);
+        return true;
+}
+
+/* The same of an end. */
+static inline bool thread_track_end_zone(struct thread_track *t, struct thread_sink *sink, uint64_t time_ns)
+{
+        if (t->n_zones == 0 || t->n_too_deep > 0)
+                return false;
+        time_ns = thread_track_advance(t, sink, time_ns);
+        if (__builtin_expect(sink->trigger != NULL, 0))
+                zone_trigger_judge(sink->trigger, t, time_ns);
+        t->n_zones--;
+        event_encoder_end_zone(sink->encoder, time_ns);
+        return true;
+}
+
+#endif /* SAMPLER_TRACKS_THREAD_TRACK_H */

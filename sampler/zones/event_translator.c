@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/zones/event_translator.h"
+
+#include "base/bytes.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+#include "instrument/client_abi.h"
+#include "instrument/client_region.h"
+#include "instrument/client_stream.h"
+#include "sampler/code/code_regions.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/zones/zone_region.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#define PAYLOAD_KEPT_BYTES (UINT32_C(1) << 20) /* memory that is not given back after each large payload */
+
+void event_translator_init(struct event_translator *t, struct trace_dictionary *dictionary,
+                           struct loss_counter *losses)
+{
+        *t = (struct event_translator){ .dictionary = dictionary, .losses = losses };
+        attachment_store_init(&t->attachments, dictionary, losses);
+        latest_rows_init(&t->plots, dictionary, TRACE_TABLE_PLOTS, sizeof(struct trace_plot));
+        latest_rows_init(&t->program_info, dictionary, TRACE_TABLE_PROGRAM_INFO,
+                         sizeof(struct trace_program_info));
+}
+
+void event_translator_deinit(struct event_translator *t)
+{
+        attachment_store_deinit(&t->attachments);
+        latest_rows_deinit(&t->plots);
+        latest_rows_deinit(&t->program_info);
+        byte_buffer_deinit(&t->payload);
+}
+
+int event_translator_start(struct event_translator *t)
+{
+        static const struct trace_location nameless = { .name = 0 };
+
+        return trace_dictionary_add(t->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &t->nameless);
+}
+
+/* Words of a ring that make no sense.  Returns 0, as their translation does. */
+static int count_garbage(struct event_translator *t, const struct client_event *from)
+{
+        loss_counter_add(t->losses, TRACE_LOSS_CLIENT_GARBAGE, sizeof(uint64_t) + from->text_bytes);
+        return 0;
+}
+
+void event_translator_drop(struct event_translator *t, struct zone_region *region,
+                           const struct client_event *from)
+{
+        (void)count_garbage(t, from);
+        event_translator_pass(region, from);
+}
+
+void event_translator_pass(struct zone_region *region, const struct client_event *from)
+{
+        if (from->prefix.blob_bytes > 0)
+                client_region_free_blob(region->region, from->prefix.blob_at, from->prefix.blob_bytes);
+}
+
+/* A table that is full costs what would have been its row, and the limits of the tables tell of that. */
+static int full_is_fine(int r)
+{
+        return r == -EOVERFLOW ? 0 : r;
+}
+
+/* ---- payloads ------------------------------------------------------------------------------------------ */
+
+/* Puts the payload together in `payload`.  Returns 1, 0 if it is lost, -ENOMEM. */
+static int gather(struct event_translator *t, struct zone_region *region, const struct client_event *from)
+{
+        const struct client_prefix *prefix = &from->prefix;
+        int r = 0;
+
+        if (t->payload.capacity_bytes > PAYLOAD_KEPT_BYTES)
+                byte_buffer_deinit(&t->payload);
+        byte_buffer_clear(&t->payload);
+        if (from->text_bytes > 0)
+                byte_buffer_add(&t->payload, from->text, from->text_bytes);
+        if (prefix->blob_bytes > 0)
+                r = client_region_read_blob(region->region, prefix->blob_at, prefix->blob_bytes, &t->payload,
+                                            NULL);
+        if (r == -ENOMEM || t->payload.failed)
+                return -ENOMEM;
+        if (r < 0)
+                loss_counter_add(t->losses, TRACE_LOSS_BLOB_DAMAGED, 1);
+        return r == 0;
+}
+
+/* The payload as a text for an event or a table.  Returns 1, 0 if it is lost, -ENOMEM. */
+static int text_of(struct event_translator *t, struct zone_region *region, const struct client_event *from,
+                   struct byte_reader *ret_text)
+{
+        const struct client_prefix *prefix = &from->prefix;
+        int r;
+
+        if (prefix->blob_bytes == 0) {
+                *ret_text = byte_reader_of(from->text, from->text_bytes);
+                return 1;
+        }
+        if (prefix->blob_bytes > TRACE_TEXT_BYTES_MAX - from->text_bytes) {
+                client_region_free_blob(region->region, prefix->blob_at, prefix->blob_bytes);
+                loss_counter_add(t->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                return 0;
+        }
+        r = gather(t, region, from);
+        if (r == 1)
+                *ret_text = byte_reader_of(t->payload.data, t->payload.used_bytes);
+        return r;
+}
+
+static int intern_text(struct event_translator *t, const uint8_t *bytes, size_t n_bytes, uint32_t *ret_id)
+{
+        int r = trace_dictionary_add_program_string(t->dictionary, bytes, n_bytes, ret_id);
+
+        if (r == -EOVERFLOW) {
+                *ret_id = 0;
+                loss_counter_add(t->losses, TRACE_LOSS_NAMES_FULL, 1);
+        }
+        return full_is_fine(r);
+}
+
+/* ---- zones, messages, plots, frames -------------------------------------------------------------------- */
+
+static int location_of(struct event_translator *t, struct zone_region *region, uint64_t client_id,
+                       uint64_t *ret_location)
+{
+        uint32_t id = 0;
+        int r = client_id <= UINT32_MAX
+                        ? zone_region_location(region, t->dictionary, (uint32_t)client_id, &id)
+                        : 0;
+
+        *ret_location = id ? id : t->nameless;
+        return r;
+}
+
+/* Events whose first operand is a name that the program gave a number. */
+static int translate_named(struct event_translator *t, struct zone_region *region,
+                           const struct client_event *from, struct trace_event *event)
+{
+        uint32_t name;
+        int r = zone_region_name(region, t->dictionary, from->argument, &name);
+
+        event->operand[0] = name;
+        event->operand[1] = from->value[0];
+        event->operand[2] = from->value[1];
+        return r < 0 ? r : 1;
+}
+
+/* Events whose first operand is a text. */
+static int translate_text(struct event_translator *t, struct zone_region *region,
+                          const struct client_event *from, struct trace_event *event)
+{
+        struct byte_reader text;
+        int r = text_of(t, region, from, &text);
+
+        if (r <= 0)
+                return r;
+        event->text = (const char *)text.at;
+        event->operand[0] = text.left;
+        event->operand[1] = from->value[0] >> 32; /* of a message; others have nothing there */
+        event->operand[2] = from->value[0] & UINT32_MAX;
+        return 1;
+}
+
+static int translate_thread_name(struct event_translator *t, struct zone_region *region,
+                                 const struct client_event *from, struct trace_event *event)
+{
+        struct byte_reader text;
+        uint32_t name;
+        int r = text_of(t, region, from, &text);
+
+        if (r == 1)
+                r = intern_text(t, text.at, text.left, &name);
+        else
+                return r;
+        event->thread_name.name = name;
+        return r < 0 ? r : 1;
+}
+
+/* ---- locks --------------------------------------------------------------------------------------------- */
+
+static int translate_lock(struct event_translator *t, struct zone_region *region,
+                          const struct client_event *from, bool shared, struct trace_event *event)
+{
+        uint32_t lock;
+        int r = zone_region_lock(region, t->dictionary, from->argument, &lock);
+
+        if (r < 0)
+                return r;
+        if (lock == 0)
+                return count_garbage(t, from);
+        event->operand[0] = lock;
+        event->operand[1] = shared;
+        if (event->op == TRACE_OP_LOCK_MARK)
+                r = location_of(t, region, from->value[0], &event->lock_mark.location);
+        return r < 0 ? r : 1;
+}
+
+static int translate_lock_name(struct event_translator *t, struct zone_region *region,
+                               const struct client_event *from, struct trace_event *event)
+{
+        struct byte_reader in;
+        uint32_t client_id, lock = 0, name = 0;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        client_id = bytes_u32(&in);
+        (void)bytes_u32(&in);
+        if (!in.short_read)
+                r = zone_region_lock(region, t->dictionary, client_id, &lock);
+        if (r < 0)
+                return r;
+        if (lock == 0)
+                return count_garbage(t, from);
+        r = intern_text(t, in.at, in.left, &name);
+        event->lock_name.lock = lock;
+        event->lock_name.name = name;
+        return r < 0 ? r : 1;
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------- */
+
+static int add_device_clock(struct event_translator *t, const struct client_event *from, uint32_t device)
+{
+        struct trace_device_clock row = { .ticks = from->value[0],
+                                          .raw_ns = from->value[1],
+                                          .device = device };
+        uint32_t id;
+
+        return full_is_fine(trace_dictionary_add(t->dictionary, TRACE_TABLE_DEVICE_CLOCKS, &row, &id));
+}
+
+static int translate_device(struct event_translator *t, struct zone_region *region,
+                            const struct client_event *from, struct trace_event *event)
+{
+        uint32_t device;
+        int r = zone_region_device(region, t->dictionary, from->argument, &device);
+
+        if (r < 0)
+                return r;
+        if (device == 0)
+                return count_garbage(t, from);
+        if (from->kind == CLIENT_ABI_EVENT_DEVICE_CALIBRATION)
+                return add_device_clock(t, from, device);
+        event->operand[0] = device;
+        event->operand[1] = from->value[0];
+        event->operand[2] = from->value[1];
+        if (event->op == TRACE_OP_DEVICE_ZONE_BEGIN)
+                r = location_of(t, region, from->value[1], &event->device_zone_begin.location);
+        return r < 0 ? r : 1;
+}
+
+static int translate_span(struct event_translator *t, struct zone_region *region,
+                          const struct client_event *from, struct trace_event *event)
+{
+        struct byte_reader in;
+        uint32_t client_device, client_location, device = 0;
+        uint64_t end_ticks;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        client_device = bytes_u32(&in);
+        client_location = bytes_u32(&in);
+        event->device_span.begin_ticks = bytes_u64(&in);
+        end_ticks = bytes_u64(&in);
+        event->device_span.lane = bytes_u32(&in);
+        event->device_span.key = bytes_u32(&in);
+        if (!in.short_read && end_ticks >= event->device_span.begin_ticks)
+                r = zone_region_device(region, t->dictionary, client_device, &device);
+        if (r < 0)
+                return r;
+        if (device == 0)
+                return count_garbage(t, from);
+        event->device_span.device = device;
+        event->device_span.length_ticks = end_ticks - event->device_span.begin_ticks;
+        r = location_of(t, region, client_location, &event->device_span.location);
+        return r < 0 ? r : 1;
+}
+
+/* ---- what a program says about itself ------------------------------------------------------------------ */
+
+static int take_program_info(struct event_translator *t, struct zone_region *region,
+                             const struct client_event *from)
+{
+        struct trace_program_info row = { .process = region->process };
+        struct byte_reader in;
+        const uint8_t *key;
+        uint32_t key_bytes;
+        int r = text_of(t, region, from, &in);
+
+        if (r <= 0)
+                return r;
+        key_bytes = bytes_u32(&in);
+        (void)bytes_u32(&in);
+        key = bytes_take(&in, key_bytes);
+        if (in.short_read)
+                return count_garbage(t, from);
+        r = key_bytes > 0 ? intern_text(t, key, key_bytes, &row.key) : 0;
+        if (r == 0)
+                r = intern_text(t, in.at, in.left, &row.value);
+        if (r == 0) /* free texts replace only themselves */
+                r = latest_rows_add(
+                        &t->program_info,
+                        (struct latest_key){ .part = { row.process, row.key, row.key ? 0 : row.value } },
+                        &row);
+        return full_is_fine(r);
+}
+
+/* Keeps what is left of the payload. */
+static int attach(struct event_translator *t, struct byte_reader *rest, uint32_t kind, uint32_t name,
+                  uint32_t *ret_id)
+{
+        struct trace_attachment row = { .kind = kind, .name = name };
+
+        return attachment_store_add(&t->attachments, &row, &t->payload, t->payload.used_bytes - rest->left,
+                                    ret_id);
+}
+
+static int take_source_text(struct event_translator *t, struct zone_region *region,
+                            const struct client_event *from)
+{
+        struct byte_reader in;
+        const uint8_t *name;
+        uint32_t name_bytes, name_id = 0, id;
+        int r = gather(t, region, from);
+
+        if (r <= 0)
+                return r;
+        in = byte_reader_of(t->payload.data, t->payload.used_bytes);
+        name_bytes = bytes_u32(&in);
+        (void)bytes_u32(&in);
+        name = bytes_take(&in, name_bytes);
+        if (in.short_read)
+                return count_garbage(t, from);
+        r = intern_text(t, name, name_bytes, &name_id);
+        return r < 0 ? r : attach(t, &in, TRACE_ATTACHMENT_SOURCE_TEXT, name_id, &id);
+}
+
+static int add_code_region(struct event_translator *t, struct trace_code_region *row)
+{
+        uint32_t id;
+        int r;
+
+        if (t->regions) {
+                r = code_regions_add(t->regions, row, &id);
+                return r < 0 ? r : 0;
+        }
+        return full_is_fine(trace_dictionary_add(t->dictionary, TRACE_TABLE_CODE_REGIONS, row, &id));
+}
+
+static int take_code(struct event_translator *t, struct zone_region *region, const struct client_event *from,
+                     uint64_t time_ns)
+{
+        struct trace_code_region row = { .time_ns = time_ns, .process = region->process };
+        struct byte_reader in;
+        const uint8_t *name;
+        uint32_t name_bytes;
+        int r = gather(t, region, from);
+
+        if (r <= 0)
+                return r;
+        in = byte_reader_of(t->payload.data, t->payload.used_bytes);
+        row.start_avma = bytes_u64(&in);
+        row.length_bytes = bytes_u64(&in);
+        name_bytes = bytes_u32(&in);
+        (void)bytes_u32(&in);
+        name = bytes_take(&in, name_bytes);
+        if (in.short_read)
+                return count_garbage(t, from);
+        r = intern_text(t, name, name_bytes, &row.name);
+        if (r == 0 && in.left > 0)
+                r = attach(t, &in, TRACE_ATTACHMENT_CODE_IMAGE, row.name, &row.attachment);
+        return r < 0 ? r : add_code_region(t, &row);
+}
+
+static int take_code_gone(struct event_translator *t, const struct zone_region *region,
+                          const struct client_event *from, uint64_t time_ns)
+{
+        struct trace_code_region row = { .start_avma = from->value[0],
+                                         .length_bytes = from->value[1],
+                                         .time_ns = time_ns,
+                                         .process = region->process,
+                                         .gone = 1 };
+
+        return add_code_region(t, &row);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------- */
+
+/* The op that an event becomes; 0 = none. */
+static uint64_t op_of(uint32_t kind)
+{
+        static const uint8_t ops[] = {
+                [CLIENT_ABI_EVENT_ZONE_BEGIN] = TRACE_OP_ZONE_BEGIN,
+                [CLIENT_ABI_EVENT_ZONE_END] = TRACE_OP_ZONE_END,
+                [CLIENT_ABI_EVENT_MESSAGE] = TRACE_OP_MESSAGE_TEXT,
+                [CLIENT_ABI_EVENT_PLOT_I64] = TRACE_OP_PLOT_I64,
+                [CLIENT_ABI_EVENT_PLOT_F64] = TRACE_OP_PLOT_F64,
+                [CLIENT_ABI_EVENT_FRAME_MARK] = TRACE_OP_FRAME_MARK,
+                [CLIENT_ABI_EVENT_THREAD_NAME] = TRACE_OP_THREAD_NAME,
+                [CLIENT_ABI_EVENT_FRAME_BEGIN] = TRACE_OP_FRAME_BEGIN,
+                [CLIENT_ABI_EVENT_FRAME_END] = TRACE_OP_FRAME_END,
+                [CLIENT_ABI_EVENT_ZONE_COLOR] = TRACE_OP_ZONE_COLOR,
+                [CLIENT_ABI_EVENT_LOCK_WAIT] = TRACE_OP_LOCK_WAIT,
+                [CLIENT_ABI_EVENT_LOCK_OBTAIN] = TRACE_OP_LOCK_OBTAIN,
+                [CLIENT_ABI_EVENT_LOCK_RELEASE] = TRACE_OP_LOCK_RELEASE,
+                [CLIENT_ABI_EVENT_LOCK_WAIT_SHARED] = TRACE_OP_LOCK_WAIT,
+                [CLIENT_ABI_EVENT_LOCK_OBTAIN_SHARED] = TRACE_OP_LOCK_OBTAIN,
+                [CLIENT_ABI_EVENT_LOCK_RELEASE_SHARED] = TRACE_OP_LOCK_RELEASE,
+                [CLIENT_ABI_EVENT_LOCK_GONE] = TRACE_OP_LOCK_GONE,
+                [CLIENT_ABI_EVENT_MEMORY_DISCARD] = TRACE_OP_MEMORY_DISCARD,
+                [CLIENT_ABI_EVENT_ZONE_VALUE] = TRACE_OP_ZONE_VALUE,
+                [CLIENT_ABI_EVENT_MEMORY_FREE] = TRACE_OP_MEMORY_FREE,
+                [CLIENT_ABI_EVENT_LOCK_MARK] = TRACE_OP_LOCK_MARK,
+                [CLIENT_ABI_EVENT_THREAD_GROUP] = TRACE_OP_THREAD_GROUP,
+                [CLIENT_ABI_EVENT_DEVICE_ZONE_END] = TRACE_OP_DEVICE_ZONE_END,
+                [CLIENT_ABI_EVENT_MEMORY_ALLOC] = TRACE_OP_MEMORY_ALLOC,
+                [CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN] = TRACE_OP_DEVICE_ZONE_BEGIN,
+                [CLIENT_ABI_EVENT_DEVICE_TIME] = TRACE_OP_DEVICE_TIME,
+                [CLIENT_ABI_EVENT_ZONE_TEXT] = TRACE_OP_ZONE_TEXT,
+                [CLIENT_ABI_EVENT_ZONE_NAME] = TRACE_OP_ZONE_NAME,
+                [CLIENT_ABI_EVENT_LOCK_NAME] = TRACE_OP_LOCK_NAME,
+                [CLIENT_ABI_EVENT_DEVICE_SPAN] = TRACE_OP_DEVICE_SPAN,
+        };
+
+        return kind < sizeof(ops) / sizeof(ops[0]) ? ops[kind] : 0;
+}
+
+static bool has_payload(uint32_t kind)
+{
+        return kind == CLIENT_ABI_EVENT_MESSAGE || kind == CLIENT_ABI_EVENT_THREAD_NAME ||
+               kind >= CLIENT_ABI_EVENT_NEW_BYTES;
+}
+
+/* What becomes no event. */
+static int take_fact(struct event_translator *t, struct zone_region *region, const struct client_event *from,
+                     uint64_t time_ns)
+{
+        switch (from->kind) {
+        case CLIENT_ABI_EVENT_PLOT_CONFIG:
+                return zone_region_plot(region, &t->plots, from->argument);
+        case CLIENT_ABI_EVENT_DEVICE_CALIBRATION:
+                return translate_device(t, region, from, NULL);
+        case CLIENT_ABI_EVENT_PROGRAM_INFO:
+                return take_program_info(t, region, from);
+        case CLIENT_ABI_EVENT_SOURCE_TEXT:
+                return take_source_text(t, region, from);
+        case CLIENT_ABI_EVENT_CODE:
+                return take_code(t, region, from, time_ns);
+        case CLIENT_ABI_EVENT_CODE_GONE:
+                return take_code_gone(t, region, from, time_ns);
+        default:
+                event_translator_drop(t, region, from);
+                return 0;
+        }
+}
+
+static int translate(struct event_translator *t, struct zone_region *region, const struct client_event *from,
+                     struct trace_event *event)
+{
+        int r;
+
+        switch ((enum trace_op)event->op) {
+        case TRACE_OP_ZONE_BEGIN:
+                r = location_of(t, region, from->argument, &event->zone_begin.location);
+                return r < 0 ? r : 1;
+        case TRACE_OP_ZONE_COLOR:
+                event->zone_color.color = from->argument;
+                return 1;
+        case TRACE_OP_ZONE_VALUE:
+        case TRACE_OP_THREAD_GROUP:
+                event->operand[0] = from->value[0];
+                return 1;
+        case TRACE_OP_ZONE_TEXT:
+        case TRACE_OP_ZONE_NAME:
+        case TRACE_OP_MESSAGE_TEXT:
+                return translate_text(t, region, from, event);
+        case TRACE_OP_THREAD_NAME:
+                return translate_thread_name(t, region, from, event);
+        case TRACE_OP_PLOT_I64:
+        case TRACE_OP_PLOT_F64:
+        case TRACE_OP_FRAME_MARK:
+        case TRACE_OP_FRAME_BEGIN:
+        case TRACE_OP_FRAME_END:
+        case TRACE_OP_MEMORY_ALLOC:
+        case TRACE_OP_MEMORY_FREE:
+        case TRACE_OP_MEMORY_DISCARD:
+                return translate_named(t, region, from, event);
+        case TRACE_OP_LOCK_WAIT:
+        case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_RELEASE:
+        case TRACE_OP_LOCK_MARK:
+        case TRACE_OP_LOCK_GONE:
+                return translate_lock(t, region, from, from->kind >= CLIENT_ABI_EVENT_LOCK_WAIT_SHARED,
+                                      event);
+        case TRACE_OP_LOCK_NAME:
+                return translate_lock_name(t, region, from, event);
+        case TRACE_OP_DEVICE_ZONE_BEGIN:
+        case TRACE_OP_DEVICE_ZONE_END:
+        case TRACE_OP_DEVICE_TIME:
+                return translate_device(t, region, from, event);
+        case TRACE_OP_DEVICE_SPAN:
+                return translate_span(t, region, from, event);
+        case TRACE_OP_ZONE_END:
+        case TRACE_OP_WAKEUP:
+        case TRACE_OP_STACK_COPY:
+        case TRACE_OP_SAMPLE:
+        case TRACE_OP_SWITCH_OUT:
+        case TRACE_OP_SWITCH_IN:
+        case TRACE_OP_MESSAGE:
+        case TRACE_OP_THREAD_EXIT:
+        case TRACE_OP_CALLSTACK:
+        case TRACE_OP_FIBER_ENTER:
+        case TRACE_OP_FIBER_LEAVE:
+        case TRACE_OP_ZONES_GONE:
+                break; /* without operands, or never made of a program's event */
+        }
+        return 1;
+}
+
+int event_translator_run(struct event_translator *t, struct zone_region *region,
+                         const struct client_event *from, uint64_t time_ns, struct trace_event *ret_event)
+{
+        struct trace_event event = { .time_ns = time_ns, .op = op_of(from->kind) };
+        int r;
+
+        if (from->prefix.blob_bytes > 0 && !has_payload(from->kind))
+                client_region_free_blob(region->region, from->prefix.blob_at, from->prefix.blob_bytes);
+        if (event.op == 0)
+                return take_fact(t, region, from, time_ns);
+        r = translate(t, region, from, &event);
+        if (r == 1)
+                *ret_event = event;
+        return r;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/zones/event_translator.h - what a program said -> what the trace says
+ *
+ * Way of the data:  client_stream -> [event_translator] -> trace event -> zone_merge
+ *                                    [event_translator] -> trace_dictionary, attachment_store
+ *
+ * Numbers of the program become ids of the trace's tables; what lies in a blob
+ * is fetched; what a program says about itself becomes rows.  Used by the
+ * collector's thread.
+ */
+#ifndef SAMPLER_ZONES_EVENT_TRANSLATOR_H
+#define SAMPLER_ZONES_EVENT_TRANSLATOR_H
+
+#include "base/byte_buffer.h"
+#include "sampler/code/attachment_store.h"
+#include "sampler/tracks/latest_rows.h"
+
+#include <stdint.h>
+
+struct client_event;
+struct code_regions;
+struct loss_counter;
+struct trace_dictionary;
+struct trace_event;
+struct zone_region;
+
+struct event_translator {
+        struct trace_dictionary *dictionary; /* borrowed, like the next */
+        struct loss_counter *losses;
+        struct code_regions *regions; /* or NULL: code that is announced is only put down */
+        struct attachment_store attachments;
+        struct latest_rows plots, program_info;
+        uint32_t
+                nameless; /* location of zones whose own makes no sense: keeps the nesting right; 0 = not made */
+        struct byte_buffer payload; /* of the last event, if it did not lie in the ring in one piece */
+};
+
+void event_translator_init(struct event_translator *t, struct trace_dictionary *dictionary,
+                           struct loss_counter *losses);
+void event_translator_deinit(struct event_translator *t);
+
+/* Has to be called before anything is translated.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int event_translator_start(struct event_translator *t);
+
+/*
+ * event_translator_run() - translate one event
+ * @from:       not THREAD, FIBER_ENTER or FIBER_LEAVE, which are about whose events these are
+ * @time_ns:    of the event
+ * @ret_event:  its op and operands, but for levels of zones; texts are valid until the next call
+ * Returns 1 for an event, 0 for something that is in a table now, or made no sense and was counted; -ENOMEM.
+ */
+int event_translator_run(struct event_translator *t, struct zone_region *region,
+                         const struct client_event *from, uint64_t time_ns, struct trace_event *ret_event);
+
+/* An event that nobody wants: counts it, and gives the room of its blob back. */
+void event_translator_drop(struct event_translator *t, struct zone_region *region,
+                           const struct client_event *from);
+
+/* The same with one that nobody wants, which is not lost. */
+void event_translator_pass(struct zone_region *region, const struct client_event *from);
+
+#endif /* SAMPLER_ZONES_EVENT_TRANSLATOR_H */

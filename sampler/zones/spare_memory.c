@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/zones/spare_memory.h"
+
+#include "base/byte_buffer.h"
+#include "base/io.h"
+#include "sampler/kernel/ring_size.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOST_EVENT_BYTES 32 /* of memory that an event takes which a program dropped; most take 16 */
+
+#define SHARE_OF_MACHINE   32
+#define SHARE_OF_GROUP     8 /* of what a cgroup allows */
+#define SHARE_OF_LEFT      4 /* of what is left of that */
+#define TEXT_BYTES_MAX     65536
+#define OLD_RING_BYTES_MAX (UINT64_C(1) << 28)
+
+void spare_memory_init(struct spare_memory *m, uint64_t wanted_bytes)
+{
+        *m = (struct spare_memory){ .wanted_bytes = wanted_bytes };
+        m->has_mount = cgroup_mount_read(&m->mount, NULL) == 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+        return a < b ? a : b;
+}
+
+/* The number in a file of @folder; UINT64_MAX if there is none. */
+static uint64_t read_number(const char *folder, const char *name)
+{
+        struct byte_buffer text = { .data = NULL };
+        uint64_t number = UINT64_MAX;
+        char path[PATH_MAX];
+        char *end;
+
+        if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) < sizeof(path) &&
+            io_read_file(AT_FDCWD, path, TEXT_BYTES_MAX, &text, NULL) == 0) {
+                number = strtoull((const char *)text.data, &end, 10);
+                if (end == (const char *)text.data)
+                        number = UINT64_MAX; /* "max" */
+        }
+        byte_buffer_deinit(&text);
+        return number;
+}
+
+uint64_t spare_memory_of_group(const char *folder, const char *top)
+{
+        uint64_t bytes = UINT64_MAX;
+        size_t top_bytes = strlen(top);
+        char path[PATH_MAX];
+
+        if ((size_t)snprintf(path, sizeof(path), "%s", folder) >= sizeof(path))
+                return bytes;
+        while (strncmp(path, top, top_bytes) == 0) {
+                uint64_t max = read_number(path, "memory.max");
+                uint64_t used = max == UINT64_MAX ? 0 : read_number(path, "memory.current");
+                char *slash = strrchr(path, '/');
+
+                if (max != UINT64_MAX)
+                        bytes = least(bytes, least(max / SHARE_OF_GROUP,
+                                                   (used < max ? max - used : 0) / SHARE_OF_LEFT));
+                if (!slash || slash == path)
+                        break;
+                *slash = '\0';
+        }
+        return bytes;
+}
+
+/* The folder of the cgroup that a process is in.  False if it cannot be seen from here. */
+static bool find_folder(const struct spare_memory *m, uint32_t pid, char *ret_path)
+{
+        struct byte_buffer text = { .data = NULL };
+        const char *root = strcmp(m->mount.root, "/") == 0 ? "" : m->mount.root;
+        char path[48] = "/proc/self/cgroup";
+        const char *line;
+        bool found = false;
+
+        if (pid != 0)
+                (void)snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
+        if (io_read_file(AT_FDCWD, path, TEXT_BYTES_MAX, &text, NULL) == 0) {
+                line = strncmp((const char *)text.data, "0::", 3) == 0
+                               ? (const char *)text.data
+                               : strstr((const char *)text.data, "\n0::");
+                line = line ? strchr(line, '/') : NULL;
+                if (line && strncmp(line, root, strlen(root)) == 0) {
+                        int n_bytes = (int)strcspn(line + strlen(root), "\n");
+
+                        found = snprintf(ret_path, PATH_MAX, "%s%.*s", m->mount.path, n_bytes,
+                                         line + strlen(root)) < PATH_MAX;
+                }
+        }
+        byte_buffer_deinit(&text);
+        return found;
+}
+
+uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid)
+{
+        uint64_t bytes = least(ring_size_machine_memory() / SHARE_OF_MACHINE, SPARE_MEMORY_BYTES_MAX);
+        char folder[PATH_MAX];
+
+        if (m->wanted_bytes != 0)
+                return m->wanted_bytes > SPARE_MEMORY_RING_BYTES ? m->wanted_bytes : 0;
+        if (m->has_mount && find_folder(m, pid, folder))
+                bytes = least(bytes, spare_memory_of_group(folder, m->mount.path));
+        return bytes;
+}
+
+uint64_t spare_memory_share(uint64_t bytes, size_t n_programs)
+{
+        return n_programs <= SPARE_MEMORY_PROGRAMS ? bytes : bytes / n_programs * SPARE_MEMORY_PROGRAMS;
+}
+
+uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes)
+{
+        uint64_t bytes = OLD_RING_BYTES_MAX;
+
+        while (bytes > 1 && bytes > wanted_bytes)
+                bytes /= 2;
+        return bytes;
+}
+
+uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost)
+{
+        uint64_t bytes = UINT64_C(1) << 24, needed;
+        struct spare_memory spare;
+
+        spare_memory_init(&spare, wanted_bytes);
+        needed = spare_memory_of_process(&spare, 0) + n_lost * LOST_EVENT_BYTES;
+        while (bytes < needed && bytes < SPARE_MEMORY_BYTES_MAX)
+                bytes *= 2;
+        return bytes < SPARE_MEMORY_BYTES_MAX ? bytes : SPARE_MEMORY_BYTES_MAX;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/zones/spare_memory.h - how much memory a program may fill with events that are not read yet
+ *
+ * Way of the data:  the machine's memory, cgroup2 -> [spare_memory] -> zone_source, the command's environment
+ *
+ * What a program writes when its rings are full lies in memory that is charged
+ * to the program.  So the default is a small part of the machine's memory, and
+ * of what the program's own cgroups allow.
+ */
+#ifndef SAMPLER_ZONES_SPARE_MEMORY_H
+#define SAMPLER_ZONES_SPARE_MEMORY_H
+
+#include "sampler/kernel/cgroup_folder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPARE_MEMORY_RING_BYTES (UINT64_C(1) << 20) /* what a thread's ring has anyhow */
+#define SPARE_MEMORY_BYTES_MAX  (UINT64_C(960) << 20)
+
+/* All programs of a recording together may fill what this many of them may. */
+#define SPARE_MEMORY_PROGRAMS 2
+
+struct spare_memory {
+        uint64_t wanted_bytes; /* what the user said; 0 = nothing */
+        struct cgroup_mount mount;
+        bool has_mount;
+};
+
+/* @wanted_bytes: what rings and spare memory of each thread are to have, 0 = the default.  Reads files. */
+void spare_memory_init(struct spare_memory *m, uint64_t wanted_bytes);
+
+/* For a process; 0 = this one.  Reads a few files.  Returns 0 if rings are to be all that there is. */
+uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid);
+
+/* What is left of @bytes, which a program may have alone, where @n_programs are recorded at once. */
+uint64_t spare_memory_share(uint64_t bytes, size_t n_programs);
+
+/* The largest power of two that is not above it, and no ring's limit: for clients that have rings alone. */
+uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes);
+
+/*
+ * spare_memory_sufficient_bytes() - what would have been enough for a recording that lost events
+ * @wanted_bytes:  as for spare_memory_init()
+ * Supposes that all of them were lost by programs, which had what this process may have.  A power of two from 16 MiB
+ * on, and at most SPARE_MEMORY_BYTES_MAX.
+ */
+uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost);
+
+/*
+ * spare_memory_of_group() - what a cgroup with its parents leaves
+ * @folder:  of the cgroup
+ * @top:     of the topmost one that is looked at
+ * Returns UINT64_MAX where there is no limit.
+ */
+uint64_t spare_memory_of_group(const char *folder, const char *top);
+
+#endif /* SAMPLER_ZONES_SPARE_MEMORY_H */

@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/zones/zone_merge.h"
+
+#include "base/clock.h"
+#include "instrument/client_abi.h"
+#include "sampler/kernel/process_filter.h"
+#include "sampler/stacks/event_stack.h"
+#include "sampler/stacks/stack_builder.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+#include "sampler/zones/zone_source.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#define RING_BYTES_AT_ONCE \
+        (UINT64_C(1) << 26) /* from one ring in one cycle, so that all others have their turn */
+#define RING_BYTES_AT_LAST  (UINT64_C(1) << 31) /* more than a ring can hold */
+#define LARGE_PAYLOAD_BYTES (UINT32_C(1) << 16)
+
+/* One ring, whose bytes are copied out. */
+struct lane {
+        struct zone_region *region;
+        struct zone_slot *slot;
+        struct thread_track *thread; /* whose events come; NULL = nobody's that we know */
+        uint64_t until_ns;           /* later ones are not for this cycle */
+};
+
+/* Why a lane was left. */
+enum lane_stop {
+        LANE_DRY,   /* there is no whole event any more */
+        LANE_LATER, /* what comes next is not for this cycle */
+        LANE_ENTER, /* at the beginning of a fiber */
+        LANE_SPENT, /* the region has had its share of this cycle */
+};
+
+void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts)
+{
+        *m = (struct zone_merge){ .parts = *parts,
+                                  .last_ns = UINT64_MAX,
+                                  .region_ns = ZONE_MERGE_REGION_NS,
+                                  .cycle_ns = ZONE_MERGE_CYCLE_NS };
+        fiber_order_init(&m->order);
+}
+
+void zone_merge_deinit(struct zone_merge *m)
+{
+        fiber_order_deinit(&m->order);
+}
+
+/* ---- fibers -------------------------------------------------------------------------------------------- */
+
+void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, uint64_t now_ns)
+{
+        for (uint32_t i = 0; i < process->fibers.numbers.n_items; i++)
+                if (process->fibers.tracks[i])
+                        thread_track_end_fiber(process->fibers.tracks[i], m->parts.sink, now_ns);
+        thread_sink_switch(m->parts.sink, NULL);
+        process_table_forget_fibers(m->parts.processes, process);
+}
+
+/* The time of the last pending event until @until_ns that closes zones; 0 = there is none. */
+static uint64_t find_exec(const struct thread_track *thread, uint64_t until_ns)
+{
+        uint64_t exec_ns = 0;
+
+        for (size_t i = 0; i < thread->n_pending && thread->pending[i].event.time_ns <= until_ns; i++)
+                if (thread->pending[i].closes_zones)
+                        exec_ns = thread->pending[i].event.time_ns;
+        return exec_ns;
+}
+
+int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, uint64_t until_ns)
+{
+        int r;
+
+        if (thread->n_pending == 0)
+                return 0;
+        r = thread_track_write_pending(thread, m->parts.sink, until_ns);
+        if (r == 0 && thread->began_anew) {
+                zone_merge_end_fibers(m, thread->process, thread->last_ns);
+                thread->began_anew = false;
+                thread->process->exec_waits = find_exec(thread, UINT64_MAX) != 0;
+        }
+        return r;
+}
+
+/*
+ * A new program replaced another before @now_ns, and the thread that tells of it, the one with the number of the
+ * process, may have no events: then its own turn comes last.  But the fibers of the other one must be over by now.
+ */
+static int begin_anew(struct zone_merge *m, const struct process_track *process, uint64_t now_ns)
+{
+        struct thread_track *thread;
+        uint64_t exec_ns;
+
+        if (!process->exec_waits)
+                return 0;
+        thread = process_table_find_thread(m->parts.processes, process->pid);
+        exec_ns = thread ? find_exec(thread, now_ns) : 0;
+        return exec_ns != 0 ? zone_merge_write_pending(m, thread, exec_ns) : 0;
+}
+
+/* A fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or -EOVERFLOW if there can be none. */
+static int make_fiber(struct zone_merge *m, const struct lane *lane, uint32_t number, uint64_t now_ns,
+                      struct thread_track **ret_fiber)
+{
+        struct zone_source *zones = m->parts.zones;
+        struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
+        uint32_t location = 0, name = 0;
+        int r = zone_region_location(lane->region, zones->dictionary, number, &location);
+
+        if (r == 0)
+                r = zone_region_name(lane->region, zones->dictionary, number, &name);
+        if (r < 0 || location == 0)
+                return r < 0 ? r : -EOVERFLOW;
+        r = process_table_add_fiber(m->parts.processes, lane->thread->process, number, now_ns, ret_fiber);
+        if (r < 0)
+                return r;
+        (*ret_fiber)->name = name;
+        event.thread_name.name = name;
+        return thread_track_write(*ret_fiber, m->parts.sink, &event, 0);
+}
+
+static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                       uint64_t now_ns)
+{
+        struct thread_track *fiber = NULL;
+        int r = begin_anew(m, lane->thread->process, now_ns);
+
+        if (r < 0)
+                return r;
+        fiber = process_table_find_fiber(lane->thread->process, from->argument);
+        if (!fiber)
+                r = make_fiber(m, lane, from->argument, now_ns, &fiber);
+        /* What it does could not be told from what the thread itself does: it is left out. */
+        if (r == -EOVERFLOW) {
+                thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+                lane->thread->in_lost_fiber = true;
+                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                return 0;
+        }
+        if (r == 0)
+                thread_track_enter_fiber(lane->thread, m->parts.sink, fiber, from->value[0], now_ns);
+        return r;
+}
+
+/* ---- any event ----------------------------------------------------------------------------------------- */
+
+/*
+ * The thread that a ring belongs to now; NULL if it is not known.  The kernel told
+ * of every thread that is recorded, and a program speaks for its own only.
+ */
+static void find_thread(const struct zone_merge *m, struct lane *lane)
+{
+        struct thread_track *thread = process_table_find_thread(m->parts.processes, lane->slot->tid);
+
+        lane->thread = thread && thread->process->pid == lane->region->pid ? thread : NULL;
+        if (lane->thread)
+                lane->slot->thread = thread->thread;
+}
+
+/* Whose stream the thread's events go to. */
+static struct thread_track *track_of(struct thread_track *thread)
+{
+        return thread->fiber ? thread->fiber : thread;
+}
+
+/* From here on the ring belongs to another thread, which begins without zones. */
+static int hand_over(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                     uint64_t now_ns)
+{
+        int r;
+
+        lane->slot->thread = 0;
+        lane->slot->tid = zone_region_tid(lane->region, from->argument, &m->parts.zones->n_lookups_left);
+        find_thread(m, lane);
+        if (!lane->thread)
+                return 0;
+        r = zone_merge_write_pending(m, lane->thread, now_ns);
+        if (r < 0)
+                return r;
+        thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+        thread_track_close_zones(lane->thread, m->parts.sink, 0, now_ns);
+        return 0;
+}
+
+static bool is_zone_detail(const struct trace_event *event)
+{
+        return event->op == TRACE_OP_ZONE_TEXT || event->op == TRACE_OP_ZONE_NAME ||
+               event->op == TRACE_OP_ZONE_VALUE || event->op == TRACE_OP_ZONE_COLOR;
+}
+
+/* False for details of a zone that is not there. */
+static bool find_level(struct zone_merge *m, const struct thread_track *track,
+                       const struct client_event *from, struct trace_event *event)
+{
+        if (!is_zone_detail(event) ||
+            thread_track_find_level(track, from->prefix.zone_depth, &event->operand[1]))
+                return true;
+        if (track->n_too_deep == 0) /* else the zone was counted */
+                loss_counter_add(m->parts.sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
+        return false;
+}
+
+static int add_stack(struct zone_merge *m, struct thread_track *thread, const struct client_event *from,
+                     uint32_t *ret_stack)
+{
+        const struct address_space *space = &thread->process->space;
+        int r = 0;
+
+        *ret_stack = 0;
+        if (from->prefix.n_frames == 0 && from->prefix.stack_bytes == 0)
+                return 0;
+        event_stack_unwind(&from->prefix, m->parts.unwinder, thread, m->parts.sink->losses, &m->chain);
+        if (m->chain.n_frames > 0)
+                r = stack_builder_add(m->parts.stacks, space, &m->chain, ret_stack);
+        loss_counter_add(m->parts.sink->losses, TRACE_LOSS_STACK_TABLE_FULL, m->parts.stacks->n_cut);
+        m->parts.stacks->n_cut = 0;
+        return r;
+}
+
+/* What the thread says with its name or its group is about itself, whatever it goes on as. */
+static bool is_about_thread(const struct trace_event *event)
+{
+        return event->op == TRACE_OP_THREAD_NAME || event->op == TRACE_OP_THREAD_GROUP;
+}
+
+/* Events of this kind take long enough that the clock is looked at after each. */
+static bool is_large(const struct client_event *event)
+{
+        return event->text_bytes + event->prefix.blob_bytes >= LARGE_PAYLOAD_BYTES;
+}
+
+static int write_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                       uint64_t now_ns)
+{
+        struct thread_track *track = track_of(lane->thread);
+        struct trace_event event;
+        uint32_t stack;
+        int r = event_translator_run(&m->parts.zones->translator, lane->region, from, now_ns, &event);
+
+        if (r <= 0 || !find_level(m, track, from, &event))
+                return r < 0 ? r : 0;
+        r = add_stack(m, lane->thread, from, &stack);
+        if (r < 0)
+                return r;
+        if (is_about_thread(&event))
+                track = lane->thread;
+        /* Its time is that of the event before it, and the kernel may have told of something since then: no correction. */
+        if (is_zone_detail(&event) && event.time_ns < track->last_ns)
+                event.time_ns = track->last_ns;
+        m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
+        r = thread_track_write(track, m->parts.sink, &event, stack);
+        if (r == 0 && is_large(from))
+                r = m->parts.flush_if_full(m->parts.context);
+        return r;
+}
+
+/* Of a program's threads, only some may be recorded. */
+static bool is_wanted(const struct zone_merge *m, const struct lane *lane)
+{
+        return !m->parts.filter || lane->slot->tid == 0 ||
+               process_filter_has_thread(m->parts.filter, lane->region->pid, lane->slot->tid);
+}
+
+/* Merges one event, of whatever kind. */
+static int merge_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+                       uint64_t now_ns)
+{
+        int r;
+
+        if (from->kind == CLIENT_ABI_EVENT_THREAD)
+                return hand_over(m, lane, from, now_ns);
+        if (!lane->thread) {
+                if (is_wanted(m, lane))
+                        event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                else
+                        event_translator_pass(lane->region, from);
+                return 0;
+        }
+        r = zone_merge_write_pending(m, lane->thread, now_ns);
+        if (r < 0)
+                return r;
+        if (from->kind == CLIENT_ABI_EVENT_FIBER_ENTER)
+                return enter_fiber(m, lane, from, now_ns);
+        /* Of none, if the entering was lost: that was counted. */
+        if (from->kind == CLIENT_ABI_EVENT_FIBER_LEAVE)
+                thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+        else if (lane->thread->in_lost_fiber)
+                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+        else
+                return write_event(m, lane, from, now_ns);
+        return 0;
+}
+
+/* ---- one ring ------------------------------------------------------------------------------------------ */
+
+/*
+ * The short way: begins and ends of zones as long as nothing else comes between
+ * them.  Whatever is unusual about one is left to merge_event().
+ */
+static void merge_zones(struct zone_merge *m, const struct lane *lane)
+{
+        struct zone_source *zones = m->parts.zones;
+        struct tick_clock *clock = zone_source_clock(zones, lane->region);
+        struct client_stream *stream = &lane->slot->stream;
+        struct thread_track *thread = lane->thread, *track = track_of(thread);
+        uint64_t until_ns = zones->now_ns + ZONE_SOURCE_FUTURE_NS, n_zones = 0;
+        struct client_zone_event zone;
+
+        if (lane->until_ns < until_ns)
+                until_ns = lane->until_ns;
+        if (thread->n_pending > 0 && thread->pending[0].event.time_ns <= until_ns) {
+                if (thread->pending[0].event.time_ns == 0)
+                        return;
+                until_ns = thread->pending[0].event.time_ns - 1;
+        }
+        thread_sink_switch(m->parts.sink, track);
+        while (client_stream_peek_zone(stream, &zone)) {
+                uint64_t now_ns = tick_clock_to_ns(clock, zone.ticks);
+
+                if (now_ns > until_ns)
+                        break;
+                if (zone.kind == CLIENT_ABI_EVENT_ZONE_BEGIN) {
+                        uint32_t location = zone_region_near_location(lane->region, zone.argument);
+
+                        if (location == 0 || !thread_track_begin_zone(track, m->parts.sink, now_ns, location))
+                                break;
+                        n_zones++;
+                } else if (!thread_track_end_zone(track, m->parts.sink, now_ns)) {
+                        break;
+                }
+                client_stream_consume(stream);
+        }
+        m->n_zones += n_zones;
+}
+
+/* ---- shares of the work -------------------------------------------------------------------------------- */
+
+/* Somebody wants the recording to end, while its last events are merged. */
+static bool is_urged(const struct zone_merge *m)
+{
+        struct pollfd stop = { .fd = m->parts.stop_fd, .events = POLLIN };
+
+        return m->parts.stop_fd >= 0 && poll(&stop, 1, 0) > 0;
+}
+
+/* True if the rest of the region has to wait for the next cycle, or for ever in the final one. */
+static bool is_spent(struct zone_merge *m)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        if (m->final && m->last_ns > now_ns + ZONE_MERGE_LAST_NS && is_urged(m))
+                m->last_ns = now_ns + ZONE_MERGE_LAST_NS;
+        return now_ns >= (m->final ? m->last_ns : m->spent_ns);
+}
+
+/*
+ * Merges what was copied out of a ring.
+ * @passes:   goes on at the beginning of a fiber, if that comes first
+ * @ret_ns:   when it was left at LANE_ENTER or LANE_LATER: the time of the next event
+ * Returns an enum lane_stop, or -ENOMEM, -errno.
+ */
+static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint64_t *ret_ns)
+{
+        struct zone_source *zones = m->parts.zones;
+        struct client_event event;
+        int r = 0;
+
+        while (r == 0) {
+                if (lane->thread && !lane->thread->in_lost_fiber)
+                        merge_zones(m, lane);
+                if (zone_source_peek(zones, lane->region, lane->slot, &event, ret_ns) == 0)
+                        return LANE_DRY;
+                if (*ret_ns > lane->until_ns)
+                        return LANE_LATER;
+                if (event.kind == CLIENT_ABI_EVENT_FIBER_ENTER && !passes) {
+                        lane->region->uses_fibers = true;
+                        return LANE_ENTER;
+                }
+                passes = passes && event.kind != CLIENT_ABI_EVENT_FIBER_ENTER;
+                r = merge_event(m, lane, &event, *ret_ns);
+                client_stream_consume(&lane->slot->stream);
+                if (r == 0 && is_large(&event) && is_spent(m))
+                        return LANE_SPENT;
+        }
+        return r;
+}
+
+static struct lane lane_of(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
+{
+        struct lane lane = { .region = region, .slot = &region->slots[slot], .until_ns = m->until_ns };
+        const struct process_track *process = process_table_find_process(m->parts.processes, region->pid);
+
+        find_thread(m, &lane);
+        if (process && process->held_ns <= lane.until_ns)
+                lane.until_ns = process->held_ns - 1;
+        return lane;
+}
+
+/* The process is merged up to the last event of this ring only. */
+static void stall(const struct zone_merge *m, const struct lane *lane)
+{
+        struct process_track *process = process_table_find_process(m->parts.processes, lane->region->pid);
+        uint64_t last_ns = lane->thread ? track_of(lane->thread)->last_ns : 0;
+
+        if (process && last_ns < process->stalled_ns)
+                process->stalled_ns = last_ns;
+}
+
+/*
+ * Merges a slot as far as it goes, or up to the next beginning of a fiber.
+ * What comes after that, or is too young, is copied out nevertheless, so that
+ * the program has room.
+ * @passes:  goes on at the beginning of a fiber, if that comes first
+ * @ret_ns:  the time of the next event
+ * Returns an enum lane_stop, or -ENOMEM, -errno.
+ */
+static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t slot, bool passes,
+                      uint64_t *ret_ns)
+{
+        struct lane lane = lane_of(m, region, slot);
+        int stop = merge_lane(m, &lane, passes, ret_ns);
+        bool more = true;
+
+        while (stop >= 0 && more) {
+                int r;
+
+                if (stop == LANE_SPENT || is_spent(m)) {
+                        stall(m, &lane);
+                        region->is_behind = true;
+                        return stop;
+                }
+                if (stop == LANE_ENTER && passes && !zone_source_is_filling(region, slot))
+                        return stop;
+                r = lane.slot->filled_bytes < m->ring_bytes_max
+                            ? zone_source_fill(m->parts.zones, region, slot, &more)
+                            : 0;
+
+                if (r == 0 && more && stop == LANE_DRY)
+                        stall(m, &lane);
+                if (r <= 0)
+                        return r < 0 ? r : stop;
+                if (stop == LANE_DRY)
+                        stop = merge_lane(m, &lane, false, ret_ns);
+                r = m->parts.flush_if_full(m->parts.context);
+                if (r < 0)
+                        return r;
+        }
+        return stop;
+}
+
+/*
+ * A slot has no share of this cycle any more: the process is merged up to its last event.
+ * One whose thread is not known holds nobody up.
+ */
+static void postpone(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
+{
+        struct lane lane = lane_of(m, region, slot);
+
+        region->is_behind = true;
+        if (lane.thread)
+                stall(m, &lane);
+}
+
+/* The slot that comes after so many others in this cycle. */
+static uint32_t slot_at(const struct zone_region *region, uint32_t first, uint32_t n)
+{
+        return (uint32_t)(((uint64_t)first + n) % region->n_slots);
+}
+
+/* ---- rings that take turns ----------------------------------------------------------------------------- */
+
+/* Merges a slot up to the next beginning of a fiber, where it waits, or as far as it goes. */
+static int take_turn(struct zone_merge *m, struct zone_region *region, uint32_t slot, bool passes)
+{
+        struct waiting_slot waiting = { .slot = slot };
+        int stop = merge_slot(m, region, slot, passes, &waiting.enter_ns);
+
+        if (stop < 0)
+                return stop;
+        return stop == LANE_ENTER ? fiber_order_add(&m->order, waiting) : 0;
+}
+
+/* Lets those that wait go on, as far as everything before them is merged. */
+static int take_turns(struct zone_merge *m, struct zone_region *region)
+{
+        const struct process_track *process = process_table_find_process(m->parts.processes, region->pid);
+        struct waiting_slot next;
+        int r = 0;
+
+        while (r == 0 && fiber_order_next(&m->order, &next) == 1) {
+                if (process && next.enter_ns > process->stalled_ns)
+                        break;
+                r = take_turn(m, region, next.slot, true);
+        }
+        m->order.n_waiting = 0;
+        return r;
+}
+
+static int merge_in_turns(struct zone_merge *m, struct zone_region *region, uint32_t first)
+{
+        int r = 0;
+
+        for (uint32_t n = 0; r == 0 && n < region->n_slots; n++) {
+                uint32_t slot = slot_at(region, first, n);
+
+                if (is_spent(m)) {
+                        postpone(m, region, slot);
+                        continue;
+                }
+                r = take_turn(m, region, slot, false);
+                region->next_slot = slot + 1;
+        }
+        if (r == 0)
+                r = take_turns(m, region);
+        for (uint32_t slot = 0; slot < region->n_slots; slot++)
+                zone_source_release(m->parts.zones, region, &region->slots[slot]);
+        return r;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------- */
+
+static int merge_region(struct zone_merge *m, struct zone_region *region)
+{
+        uint32_t first = region->next_slot;
+        uint64_t next_ns;
+
+        region->is_behind = false;
+        for (uint32_t n = 0; n < region->n_slots && !region->uses_fibers; n++) {
+                uint32_t slot = slot_at(region, first, n);
+                int stop;
+
+                if (is_spent(m)) {
+                        postpone(m, region, slot);
+                        continue;
+                }
+                stop = merge_slot(m, region, slot, false, &next_ns);
+                region->next_slot = slot + 1;
+                if (stop < 0)
+                        return stop;
+                if (stop != LANE_ENTER)
+                        zone_source_release(m->parts.zones, region, &region->slots[slot]);
+        }
+        if (region->n_slots > 0 && region->uses_fibers)
+                return merge_in_turns(m, region, first);
+        return 0;
+}
+
+/* Nothing is known to lag behind yet. */
+static void forget_stalls(struct zone_merge *m)
+{
+        struct zone_source *zones = m->parts.zones;
+
+        for (size_t i = 0; i < zones->n_regions; i++) {
+                struct process_track *process = process_table_find_process(m->parts.processes,
+                                                                           zones->regions[i].pid);
+
+                if (process)
+                        process->stalled_ns = UINT64_MAX;
+        }
+}
+
+/* What the final run leaves in the rings and in what was copied out of them. */
+static void count_unread(struct zone_merge *m)
+{
+        struct zone_source *zones = m->parts.zones;
+        uint64_t n_bytes = 0;
+
+        for (size_t i = 0; i < zones->n_regions; i++) {
+                const struct zone_region *region = &zones->regions[i];
+
+                for (uint32_t slot = 0; slot < region->n_slots; slot++) {
+                        uint64_t n_unread = client_region_count_unread(region->region, slot);
+
+                        n_bytes += client_stream_count_bytes(&region->slots[slot].stream) +
+                                   (n_unread < RING_BYTES_AT_LAST ? n_unread : 0); /* else it is made up */
+                }
+        }
+        loss_counter_add(m->parts.sink->losses, TRACE_LOSS_CLIENT_UNREAD, n_bytes);
+}
+
+/* The regions from the one on with which the cycle begins, each with its share: of programs that have ended, or of the others. */
+static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint64_t now_ns)
+{
+        struct zone_source *zones = m->parts.zones;
+        int r = 0;
+
+        for (size_t n = 0; r == 0 && n < zones->n_regions; n++) {
+                size_t i = (first + n) % zones->n_regions;
+                uint64_t begin_ns = clock_raw_ns();
+
+                if ((zones->regions[i].n_cycles_ended != 0) != have_ended)
+                        continue;
+                m->spent_ns = begin_ns + m->region_ns;
+                if (m->spent_ns > now_ns + m->cycle_ns)
+                        m->spent_ns = now_ns + m->cycle_ns;
+                if (begin_ns < now_ns + m->cycle_ns)
+                        m->next_region = i + 1;
+                r = merge_region(m, &zones->regions[i]);
+                m->is_behind = m->is_behind || zones->regions[i].is_behind;
+        }
+        return r;
+}
+
+/* A program that replaced another (execve) has the same threads, and its events come after those of the other one. */
+static int merge_regions(struct zone_merge *m, uint64_t now_ns)
+{
+        size_t first = m->next_region;
+        int r;
+
+        m->is_behind = false;
+        r = merge_those(m, first, true, now_ns);
+        return r == 0 ? merge_those(m, first, false, now_ns) : r;
+}
+
+int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
+{
+        uint64_t now_ns = clock_raw_ns();
+        int r;
+
+        m->until_ns = until_ns;
+        m->ring_bytes_max = final ? RING_BYTES_AT_LAST : RING_BYTES_AT_ONCE;
+        m->final = final;
+        if (final && m->last_ns == UINT64_MAX)
+                m->last_ns = now_ns + ZONE_MERGE_FINAL_NS;
+        forget_stalls(m);
+        r = merge_regions(m, now_ns);
+        if (m->is_behind)
+                drain_pace_hurry(&m->parts.zones->pace);
+        if (!m->is_behind)
+                m->behind_since_ns = 0;
+        else if (m->behind_since_ns == 0)
+                m->behind_since_ns = now_ns;
+        if (r == 0 && final && m->is_behind)
+                count_unread(m);
+        return r;
+}
+
+void zone_merge_hurry(struct zone_merge *m)
+{
+        m->last_ns = clock_raw_ns() + ZONE_MERGE_LAST_NS;
+}

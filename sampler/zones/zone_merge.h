@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/zones/zone_merge.h - the programs' events, each behind the kernel's events before it, into the streams
+ *
+ * Way of the data:  zone_source -> [zone_merge] -> thread_track -> event_encoder
+ *
+ * Goes through one ring after the other.  In regions of programs that use
+ * fibers the rings take turns instead: see fiber_order.h.  Used by the
+ * collector's thread.
+ */
+#ifndef SAMPLER_ZONES_ZONE_MERGE_H
+#define SAMPLER_ZONES_ZONE_MERGE_H
+
+#include "base/clock.h"
+#include "sampler/kernel/call_chain.h"
+#include "sampler/zones/fiber_order.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct process_table;
+struct process_track;
+struct stack_builder;
+struct stack_unwinder;
+struct thread_sink;
+struct thread_track;
+struct zone_source;
+
+#define ZONE_MERGE_REGION_NS (50 * NS_PER_MS)
+#define ZONE_MERGE_CYCLE_NS  (150 * NS_PER_MS)
+#define ZONE_MERGE_LAST_NS   NS_PER_S
+#define ZONE_MERGE_FINAL_NS  (60 * NS_PER_S)
+
+/* What it works with; all borrowed. */
+struct zone_merge_parts {
+        const struct process_filter *filter; /* or NULL */
+        struct zone_source *zones;
+        struct process_table *processes;
+        struct stack_builder *stacks;
+        struct stack_unwinder *unwinder;
+        struct thread_sink *sink;
+        /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
+        int (*flush_if_full)(void *context);
+        void *context;
+        int stop_fd; /* readable = the recording is to end; -1 = there is none */
+};
+
+struct zone_merge {
+        struct zone_merge_parts parts;
+        struct fiber_order order;
+        struct call_chain chain; /* scratch */
+        uint64_t n_zones;        /* beginnings written */
+        uint64_t until_ns;       /* of this cycle */
+        uint64_t ring_bytes_max; /* of one ring in this cycle */
+        /* So that no program keeps the recorder from the others, from the disk and from signals: see zone_merge_run(). */
+        bool final;
+        uint64_t region_ns, cycle_ns; /* ZONE_MERGE_REGION_NS, ZONE_MERGE_CYCLE_NS; tests have others */
+        size_t next_region;           /* where the next cycle begins */
+        uint64_t spent_ns;            /* when the work for this region is to end; UINT64_MAX = no bound */
+        bool is_behind;               /* some of the last cycle's work was left to the next */
+        uint64_t behind_since_ns;     /* since when each cycle has left some; 0 = the last one did not */
+        uint64_t last_ns;             /* when the final run is to end; UINT64_MAX = no hurry */
+};
+
+void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts);
+void zone_merge_deinit(struct zone_merge *m);
+
+/*
+ * zone_merge_run() - merge everything up to @until_ns, inclusively
+ * @final:  everything that there is
+ * Where that is too much at once, `stalled_ns` of the process says how far it came: one program has ZONE_MERGE_REGION_NS
+ * of a cycle, all of them ZONE_MERGE_CYCLE_NS, and the next cycle begins with the programs and rings that come after.
+ * The final run lasts ZONE_MERGE_FINAL_NS at most, as a program may go on writing; when `stop_fd` becomes readable it
+ * ends ZONE_MERGE_LAST_NS later.  The bytes that were not read are counted as TRACE_LOSS_CLIENT_UNREAD.
+ * Returns 0, -ENOMEM, -errno of the flush.
+ */
+int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);
+
+/* Somebody wants the recording to end: the final run lasts ZONE_MERGE_LAST_NS from now at most. */
+void zone_merge_hurry(struct zone_merge *m);
+
+/*
+ * zone_merge_write_pending() - write the kernel's events of a thread up to @until_ns
+ * Where one of them ends a program, its fibers end as well.  Returns 0 or -ENOMEM.
+ */
+int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, uint64_t until_ns);
+
+/* A program has ended, and with it its fibers. */
+void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, uint64_t now_ns);
+
+#endif /* SAMPLER_ZONES_ZONE_MERGE_H */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/zones/zone_region.h - one program's region while it is recorded: its rings, its locations, its threads' numbers
+ *
+ * Way of the data:  client_region -> client_stream -> [zone_region] -> zone_source -> merge
+ *
+ * What a hostile program can make us remember is bounded: locations by the
+ * trace's tables, everything else by the constants in the .c file.  Used by the
+ * collector's thread.
+ */
+#ifndef SAMPLER_ZONES_ZONE_REGION_H
+#define SAMPLER_ZONES_ZONE_REGION_H
+
+#include "base/intern.h"
+#include "instrument/client_region.h"
+#include "instrument/client_stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct latest_rows;
+struct loss_counter;
+struct trace_dictionary;
+
+/* One ring. */
+struct zone_slot {
+        struct client_stream stream;
+        struct client_drops seen; /* drops that were counted already */
+        uint32_t tid;             /* whose events come now, in our PID namespace; 0 = unknown */
+        uint32_t thread;          /* its row in THREADS, also when it has ended; 0 = unknown */
+        size_t held_bytes;        /* of `stream`, as zone_source has them in its account */
+        uint64_t filled_bytes;    /* copied out of the ring in this cycle */
+};
+
+/* Numbers that a program uses -> numbers of ours. */
+struct zone_numbers {
+        struct intern theirs;
+        uint32_t *ours; /* heap, owned; by the id of theirs - 1 */
+        size_t capacity;
+};
+
+struct zone_region {
+        struct client_region *region; /* owned; NULL = closed */
+        uint32_t pid;                 /* in our PID namespace */
+        uint32_t process;             /* id in the table PROCESSES */
+        uint64_t device, inode;       /* of the memfd: tells one region from the next of the same process */
+        unsigned n_cycles_ended;      /* merge cycles since its process ended; 0 = it lives */
+
+        struct zone_slot *slots; /* heap, owned */
+        size_t n_slots, slots_capacity;
+
+        uint32_t *
+                near_locations; /* heap, owned: ids in LOCATIONS of the client's first ones; 0 = not asked yet */
+        size_t near_capacity;
+        struct zone_numbers far_locations; /* of the others */
+        struct zone_numbers locks;         /* ids in LOCKS */
+        struct zone_numbers devices;       /* ids in DEVICES */
+        unsigned n_bad_locations;          /* that the program named but does not have */
+
+        uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
+        uint64_t spare_bytes;   /* that the program may fill beyond its rings, if no other is recorded */
+        uint32_t next_slot;     /* where the next cycle begins */
+        bool is_behind;         /* the last cycle left something to the next */
+
+        bool uses_fibers; /* a thread went on as one: the order between the rings matters */
+
+        struct zone_numbers tids; /* of a program in another PID namespace */
+
+        uint64_t n_names_left_out; /* there was no room for them; not counted yet */
+        uint64_t n_no_ring_seen, n_garbage_seen, n_refused_blobs_seen; /* counted already */
+};
+
+/* @region: taken over.  @process: id in the table PROCESSES. */
+void zone_region_init(struct zone_region *r, struct client_region *region, uint32_t pid, uint32_t process);
+void zone_region_deinit(struct zone_region *r);
+
+/* Follows the program: new threads take new slots.  Returns 0 or -ENOMEM. */
+int zone_region_follow(struct zone_region *r);
+
+/*
+ * zone_region_location() - the id in LOCATIONS for an id of the program's
+ * @ret_id:  0 if the program has no such location, or the table is full
+ * Returns 0 or -ENOMEM.
+ */
+int zone_region_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                         uint32_t *ret_id);
+
+/* The id in LOCATIONS of one of the program's first locations, which was asked for before; 0 = it was not. */
+static inline uint32_t zone_region_near_location(const struct zone_region *r, uint32_t client_id)
+{
+        return client_id - 1 < r->near_capacity ? r->near_locations[client_id - 1] : 0;
+}
+
+/* The string that a location is called; 0 if it has no name, or as above.  Returns 0 or -ENOMEM. */
+int zone_region_name(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                     uint32_t *ret_name);
+
+/* The row in LOCKS or DEVICES of a location that stands for one, made at first sight; 0 as above.  The same. */
+int zone_region_lock(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                     uint32_t *ret_lock);
+int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
+                       uint32_t *ret_device);
+
+/* Makes rows in PLOTS: of one plot as it is now, and of all that the program has set up so far.  The same. */
+int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id);
+int zone_region_plots(struct zone_region *r, struct latest_rows *plots);
+
+/*
+ * zone_region_tid() - the number that a thread of the program has for us
+ * @n_lookups_left:  expensive lookups that this cycle still allows; counted down
+ * Returns 0 if it cannot be found out.
+ */
+uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lookups_left);
+
+/* What a slot's threads dropped since the last call, by kind. */
+struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot);
+
+/* Counts what the region as a whole lost since the last call. */
+void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses);
+
+#endif /* SAMPLER_ZONES_ZONE_REGION_H */

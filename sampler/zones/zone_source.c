@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/zones/zone_source.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "instrument/client_abi.h"
+#include "instrument/own_number.h"
+#include "instrument/region_finder.h"
+#include "sampler/kernel/privileges.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/process_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILL_BYTES_MAX   (UINT32_C(1) << 18) /* copied out of one ring at once: stays in a core's cache */
+#define FILL_BYTES_MIN   UINT32_C(4096)
+#define WORTH_BYTES      UINT32_C(32768)     /* to be copied out, where it need not be */
+#define ALL_FILLS_BYTES  (UINT32_C(1) << 25) /* of all rings of a region at once */
+#define STREAM_BYTES_MAX CLIENT_STREAM_EVENT_BYTES_MAX
+#define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
+#define WAITING_MAX      4096 /* regions; whoever comes then is found by the mapping, or not ours */
+#define WAITING_NS       NS_PER_S
+#define LOOKUPS_A_CYCLE  32
+#define REFUSED_MAX      65536 /* regions that are remembered; more are counted each time that they come */
+
+/* A memfd that was not taken. */
+struct refused_region {
+        uint64_t device, inode;
+};
+
+void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts)
+{
+        *s = (struct zone_source){ .dictionary = parts->dictionary,
+                                   .losses = parts->losses,
+                                   .processes = parts->processes,
+                                   .families = parts->families };
+        spare_memory_init(&s->spare, parts->client_ring_bytes);
+        event_translator_init(&s->translator, parts->dictionary, parts->losses);
+        intern_init(&s->known_pids, sizeof(uint32_t), 0);
+        intern_init(&s->refused, sizeof(struct refused_region), REFUSED_MAX);
+}
+
+void zone_source_deinit(struct zone_source *s)
+{
+        for (size_t i = 0; i < s->n_regions; i++)
+                zone_region_deinit(&s->regions[i]);
+        for (size_t i = 0; i < s->n_waiting; i++)
+                io_close(&s->waiting[i].fd);
+        free(s->regions);
+        free(s->waiting);
+        free(s->missed_pids);
+        intern_deinit(&s->known_pids);
+        intern_deinit(&s->refused);
+        event_translator_deinit(&s->translator);
+        *s = (struct zone_source){ .n_regions = 0 };
+}
+
+/* ---- regions come and go ------------------------------------------------------------------------------- */
+
+/* Begins to measure the clock of a region, once for all regions that have it. */
+static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
+{
+        int r;
+
+        if (kind >= ZONE_SOURCE_CLOCKS)
+                return error_set(err, -ENOTSUP, "client clock %u is unknown", kind);
+        if (s->clock_used[kind])
+                return 0;
+        r = tick_clock_init(&s->clocks[kind], kind, err);
+        s->clock_used[kind] = r == 0;
+        return r;
+}
+
+/* What a process calls itself, in its PID namespace; 0 if it is gone. */
+static uint32_t ask_own_pid(uint32_t pid)
+{
+        char path[32];
+        uint32_t own_pid = 0;
+        int fd;
+
+        (void)snprintf(path, sizeof(path), "/proc/%u", pid);
+        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 || own_number_read(fd, pid, &own_pid, NULL) < 0)
+                own_pid = 0;
+        io_close(&fd);
+        return own_pid;
+}
+
+/*
+ * True if the process calls itself what the region says: nobody hands in the
+ * region of somebody else.  One that was gone before it could be asked is
+ * believed: the kernel vouched for its number, and it had the descriptor.
+ */
+static bool is_of_process(const struct client_region *region, uint32_t pid, uint32_t own_pid)
+{
+        return client_region_pid(region) == pid || client_region_pid(region) == own_pid || own_pid == 0;
+}
+
+/* Whether there is room for the region beside the others.  Returns 0, -EDQUOT, or why it cannot be opened. */
+static int measure_region(const struct zone_source *s, int fd, uint64_t *ret_bytes, struct error *err)
+{
+        uint64_t n_bytes = 0;
+        int r = client_region_measure(fd, &n_bytes, err);
+
+        if (r < 0)
+                return r;
+        if (n_bytes > ZONE_SOURCE_REGIONS_BYTES_MAX - s->regions_bytes)
+                return error_set(err, -EDQUOT, "no room for a client region of %llu bytes",
+                                 (unsigned long long)n_bytes);
+        *ret_bytes = n_bytes;
+        return 0;
+}
+
+/* What a region takes. */
+struct region_share {
+        uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
+        uint64_t spare_bytes;   /* that its program may fill, if no other is recorded */
+};
+
+/* Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure. */
+static int start_region(struct zone_source *s, const struct waiting_region *w,
+                        struct client_region **ret_region, struct region_share *ret_share, struct error *err)
+{
+        int r = measure_region(s, w->fd, &ret_share->charged_bytes, err);
+
+        if (r == 0)
+                r = client_region_open(w->fd, ret_region, err);
+
+        if (r == 0 && !is_of_process(*ret_region, w->pid, w->own_pid))
+                r = error_set(err, -EPERM, "the region is not that of process %u", w->pid);
+        if (r == 0)
+                r = event_translator_start(&s->translator);
+        if (r == 0)
+                r = use_clock(s, client_region_clock_kind(*ret_region), err);
+        if (r < 0)
+                return r;
+        ret_share->spare_bytes = spare_memory_of_process(&s->spare, w->pid);
+        client_region_allow_spare(*ret_region, spare_memory_share(ret_share->spare_bytes, s->n_regions + 1));
+        return client_region_enable(*ret_region, s->families, err);
+}
+
+/* A region came or went: what all of them may fill together is shared anew. */
+static void share_spare(struct zone_source *s)
+{
+        for (size_t i = 0; i < s->n_regions; i++)
+                client_region_allow_spare(s->regions[i].region,
+                                          spare_memory_share(s->regions[i].spare_bytes, s->n_regions));
+}
+
+/* Whose region it is; true if it is open already. */
+static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
+{
+        if (fstat(fd, ret_stat) < 0)
+                return false;
+        for (size_t i = 0; i < s->n_regions; i++)
+                if (s->regions[i].device == ret_stat->st_dev && s->regions[i].inode == ret_stat->st_ino)
+                        return true;
+        return false;
+}
+
+/* It comes when it is handed in, and again with each of its mappings. */
+static int count_refused(struct zone_source *s, const struct stat *st, int why)
+{
+        const struct refused_region refused = { .device = st->st_dev, .inode = st->st_ino };
+        uint32_t id;
+        int r = intern_add(&s->refused, &refused, sizeof(refused), &id);
+
+        if (r != 0)
+                loss_counter_add(s->losses,
+                                 why == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED, 1);
+        return r == -ENOMEM ? r : 0;
+}
+
+/* Takes a region of a process that is ours, with its row in PROCESSES; its descriptor is taken over. */
+static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t process)
+{
+        struct client_region *region = NULL;
+        struct zone_region *taken;
+        struct region_share share = { .charged_bytes = 0 };
+        struct stat st = { .st_ino = 0 };
+        struct error err = ERROR_NONE;
+        uint32_t id;
+        int r = array_reserve(&s->regions, &s->regions_capacity, s->n_regions + 1, sizeof(*s->regions));
+
+        if (r < 0 || is_open(s, w->fd, &st)) {
+                io_close(&w->fd);
+                return r;
+        }
+        r = start_region(s, w, &region, &share, &err);
+        if (r == -EBUSY && s->busy.code == 0)
+                s->busy = err;
+        if (r < 0) {
+                if (!region)
+                        io_close(&w->fd);
+                client_region_close(region);
+                return r == -ENOMEM ? r : count_refused(s, &st, r);
+        }
+        zone_source_end(s, w->pid);
+        taken = &s->regions[s->n_regions++];
+        zone_region_init(taken, region, w->pid, process);
+        taken->charged_bytes = share.charged_bytes;
+        taken->spare_bytes = share.spare_bytes;
+        share_spare(s);
+        s->regions_bytes += share.charged_bytes;
+        taken->device = st.st_dev;
+        taken->inode = st.st_ino;
+        s->n_attached += !client_region_is_self_started(region);
+        r = intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id);
+        return r < 0 ? r : zone_region_plots(taken, &s->translator.plots);
+}
+
+/* Takes @fd over. */
+static int wait_for_process(struct zone_source *s, uint32_t pid, int fd, bool announced)
+{
+        int r = -EOVERFLOW;
+
+        if (s->n_waiting < WAITING_MAX)
+                r = array_reserve(&s->waiting, &s->waiting_capacity, s->n_waiting + 1, sizeof(*s->waiting));
+        if (r < 0) {
+                io_close(&fd);
+                return r == -EOVERFLOW ? 0 : r;
+        }
+        s->waiting[s->n_waiting++] = (struct waiting_region){
+                .fd = fd,
+                .pid = pid,
+                .own_pid = ask_own_pid(pid),
+                .since_ns = clock_raw_ns(),
+                .announced = announced,
+        };
+        return 0;
+}
+
+int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
+{
+        return wait_for_process(s, pid, fd, false);
+}
+
+/* It waited in vain: its process is none of ours, or had ended before its turn came; each is counted once. */
+static void drop_waiting(struct zone_source *s, struct waiting_region *w)
+{
+        uint32_t id;
+
+        io_close(&w->fd);
+        if (!process_table_has_seen(s->processes, w->pid))
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+        else if (intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id) == 1)
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
+}
+
+/* Marks the processes whose regions wait still, or not any more. */
+static void mark_waiting(struct zone_source *s, bool waits)
+{
+        for (size_t i = 0; i < s->n_waiting; i++) {
+                struct process_track *process = process_table_find_process(s->processes, s->waiting[i].pid);
+
+                if (process)
+                        process->region_waits = waits;
+        }
+}
+
+void zone_source_drop_waiting(struct zone_source *s)
+{
+        mark_waiting(s, false);
+        for (size_t i = 0; i < s->n_waiting; i++)
+                drop_waiting(s, &s->waiting[i]);
+        s->n_waiting = 0;
+}
+
+/* A region that was found may be that of a program which replaced another, whose own is still on its way. */
+static bool must_wait(struct waiting_region *w)
+{
+        bool first_time = w->announced && !w->waited;
+
+        w->waited = true;
+        return first_time;
+}
+
+/* Takes the regions of processes that the kernel has told of by now, and drops those that waited in vain. */
+static int admit_waiting(struct zone_source *s, bool announced)
+{
+        size_t n_kept = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < s->n_waiting; i++) {
+                struct waiting_region *w = &s->waiting[i];
+                const struct process_track *process = process_table_find_process(s->processes, w->pid);
+                bool is_kept = w->announced != announced || must_wait(w);
+
+                if (!is_kept && r == 0 && process)
+                        r = take_region(s, w, process->process);
+                else if (!is_kept && s->now_ns > w->since_ns + WAITING_NS)
+                        drop_waiting(s, w);
+                else
+                        s->waiting[n_kept++] = *w;
+        }
+        s->n_waiting = n_kept;
+        return r;
+}
+
+/* The folders of its files are shut for other users, and for its own when it has become root. */
+static int find_region(uint32_t pid, int *ret_fd)
+{
+        bool raised = privileges_raise(CAP_DAC_READ_SEARCH);
+        int r = region_finder_open(pid, ret_fd, NULL);
+
+        if (raised)
+                privileges_lower(CAP_DAC_READ_SEARCH);
+        return r;
+}
+
+int zone_source_open(struct zone_source *s, uint32_t pid)
+{
+        int fd, r;
+
+        if (find_region(pid, &fd) == 0)
+                return wait_for_process(s, pid, fd, true);
+        r = array_reserve(&s->missed_pids, &s->missed_capacity, s->n_missed_pids + 1,
+                          sizeof(*s->missed_pids));
+        if (r == 0)
+                s->missed_pids[s->n_missed_pids++] = pid;
+        return r;
+}
+
+/* A region that is missed when it is announced may be handed in a moment later: the account is settled at leisure. */
+static int count_missed(struct zone_source *s)
+{
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < s->n_missed_pids; i++) {
+                uint32_t id;
+
+                r = intern_add(&s->known_pids, &s->missed_pids[i], sizeof(s->missed_pids[i]), &id);
+                if (r == 1)
+                        loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
+        }
+        s->n_missed_pids = 0;
+        return r < 0 ? r : 0;
+}
+
+void zone_source_end(struct zone_source *s, uint32_t pid)
+{
+        for (size_t i = 0; i < s->n_regions; i++)
+                if (s->regions[i].pid == pid && s->regions[i].n_cycles_ended == 0)
+                        s->regions[i].n_cycles_ended = 1;
+}
+
+void zone_source_disable(struct zone_source *s)
+{
+        for (size_t i = 0; i < s->n_regions; i++)
+                client_region_disable(s->regions[i].region);
+}
+
+/* ---- one cycle ----------------------------------------------------------------------------------------- */
+
+int zone_source_begin_cycle(struct zone_source *s)
+{
+        int r;
+
+        s->now_ns = clock_raw_ns();
+        s->n_lookups_left = LOOKUPS_A_CYCLE;
+        drain_pace_begin(&s->pace, s->now_ns);
+        mark_waiting(s, false);
+        r = admit_waiting(s, false);
+        if (r == 0)
+                r = admit_waiting(s, true);
+        mark_waiting(s, true);
+        for (size_t kind = 0; kind < ZONE_SOURCE_CLOCKS; kind++)
+                if (s->clock_used[kind])
+                        tick_clock_pair(&s->clocks[kind]);
+        for (size_t i = 0; r == 0 && i < s->n_regions; i++) {
+                client_region_beat(s->regions[i].region, s->now_ns);
+                r = zone_region_follow(&s->regions[i]);
+        }
+        return r;
+}
+
+/* Puts what a stream holds now into the account. */
+static void account(struct zone_source *s, struct zone_slot *slot, size_t held_bytes)
+{
+        s->held_bytes += held_bytes - slot->held_bytes;
+        slot->held_bytes = held_bytes;
+}
+
+/* Makes the room of what was gone through room for more, when it is worth the copy. */
+static void compact(struct client_stream *stream)
+{
+        size_t left_bytes = client_stream_count_bytes(stream);
+
+        if (stream->at_bytes < left_bytes || stream->at_bytes == 0)
+                return;
+        memmove(stream->pending.data, stream->pending.data + stream->at_bytes, left_bytes);
+        stream->pending.used_bytes = left_bytes;
+        stream->at_bytes = 0;
+}
+
+/* How much is copied out at once: the more rings there are, the less of each. */
+static size_t fill_bytes(const struct zone_region *region, size_t left_bytes)
+{
+        size_t n_bytes = ALL_FILLS_BYTES / region->n_slots / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
+
+        if (left_bytes >= STREAM_BYTES_MAX)
+                return 0;
+        if (n_bytes < FILL_BYTES_MIN)
+                return FILL_BYTES_MIN;
+        return n_bytes < FILL_BYTES_MAX ? n_bytes : FILL_BYTES_MAX;
+}
+
+int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more)
+{
+        struct zone_slot *filled = &region->slots[slot];
+        struct client_stream *stream = &filled->stream;
+        size_t max_bytes = fill_bytes(region, client_stream_count_bytes(stream));
+        int64_t n_bytes;
+
+        account(s, filled, client_stream_count_bytes(stream));
+        *ret_more = true;
+        if (max_bytes == 0 || s->held_bytes > HELD_BYTES_MAX)
+                return 0;
+        compact(stream);
+        s->now_ns = clock_raw_ns(); /* what comes now was stamped before */
+        n_bytes = client_region_drain(region->region, slot, max_bytes, &stream->pending, NULL);
+        account(s, filled, client_stream_count_bytes(stream));
+        if (n_bytes == -EBADMSG)
+                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+        *ret_more = n_bytes == (int64_t)max_bytes;
+        if (n_bytes <= 0)
+                return n_bytes == -ENOMEM ? -ENOMEM : 0;
+        filled->filled_bytes += (uint64_t)n_bytes;
+        return 1;
+}
+
+bool zone_source_is_filling(const struct zone_region *region, uint32_t slot)
+{
+        uint64_t unread_bytes = client_region_count_unread(region->region, slot);
+
+        return unread_bytes >= WORTH_BYTES || unread_bytes >= client_region_ring_bytes(region->region) / 4;
+}
+
+void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot)
+{
+        struct client_stream *stream = &slot->stream;
+
+        drain_pace_add(&s->pace, client_region_ring_bytes(region->region),
+                       client_region_spare_bytes(region->region) / region->n_slots, slot->filled_bytes);
+        slot->filled_bytes = 0;
+        account(s, slot, client_stream_count_bytes(stream));
+        /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */
+        if (s->held_bytes > HELD_BYTES_MAX) {
+                stream->n_garbage_bytes += slot->held_bytes;
+                stream->at_bytes += slot->held_bytes;
+                account(s, slot, 0);
+        }
+        if (slot->held_bytes == 0) { /* threads come and go, and slots stay */
+                byte_buffer_deinit(&stream->pending);
+                stream->at_bytes = 0;
+        }
+}
+
+/* What a slot's threads dropped, by kind; the thread that has the slot now stands for all of them. */
+static int count_slot_drops(struct zone_source *s, struct zone_region *region, uint32_t slot)
+{
+        uint32_t thread = region->slots[slot].thread;
+        struct client_drops n = zone_region_count_drops(region, slot);
+        const struct {
+                enum trace_loss_reason reason;
+                uint64_t n;
+        } kinds[] = {
+                { TRACE_LOSS_DROPPED_ZONES, n.n_zones },     { TRACE_LOSS_DROPPED_MESSAGES, n.n_messages },
+                { TRACE_LOSS_DROPPED_PLOTS, n.n_plots },     { TRACE_LOSS_DROPPED_FRAMES, n.n_frames },
+                { TRACE_LOSS_DROPPED_MEMORY, n.n_memory },   { TRACE_LOSS_DROPPED_LOCKS, n.n_locks },
+                { TRACE_LOSS_DROPPED_DEVICES, n.n_devices }, { TRACE_LOSS_CLIENT_RING_FULL, n.n_other },
+        };
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+                if (kinds[i].n == 0)
+                        continue;
+                if (thread == 0)
+                        loss_counter_add(s->losses, kinds[i].reason, kinds[i].n);
+                else
+                        r = loss_counter_add_thread(s->losses, s->dictionary, kinds[i].reason, thread,
+                                                    kinds[i].n, s->now_ns);
+        }
+        return r;
+}
+
+/* Settles the accounts of a region that is not looked at any more, and closes it. */
+static void close_region(struct zone_source *s, struct zone_region *region)
+{
+        for (uint32_t slot = 0; slot < region->n_slots; slot++) {
+                struct client_stream *stream = &region->slots[slot].stream;
+
+                stream->n_garbage_bytes += client_stream_count_bytes(stream);
+                account(s, &region->slots[slot], 0);
+                (void)count_slot_drops(s, region, slot);
+        }
+        zone_region_count_losses(region, s->losses);
+        s->regions_bytes -= region->charged_bytes;
+        zone_region_deinit(region);
+}
+
+void zone_source_end_cycle(struct zone_source *s)
+{
+        size_t n_kept = 0;
+
+        for (size_t i = 0; i < s->n_regions; i++) {
+                struct zone_region *region = &s->regions[i];
+
+                /* One cycle more than that in which the end was noticed: what came with it is merged by then. */
+                if (region->n_cycles_ended > 1 && !region->is_behind) {
+                        close_region(s, region);
+                } else {
+                        region->n_cycles_ended += region->n_cycles_ended > 0;
+                        s->regions[n_kept++] = *region;
+                }
+        }
+        if (n_kept != s->n_regions) {
+                s->n_regions = n_kept;
+                share_spare(s);
+        }
+}
+
+int zone_source_count_drops(struct zone_source *s)
+{
+        int r = count_missed(s);
+
+        for (size_t i = 0; i < s->n_regions; i++) {
+                struct zone_region *region = &s->regions[i];
+
+                for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
+                        r = count_slot_drops(s, region, slot);
+                zone_region_count_losses(region, s->losses);
+        }
+        return r;
+}
+
+int zone_source_add_clocks(struct zone_source *s)
+{
+        int r = 0;
+
+        for (uint32_t kind = 0; r == 0 && kind < ZONE_SOURCE_CLOCKS; kind++) {
+                const struct tick_clock *clock = &s->clocks[kind];
+                struct trace_clock row = { .kind = kind, .error_ns = (uint32_t)tick_clock_error_ns(clock) };
+                uint32_t id;
+
+                if (!s->clock_used[kind] || clock->n_pairs == 0)
+                        continue;
+                row.ticks = clock->pairs[clock->n_pairs - 1].ticks;
+                row.raw_ns = clock->pairs[clock->n_pairs - 1].ns;
+                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_CLOCKS, &row, &id);
+        }
+        return r == -EOVERFLOW ? 0 : r;
+}
+
+/* ---- words of a ring ----------------------------------------------------------------------------------- */
+
+int zone_source_peek(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
+                     struct client_event *ret_event, uint64_t *ret_time_ns)
+{
+        struct tick_clock *clock = zone_source_clock(s, region);
+
+        while (client_stream_peek(&slot->stream, ret_event) == 1) {
+                *ret_time_ns = tick_clock_to_ns(clock, ret_event->ticks);
+                if (*ret_time_ns <= s->now_ns || *ret_time_ns - s->now_ns <= ZONE_SOURCE_FUTURE_NS)
+                        return 1;
+                slot->stream.n_garbage_bytes += slot->stream.event_bytes;
+                if (ret_event->prefix.blob_bytes > 0)
+                        client_region_free_blob(region->region, ret_event->prefix.blob_at,
+                                                ret_event->prefix.blob_bytes);
+                client_stream_consume(&slot->stream);
+        }
+        return 0;
+}

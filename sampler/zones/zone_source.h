@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/zones/zone_source.h - the programs' side of the merge
+ *
+ * Way of the data:  region_inbox, region_finder -> zone_region -> [zone_source] -> zone_merge
+ *
+ * Holds the regions of all recorded processes, copies their rings out, and says
+ * what comes next in each and when.  Used by the collector's thread.
+ */
+#ifndef SAMPLER_ZONES_ZONE_SOURCE_H
+#define SAMPLER_ZONES_ZONE_SOURCE_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/intern.h"
+#include "instrument/tick_clock.h"
+#include "sampler/events/drain_pace.h"
+#include "sampler/zones/event_translator.h"
+#include "sampler/zones/spare_memory.h"
+#include "sampler/zones/zone_region.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loss_counter;
+struct process_table;
+struct trace_dictionary;
+
+#define ZONE_SOURCE_CLOCKS 5 /* by enum client_abi_clock */
+#define ZONE_SOURCE_FUTURE_NS \
+        NS_PER_S /* an event that is later than this from now was not stamped by a clock */
+
+/*
+ * What all regions that are open may take of our memory, and of theirs because we look at it: 1 GiB.  A region of the
+ * client library is charged 2 MiB of it.  One that does not fit is counted as TRACE_LOSS_CLIENT_REFUSED.
+ */
+#define ZONE_SOURCE_REGIONS_BYTES_MAX (UINT64_C(1) << 30)
+
+/* A region that was handed in, while it is not known yet whether its process is one of ours. */
+struct waiting_region {
+        int fd; /* owned */
+        uint32_t pid;
+        uint32_t own_pid; /* what it called itself when the region came; 0 = it was gone by then */
+        uint64_t since_ns;
+        bool announced; /* found by its mapping: those that were handed in before it come first */
+        bool waited;    /* for a cycle, so that they have come */
+};
+
+struct zone_source {
+        struct trace_dictionary *dictionary; /* borrowed, like the next two */
+        struct loss_counter *losses;
+        const struct process_table *processes; /* whom the kernel told of */
+        uint32_t
+                families; /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
+        struct spare_memory spare; /* how much more than its rings each of them may fill */
+        struct event_translator translator;
+
+        struct zone_region *regions; /* heap, owned */
+        size_t n_regions, regions_capacity;
+        struct waiting_region *waiting; /* heap, owned */
+        size_t n_waiting, waiting_capacity;
+        uint32_t *missed_pids; /* heap, owned: announced, but gone before their region could be opened */
+        size_t n_missed_pids, missed_capacity;
+        struct intern refused; /* struct refused_region: each is counted once, however often it comes */
+        struct intern
+                known_pids; /* of all processes that ever had a region open here, or were counted as missed */
+
+        struct error busy; /* the words of a region that another recorder has; code 0 = none so far */
+
+        struct tick_clock clocks[ZONE_SOURCE_CLOCKS];
+        bool clock_used[ZONE_SOURCE_CLOCKS];
+
+        uint64_t n_attached;     /* regions of programs that ran before they were recorded */
+        uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
+        unsigned n_lookups_left; /* of thread numbers, in this cycle */
+        struct drain_pace pace;
+        uint64_t regions_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
+        uint64_t held_bytes;    /* copied out and not merged yet, in all streams */
+};
+
+struct zone_source_parts {
+        struct trace_dictionary *dictionary;
+        struct loss_counter *losses;
+        const struct process_table *processes;
+        uint32_t families;
+        uint64_t client_ring_bytes; /* see spare_memory.h */
+};
+
+void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts);
+/* Ends recording in every region and closes them. */
+void zone_source_deinit(struct zone_source *s);
+
+/*
+ * zone_source_receive() - a region was handed in; @fd is taken over
+ * Anybody can do that, so it waits until the kernel has told of its process, for a second at most.
+ * Returns 0 or -ENOMEM.
+ */
+int zone_source_receive(struct zone_source *s, uint32_t pid, int fd);
+
+/* Nothing more comes: what still waits is counted as lost or refused. */
+void zone_source_drop_waiting(struct zone_source *s);
+
+/*
+ * zone_source_open() - the kernel told that a process mapped a region: open it
+ * It is announced by each of its mappings, and may have been handed in; only the first time does anything.
+ * Another region of the same process replaces the first (after execve).  A region that cannot be had is
+ * counted, not an error.  Returns 0 or -ENOMEM.
+ */
+int zone_source_open(struct zone_source *s, uint32_t pid);
+
+/* The process has ended: its region is drained once more and then closed. */
+void zone_source_end(struct zone_source *s, uint32_t pid);
+
+/* Tells all programs to stop recording. */
+void zone_source_disable(struct zone_source *s);
+
+/*
+ * zone_source_begin_cycle() - admit regions that wait, read the clocks, look for new threads
+ * Processes whose regions wait on are marked in the process table: until their zones are there, no event of
+ * theirs may be written and none of their threads forgotten.
+ * Everything that the programs stamped before this call is covered by the reading.  Returns 0 or -ENOMEM.
+ */
+int zone_source_begin_cycle(struct zone_source *s);
+
+/*
+ * zone_source_fill() - copy more of a ring out, to be gone through by zone_source_peek()
+ * @ret_more:  it holds more than that
+ * Nothing is copied where there is too much already, in the stream or in all of them.
+ * Returns 1, 0 if nothing was copied, -ENOMEM.
+ */
+int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t slot, bool *ret_more);
+
+/* True if a ring holds so much that copying it out is worth a system call. */
+bool zone_source_is_filling(const struct zone_region *region, uint32_t slot);
+
+/* A slot was gone through: its memory is given back, but for what is left. */
+void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot);
+
+/*
+ * zone_source_peek() - the next event of a filled slot, which stays the next until client_stream_consume()
+ * What was stamped in the future is passed over.  Returns 1 with its time; 0 when there is none yet.
+ */
+int zone_source_peek(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
+                     struct client_event *ret_event, uint64_t *ret_time_ns);
+
+/* The clock of a region's ticks. */
+static inline struct tick_clock *zone_source_clock(struct zone_source *s, const struct zone_region *region)
+{
+        return &s->clocks[client_region_clock_kind(region->region)];
+}
+
+/* Closes the regions of processes that have ended. */
+void zone_source_end_cycle(struct zone_source *s);
+
+/* Counts what the programs dropped since the last call.  Returns 0 or -ENOMEM. */
+int zone_source_count_drops(struct zone_source *s);
+
+/* Puts the last reading of each clock in use into the table CLOCKS.  Returns 0 or -errno of the table. */
+int zone_source_add_clocks(struct zone_source *s);
+
+#endif /* SAMPLER_ZONES_ZONE_SOURCE_H */

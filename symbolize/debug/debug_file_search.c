@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbolize/debug/debug_file_search.h"
+
+#include "symbolize/debug/debug_file.h"
+#include "symbolize/debug/supplement_link.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/elf/byte_order.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/image_code.h"
+
+#include <dirent.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+#define LINK_CRC_BYTES  4
+#define ID_BYTES_MAX    ELF_IMAGE_BUILD_ID_MAX
+#define PATH_BYTES_MAX  4096
+
+#define FOLDER_FILES_MAX 4096 /* that are looked at by their code; further ones are not */
+
+static const struct symbol_search own_folders = { .sysroot = NULL };
+
+/* One search for the debug file of an image. */
+struct hunt {
+        const struct elf_image *image;
+        const char *path;
+        const struct symbol_search *search;
+        const char *link; /* of .gnu_debuglink: a name without a slash, or NULL */
+        uint32_t link_crc;
+        bool is_in_named_folder;        /* what is looked at now */
+        char hex[2 * ID_BYTES_MAX + 1]; /* the build-id; "" = there is none */
+        struct debug_file best;         /* one with symbols only; all zero = none yet */
+};
+
+static void format_hex(char *out, const uint8_t *id, size_t id_bytes)
+{
+        out[0] = '\0';
+        for (size_t i = 0; i < id_bytes && i < ID_BYTES_MAX; i++)
+                (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
+}
+
+/* The directory part of @path with its last slash; 0 if it has none. */
+static int count_directory(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+
+        return slash ? (int)(slash - path) + 1 : 0;
+}
+
+static const char *find_sysroot(const struct symbol_search *search)
+{
+        return search->sysroot ? search->sysroot : "";
+}
+
+/* The name, a checksum behind it at the next multiple of four.  A name with a slash in it would lead anywhere. */
+static void read_link(struct hunt *hunt)
+{
+        size_t n_bytes, name_bytes, crc_off;
+        const uint8_t *bytes = debug_file_find_bytes(hunt->image->elf, ".gnu_debuglink", &n_bytes);
+        GElf_Ehdr header;
+
+        if (!bytes || !gelf_getehdr(hunt->image->elf, &header))
+                return;
+        name_bytes = strnlen((const char *)bytes, n_bytes);
+        crc_off = (name_bytes + LINK_CRC_BYTES) & ~(size_t)(LINK_CRC_BYTES - 1);
+        if (name_bytes == 0 || name_bytes > PATH_BYTES_MAX || crc_off + LINK_CRC_BYTES > n_bytes ||
+            memchr(bytes, '/', name_bytes))
+                return;
+        hunt->link = (const char *)bytes;
+        hunt->link_crc = (uint32_t)byte_order_read(bytes + crc_off, LINK_CRC_BYTES,
+                                                   header.e_ident[EI_DATA] == ELFDATA2MSB);
+}
+
+/*
+ * A debug file belongs to the image by its build-id; an image without one goes by the link's checksum.  In a folder
+ * that the user named, the same code will do as well.
+ */
+static bool belongs(const struct hunt *hunt, const struct debug_file *file)
+{
+        if (hunt->image->build_id_bytes > 0)
+                return debug_file_has_build_id(file, hunt->image->build_id, hunt->image->build_id_bytes);
+        if (hunt->link && debug_file_has_checksum(file, hunt->link_crc))
+                return true;
+        return hunt->is_in_named_folder && image_code_is_equal(hunt->image, file->image);
+}
+
+/* @path: heap, taken over.  Returns 1 if it is the wanted file; one that only has symbols is kept aside. */
+static int try_path(struct hunt *hunt, char *path, struct debug_file *ret_file)
+{
+        struct debug_file file;
+
+        if (!debug_file_open(path, &file))
+                return 0;
+        if (!belongs(hunt, &file)) {
+                debug_file_close(&file);
+                return 0;
+        }
+        if (debug_file_has_debug_info(file.elf)) {
+                *ret_file = file;
+                return 1;
+        }
+        if (!hunt->best.elf && debug_file_find_section(file.elf, ".symtab"))
+                hunt->best = file;
+        else
+                debug_file_close(&file);
+        return 0;
+}
+
+static int try_build_id(struct hunt *hunt, const char *root, const char *directory,
+                        struct debug_file *ret_file)
+{
+        if (strlen(hunt->hex) <= 2)
+                return 0;
+        return try_path(hunt,
+                        debug_file_format_path("%s%s/.build-id/%.2s/%s.debug", root, directory, hunt->hex,
+                                               hunt->hex + 2),
+                        ret_file);
+}
+
+/* A folder that the user named: DIR/.build-id, DIR/PATH, DIR/NAME, and what .gnu_debuglink says. */
+static int try_folder(struct hunt *hunt, const char *folder, struct debug_file *ret_file)
+{
+        static const char *const suffixes[] = { "", ".debug" };
+        const char *path = hunt->path;
+        int found = try_build_id(hunt, "", folder, ret_file);
+
+        for (size_t i = 0; path && i < 2 && !found; i++) {
+                found = try_path(hunt, debug_file_format_path("%s/%s%s", folder, path, suffixes[i]),
+                                 ret_file);
+                if (!found)
+                        found = try_path(hunt,
+                                         debug_file_format_path("%s/%s%s", folder,
+                                                                path + count_directory(path), suffixes[i]),
+                                         ret_file);
+        }
+        if (!found && hunt->link)
+                found = try_path(hunt, debug_file_format_path("%s/%s", folder, hunt->link), ret_file);
+        return found;
+}
+
+/* Any file there, whatever its name: of an image without a build-id, which may have been in a file of a passing name. */
+static int try_all_of_folder(struct hunt *hunt, const char *folder, struct debug_file *ret_file)
+{
+        DIR *dir = hunt->image->build_id_bytes == 0 ? opendir(folder) : NULL;
+        const struct dirent *entry;
+        int found = 0;
+
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
+        for (unsigned n = 0; dir && n < FOLDER_FILES_MAX && !found && (entry = readdir(dir)); n++)
+                if (entry->d_type == DT_REG || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
+                        found = try_path(hunt, debug_file_format_path("%s/%s", folder, entry->d_name),
+                                         ret_file);
+        if (dir)
+                (void)closedir(dir);
+        return found;
+}
+
+/* Beside the image, in .debug/ there, and in the debug folder under the image's path. */
+static int try_link(struct hunt *hunt, const char *root, struct debug_file *ret_file)
+{
+        const char *path = hunt->path;
+        int directory_bytes = path ? count_directory(path) : 0;
+        int found;
+
+        if (!hunt->link || !path)
+                return 0;
+        found = try_path(hunt, debug_file_format_path("%s%.*s%s", root, directory_bytes, path, hunt->link),
+                         ret_file);
+        if (!found)
+                found = try_path(
+                        hunt,
+                        debug_file_format_path("%s%.*s.debug/%s", root, directory_bytes, path, hunt->link),
+                        ret_file);
+        if (!found && path[0] == '/')
+                found = try_path(hunt,
+                                 debug_file_format_path("%s" DEBUG_DIRECTORY "%.*s%s", root, directory_bytes,
+                                                        path, hunt->link),
+                                 ret_file);
+        return found;
+}
+
+int debug_file_search_find(const struct elf_image *image, const char *path,
+                           const struct symbol_search *search, struct debug_file *ret_file)
+{
+        struct hunt hunt = { .image = image, .path = path, .search = search ? search : &own_folders };
+        const char *sysroot = find_sysroot(hunt.search);
+        int found = 0;
+
+        format_hex(hunt.hex, image->build_id, image->build_id_bytes);
+        read_link(&hunt);
+        hunt.is_in_named_folder = true;
+        for (size_t i = 0; i < hunt.search->n_debug_dirs && !found; i++)
+                found = try_folder(&hunt, hunt.search->debug_dirs[i], ret_file);
+        for (size_t i = 0; i < hunt.search->n_debug_dirs && !found; i++)
+                found = try_all_of_folder(&hunt, hunt.search->debug_dirs[i], ret_file);
+        hunt.is_in_named_folder = false;
+        if (!found)
+                found = try_build_id(&hunt, sysroot, DEBUG_DIRECTORY, ret_file);
+        if (!found)
+                found = try_link(&hunt, sysroot, ret_file);
+        if (!found && sysroot[0])
+                found = try_link(&hunt, "", ret_file); /* the path may have the sysroot in it already */
+        if (!found && hunt.best.elf) {
+                *ret_file = hunt.best;
+                return 1;
+        }
+        debug_file_close(&hunt.best);
+        return found;
+}
+
+static int try_supplement(const struct debug_file_reference *reference, char *path,
+                          struct debug_file *ret_file)
+{
+        struct debug_file file;
+        bool is_equal;
+
+        if (!debug_file_open_split(path, &file))
+                return 0;
+        is_equal = debug_file_has_build_id(&file, reference->id, reference->id_bytes);
+        if (!is_equal && reference->is_checksum)
+                is_equal = supplement_link_has_checksum(file.elf, reference->id, reference->id_bytes);
+        if (!is_equal) {
+                debug_file_close(&file);
+                return 0;
+        }
+        *ret_file = file;
+        return 1;
+}
+
+static int try_supplement_id(const struct debug_file_reference *reference, const char *root,
+                             const char *directory, struct debug_file *ret_file)
+{
+        char hex[2 * ID_BYTES_MAX + 1];
+
+        if (reference->id_bytes < 2 || reference->id_bytes > ID_BYTES_MAX)
+                return 0;
+        format_hex(hex, reference->id, reference->id_bytes);
+        return try_supplement(
+                reference,
+                debug_file_format_path("%s%s/.build-id/%.2s/%s.debug", root, directory, hex, hex + 2),
+                ret_file);
+}
+
+static int try_supplement_folder(const struct debug_file_reference *reference, const char *folder,
+                                 struct debug_file *ret_file)
+{
+        const char *name = reference->name;
+        int found = try_supplement_id(reference, "", folder, ret_file);
+
+        if (!found && name[0])
+                found = try_supplement(reference, debug_file_format_path("%s/%s", folder, name), ret_file);
+        if (!found && name[0])
+                found = try_supplement(reference,
+                                       debug_file_format_path("%s/%s", folder, name + count_directory(name)),
+                                       ret_file);
+        return found;
+}
+
+int debug_file_search_find_supplement(const struct debug_file_reference *reference,
+                                      const struct symbol_search *search, struct debug_file *ret_file)
+{
+        const char *name = reference->name, *said_by = reference->said_by;
+        const char *sysroot;
+        int found = 0;
+
+        if (!search)
+                search = &own_folders;
+        sysroot = find_sysroot(search);
+        for (size_t i = 0; i < search->n_debug_dirs && !found; i++)
+                found = try_supplement_folder(reference, search->debug_dirs[i], ret_file);
+        if (!found && name[0] == '/')
+                found = try_supplement(reference, debug_file_format_path("%s%s", sysroot, name), ret_file);
+        if (!found && name[0] && name[0] != '/' && said_by)
+                found = try_supplement(
+                        reference, debug_file_format_path("%.*s%s", count_directory(said_by), said_by, name),
+                        ret_file);
+        if (!found)
+                found = try_supplement_id(reference, sysroot, DEBUG_DIRECTORY, ret_file);
+        return found;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/elf/image_code.h - the executable segments of an image: are they there, are they the same, where were they
+ *
+ * Way of the data:  elf_image -> [image_code] -> image_finder
+ */
+#ifndef SYMBOLIZE_ELF_IMAGE_CODE_H
+#define SYMBOLIZE_ELF_IMAGE_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct elf_image;
+struct trace_dictionary;
+
+/* Whether a segment with code has bytes in the file: a file with debug information only has none. */
+bool image_code_is_there(const struct elf_image *image);
+
+/*
+ * Whether all code of @a is in @b, at the same place, byte for byte, and its constants: the same code under other names has other
+ * dynamic symbols.  The ELF header does not count, nor do segments of zeros, which an image that was put together lacks.
+ */
+bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b);
+
+/*
+ * image_code_place() - where the code of a file with debug information only was in the file that was mapped
+ * Its segments say addresses, but no places in that file; the mappings of the trace tell both.  Only if that
+ * is certain: one segment with code, and a mapping that is just as long.
+ * Changes the segments of @image, so that elf_image_find_svma() answers.  Returns whether it does.
+ */
+bool image_code_place(struct elf_image *image, const struct trace_dictionary *dictionary, uint32_t module);
+
+#endif /* SYMBOLIZE_ELF_IMAGE_CODE_H */

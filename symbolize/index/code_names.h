@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/index/code_names.h - the names of functions and paths of files that an index mentions
+ *
+ * Way of the data:  code_walk, code_unit_builder -> [code_names] -> module_symbols, saved_index
+ *
+ * A name is told apart by its place in memory, since linkers keep equal texts
+ * once; it is made readable when it is asked for the first time.
+ */
+#ifndef SYMBOLIZE_INDEX_CODE_NAMES_H
+#define SYMBOLIZE_INDEX_CODE_NAMES_H
+
+#include "base/intern.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODE_NAMES_SHOWN_MAX \
+        (UINT32_C(1) << 29) /* bytes; hostile names grow. Over it they stay as they are */
+
+struct code_name {
+        const char *linkage; /* borrowed from the files */
+        const char *shown;   /* NULL = not asked for yet; heap if it is not `linkage` */
+};
+
+/* Ids count from 1; 0 is unknown. */
+struct code_names {
+        struct code_name *names; /* heap; [0] is unused */
+        size_t n_names, names_capacity;
+        uint32_t *slots; /* heap; hash table of ids, 0 = empty */
+        size_t n_slots;
+        size_t shown_bytes;  /* heap of what was made readable */
+        struct intern paths; /* each with its NUL */
+        char *path;          /* heap; to put paths together */
+        size_t path_capacity;
+};
+
+void code_names_init(struct code_names *names);
+void code_names_deinit(struct code_names *names);
+
+/* @name: NUL-terminated, outlives the table; NULL is id 0.  Returns 0 or -ENOMEM. */
+int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id);
+
+/*
+ * code_names_add_path() - the path that three parts make
+ * @file, @directory, @comp_dir:  each relative to the one behind it; NULL = unknown
+ * Returns 0; -ENOMEM, -EOVERFLOW for more than a path can be.
+ */
+int code_names_add_path(struct code_names *names, const char *file, const char *directory,
+                        const char *comp_dir, uint32_t *ret_id);
+
+/* Readable; NULL for id 0.  Borrowed until the deinit. */
+const char *code_names_show(struct code_names *names, uint32_t id);
+
+/* NULL for id 0.  Borrowed until the next path is added. */
+const char *code_names_path(const struct code_names *names, uint32_t id);
+
+#endif /* SYMBOLIZE_INDEX_CODE_NAMES_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/index/code_walk.h - one pass over the entries of a unit, for the functions and inlined calls among them
+ *
+ * Way of the data:  dwarf_units -> [code_walk] -> code_unit_builder
+ *
+ * What holds no code is stepped over whole where the file says how long it is.
+ */
+#ifndef SYMBOLIZE_INDEX_CODE_WALK_H
+#define SYMBOLIZE_INDEX_CODE_WALK_H
+
+#include "symbolize/index/code_unit_builder.h"
+#include "symbolize/index/dwarf_origins.h"
+
+/* Names of abstract entries of the unit that were found already. */
+struct code_origin {
+        uint64_t offset;                /* in .debug_info */
+        const struct dwarf_units *file; /* NULL = empty slot */
+        uint32_t name;
+};
+
+/* What stays from one unit to the next: memory, and what hostile files may use up. */
+struct code_walker {
+        struct dwarf_abbrevs abbrevs; /* of the unit */
+        struct dwarf_origins origins;
+        struct code_origin *known; /* heap; hash table */
+        size_t n_known, n_slots;
+        uint64_t range_budget, line_budget,
+                abbrev_budget; /* entries of lists, bytes of programs, abbreviations */
+};
+
+void code_walker_deinit(struct code_walker *walker);
+
+/*
+ * code_walker_run() - fill @b with the functions of @unit; it has been started, and its lines are loaded
+ * @bias:        added to addresses
+ * @first_svma:  what begins below is not in the module: linkers leave entries of discarded functions in, at 0
+ * Damaged entries end the walk.  Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int code_walker_run(struct code_walker *walker, const struct dwarf_unit *unit, uint64_t bias,
+                    uint64_t first_svma, struct code_unit_builder *b);
+
+#endif /* SYMBOLIZE_INDEX_CODE_WALK_H */

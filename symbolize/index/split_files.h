@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/index/split_files.h - the .dwo and .dwp files of one image
+ *
+ * Way of the data:  debug_files -> [split_files] -> code_index
+ *
+ * A program of thousands of objects has as many .dwo files: each is opened when
+ * its unit is asked for, mapped, and kept.  They are told by the id of the unit,
+ * so that one of another build is not believed.
+ */
+#ifndef SYMBOLIZE_INDEX_SPLIT_FILES_H
+#define SYMBOLIZE_INDEX_SPLIT_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPLIT_FILES_MAX 16384 /* .dwo files of one image; further ones are not opened */
+
+struct debug_sections;
+struct elf_image;
+struct split_file;
+struct split_view;
+struct symbol_search;
+
+/* Where to look. */
+struct split_files_place {
+        const struct elf_image *image;
+        const char *path;                   /* of the image; NULL = it is in no folder */
+        const char *debug_path;             /* of its separate debug file, or NULL */
+        const struct symbol_search *search; /* NULL = the machine's own folders */
+};
+
+/* What the skeleton of a unit says of it. */
+struct split_files_unit {
+        const char *name;      /* DW_AT_dwo_name */
+        const char *directory; /* DW_AT_comp_dir, or NULL */
+        uint64_t dwo_id;
+};
+
+/* All zero is none found yet. */
+struct split_files {
+        struct split_file *files; /* heap list: those that are open */
+        size_t n_files;
+        struct split_view **views; /* heap: what was found */
+        size_t n_views, views_capacity;
+        struct split_file *package; /* the .dwp, in `files` too; NULL = there is none */
+        bool is_package_searched;
+};
+
+void split_files_deinit(struct split_files *s);
+
+/* The unit's sections, owned by @s.  Returns 1, 0 if there is no file with the unit, -ENOMEM. */
+int split_files_find(struct split_files *s, const struct split_files_place *place,
+                     const struct split_files_unit *unit, const struct debug_sections **ret_sections);
+
+#endif /* SYMBOLIZE_INDEX_SPLIT_FILES_H */

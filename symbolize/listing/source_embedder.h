@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/listing/source_embedder.h - keeps the sources of sampled lines in the trace
+ *
+ * Way of the data:  trace_dictionary (SYMBOLS) -> [source_embedder] -> attachment_chunk -> trace_writer
+ *
+ * Files that rows of SYMBOLS name become attachments of the kind SOURCE_TEXT, of the same name.  What the program
+ * handed over itself stays, and is not read again.  Reads with the rights of the process, which has given up all
+ * that it does not need by then.
+ */
+#ifndef SYMBOLIZE_LISTING_SOURCE_EMBEDDER_H
+#define SYMBOLIZE_LISTING_SOURCE_EMBEDDER_H
+
+#include <stdint.h>
+
+#define SOURCE_EMBEDDER_BYTES_MAX (UINT64_C(64) << 20) /* of all sources of a trace */
+#define SOURCE_EMBEDDER_FILES_MAX 65536                /* that are looked at */
+
+struct error;
+struct trace_dictionary;
+struct trace_writer;
+
+struct source_embedder_options {
+        const char *sysroot; /* put before every path; NULL = "" */
+        uint64_t bytes_max;  /* of all sources; 0 = SOURCE_EMBEDDER_BYTES_MAX */
+};
+
+struct source_embedder_result {
+        uint32_t n_kept;
+        uint32_t n_known;      /* were in the trace already */
+        uint32_t n_missing;    /* there is no such file, or it may not be read */
+        uint32_t n_no_text;    /* it is no text */
+        uint32_t n_over_limit; /* it is too large, or the trace has its share */
+        uint64_t n_bytes;      /* of those that were kept */
+};
+
+/*
+ * source_embedder_run() - when all symbols are there, and before the trace is finished
+ * @dictionary:  gets rows; all of it that was not written is written
+ * Returns 0, -ENOMEM, -EOVERFLOW when a table is full, or what trace_writer_put() returns.
+ */
+int source_embedder_run(const struct source_embedder_options *options, struct trace_dictionary *dictionary,
+                        struct trace_writer *writer, struct source_embedder_result *ret, struct error *err);
+
+#endif /* SYMBOLIZE_LISTING_SOURCE_EMBEDDER_H */

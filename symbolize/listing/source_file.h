@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/listing/source_file.h - source text from a file that debug information names
+ *
+ * Way of the data:  SYMBOLS -> [source_file] -> source_embedder, source_texts
+ *
+ * The name is the profiled program's to choose, so not everything is taken for a source: only regular files, of text,
+ * up to a size; and root takes only what everybody may read, since the text may go on to others.
+ */
+#ifndef SYMBOLIZE_LISTING_SOURCE_FILE_H
+#define SYMBOLIZE_LISTING_SOURCE_FILE_H
+
+#include <stdint.h>
+
+#define SOURCE_FILE_BYTES_MAX (UINT32_C(8) << 20)
+
+struct byte_buffer;
+struct error;
+
+struct source_file_path {
+        const char *root; /* put before it; NULL = "" */
+        const char *path; /* absolute; not NUL-terminated */
+        uint32_t n_bytes; /* of `path` */
+};
+
+/*
+ * source_file_read() - the text of a source file
+ * @ret_text:         appended to
+ * @ret_modified_ns:  when it was written last, since 1970; may be NULL
+ * Returns 0, -EFBIG if it is larger than SOURCE_FILE_BYTES_MAX, -EINVAL if it is no text or no regular file,
+ * -EACCES, -ENOENT and others of open(2), -ENOMEM; @ret_text is as it was then.
+ */
+int source_file_read(const struct source_file_path *path, struct byte_buffer *ret_text,
+                     uint64_t *ret_modified_ns, struct error *err);
+
+#endif /* SYMBOLIZE_LISTING_SOURCE_FILE_H */

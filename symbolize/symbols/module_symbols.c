@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbolize/symbols/module_symbols.h"
+
+#include "base/error.h"
+#include "format/trace_rows.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/function_bounds.h"
+#include "symbolize/elf/go_functions.h"
+#include "symbolize/index/code_index.h"
+#include "symbolize/index/debug_files.h"
+#include "symbolize/index/saved_index.h"
+#include "symbolize/index/symbol_table.h"
+#include "symbolize/symbols/symbolizer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNNAMED_BYTES     512 /* of a name; a module's longer one is cut */
+#define UNNAMED_END_BYTES 20  /* "+0x", 16 digits, NUL */
+
+struct module_symbols {
+        const struct elf_image *image;
+        /* What a saved index says; without one all of what follows. */
+        bool is_saved;
+        struct saved_index saved;
+
+        struct debug_files *files;
+        struct symbol_table functions;
+        uint32_t *
+                function_names; /* heap; ids in symbol_names for entries of `functions`, 0 = not asked for yet */
+        struct code_names symbol_names; /* readable names of `functions` */
+        struct code_index *code;        /* NULL without debug information */
+
+        struct go_functions go; /* of a Go program: lines where the debug information has none */
+
+        const char *name; /* borrowed; of the module, NULL = functions without a symbol have none */
+        struct function_bounds bounds; /* loaded when the first address without a symbol comes */
+        bool has_bounds;
+        char unnamed[UNNAMED_BYTES]; /* the latest name of a function without a symbol */
+
+        struct code_place places[SYMBOLIZER_CHAIN_MAX];
+        struct symbol found[SYMBOLIZER_CHAIN_MAX];
+};
+
+static int find_split(void *context, const char *name, const char *directory, uint64_t dwo_id,
+                      const struct debug_sections **ret_sections)
+{
+        return debug_files_find_split(context, name, directory, dwo_id, ret_sections);
+}
+
+/* Linkers leave entries of discarded functions in, at address 0: there is no code, but for images that begin there. */
+static uint64_t find_first_code(const struct elf_image *image)
+{
+        uint64_t first = UINT64_MAX;
+
+        for (size_t i = 0; i < image->n_segments; i++)
+                if (image->segments[i].executable && image->segments[i].svma < first)
+                        first = image->segments[i].svma;
+        return first == UINT64_MAX ? 1 : first;
+}
+
+/* Debug information is an extra: without it, or with broken one, there are names still. */
+static int load_code(struct module_symbols *module, struct error *err)
+{
+        struct code_index_source source = { .find_split = find_split, .context = module->files };
+
+        if (debug_files_find_sections(module->files, &source.sections, &source.bias, NULL) <= 0)
+                return 0;
+        source.supplement = debug_files_find_supplement(module->files);
+        source.first_svma = find_first_code(module->image);
+        return code_index_new(&source, &module->code, err);
+}
+
+int module_symbols_open(const struct elf_image *image, const struct module_symbols_options *options,
+                        struct module_symbols **ret_module, struct error *err)
+{
+        struct module_symbols *module = calloc(1, sizeof(*module));
+        int r;
+
+        if (!module)
+                return error_set(err, -ENOMEM, "no memory for the symbols of a module");
+        module->image = image;
+        module->name = options->name;
+        code_names_init(&module->symbol_names);
+        if (options->index && saved_index_open(&module->saved, image, options->index, options->index_bytes)) {
+                module->is_saved = true;
+                *ret_module = module;
+                return 0;
+        }
+        (void)go_functions_open(&module->go, image);
+        r = debug_files_open(image, options->path, options->search, &module->files, err);
+        if (r == 0)
+                r = symbol_table_load(&module->functions, module->files, err);
+        if (r < 0)
+                goto fail;
+        module->function_names = calloc(module->functions.n_entries + 1, sizeof(*module->function_names));
+        r = module->function_names ? load_code(module, err)
+                                   : error_set(err, -ENOMEM, "no memory for the names of functions");
+        if (r < 0)
+                goto fail;
+        *ret_module = module;
+        return 0;
+
+fail:
+        module_symbols_close(module);
+        return r;
+}
+
+void module_symbols_close(struct module_symbols *module)
+{
+        if (!module)
+                return;
+        code_index_free(module->code);
+        free(module->function_names);
+        code_names_deinit(&module->symbol_names);
+        symbol_table_deinit(&module->functions);
+        debug_files_close(module->files);
+        function_bounds_deinit(&module->bounds);
+        free(module);
+}
+
+/* The symbol at @svma and its readable name.  False if there is none. */
+static bool find_function(struct module_symbols *module, uint64_t svma, struct saved_function *ret_function)
+{
+        const struct symbol_table_entry *entry;
+        uint32_t *name;
+
+        if (module->is_saved)
+                return saved_index_find_function(&module->saved, svma, ret_function);
+        entry = symbol_table_find(&module->functions, svma);
+        if (!entry)
+                return false;
+        name = &module->function_names[entry - module->functions.entries];
+        if (*name == 0)
+                (void)code_names_add(&module->symbol_names, entry->name, name);
+        *ret_function = (struct saved_function){
+                .start_svma = entry->svma,
+                .end_svma = entry->size_bytes ? entry->svma + entry->size_bytes : entry->section_end,
+                .name = *name ? code_names_show(&module->symbol_names, *name) : entry->name,
+        };
+        return true;
+}
+
+static uint32_t find_places(struct module_symbols *module, uint64_t svma)
+{
+        if (module->is_saved)
+                return saved_index_find(&module->saved, svma, module->places, SYMBOLIZER_CHAIN_MAX);
+        return module->code ? code_index_find(module->code, svma, module->places, SYMBOLIZER_CHAIN_MAX) : 0;
+}
+
+static const char *find_name(struct module_symbols *module, uint32_t id)
+{
+        return module->is_saved ? saved_index_name(&module->saved, id)
+                                : code_names_show(code_index_names(module->code), id);
+}
+
+static const char *find_path(const struct module_symbols *module, uint32_t id)
+{
+        return module->is_saved ? saved_index_path(&module->saved, id)
+                                : code_names_path(code_index_names(module->code), id);
+}
+
+char *module_symbols_copy_name(const char *path, size_t n_bytes)
+{
+        static const char deleted[] = " (deleted)", ending[] = ".so";
+        const size_t deleted_bytes = sizeof(deleted) - 1, ending_bytes = sizeof(ending) - 1;
+        const char *slash, *at;
+
+        if (n_bytes > deleted_bytes && memcmp(path + n_bytes - deleted_bytes, deleted, deleted_bytes) == 0)
+                n_bytes -= deleted_bytes;
+        slash = n_bytes > 0 ? memrchr(path, '/', n_bytes - 1) : NULL;
+        if (slash) {
+                n_bytes -= (size_t)(slash + 1 - path);
+                path = slash + 1;
+        }
+        /* Versions are in no name: "libz.so.1.2.13" is "libz". */
+        for (at = path; n_bytes > 0 && (at = memmem(at, n_bytes - (size_t)(at - path), ending, ending_bytes));
+             at += ending_bytes)
+                if (at > path && ((size_t)(at - path) + ending_bytes == n_bytes || at[ending_bytes] == '.')) {
+                        n_bytes = (size_t)(at - path);
+                        break;
+                }
+        return n_bytes > 0 ? strndup(path, n_bytes) : NULL;
+}
+
+/* NULL if no unwind information tells. */
+static const struct function_bound *find_bound(struct module_symbols *module, uint64_t svma)
+{
+        if (!module->has_bounds) {
+                module->has_bounds = true;
+                if (function_bounds_load(&module->bounds, module->image) < 0)
+                        function_bounds_deinit(&module->bounds); /* without memory they have no names */
+        }
+        return function_bounds_find(&module->bounds, svma);
+}
+
+/* "libruby-3.1+0x1a20", valid until the next call; NULL if nothing tells where the function begins. */
+static const char *make_name(struct module_symbols *module, uint64_t svma)
+{
+        const struct function_bound *bound = module->name ? find_bound(module, svma) : NULL;
+
+        if (!bound)
+                return NULL;
+        (void)snprintf(module->unnamed, sizeof(module->unnamed), "%.*s+0x%" PRIx64,
+                       (int)sizeof(module->unnamed) - UNNAMED_END_BYTES, module->name, bound->start_svma);
+        return module->unnamed;
+}
+
+uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols)
+{
+        struct saved_function function = { .name = NULL };
+        bool is_function = find_function(module, svma, &function);
+        uint32_t n = find_places(module, svma);
+        bool is_known = is_function || n > 0;
+
+        for (uint32_t i = 0; i < n; i++) {
+                const struct code_place *place = &module->places[i];
+                bool is_inlined = i + 1 < n;
+
+                /* The symbol table knows which copy of the outermost function it is (".cold", ".isra.0"). */
+                module->found[i] = (struct symbol){
+                        .function = !is_inlined && function.name ? function.name
+                                                                 : find_name(module, place->name),
+                        .file = find_path(module, place->path),
+                        .line = place->line,
+                        .column = place->column,
+                        .flags = is_inlined ? TRACE_SYMBOL_INLINED : 0,
+                };
+        }
+        if (n == 0) {
+                struct go_place place = { .file = NULL };
+
+                if (is_function && module->go.bytes)
+                        (void)go_functions_find_place(&module->go, svma, &place);
+                module->found[0] =
+                        (struct symbol){ .function = function.name, .file = place.file, .line = place.line };
+                n = 1;
+        }
+        if (!module->found[n - 1].function) {
+                module->found[n - 1].function = make_name(module, svma);
+                if (module->found[n - 1].function)
+                        module->found[n - 1].flags |= TRACE_SYMBOL_UNNAMED;
+                else if (!is_known)
+                        return 0;
+        }
+        *ret_symbols = module->found;
+        return n;
+}
+
+int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range)
+{
+        struct saved_function function;
+        const struct function_bound *bound;
+        struct function_range range;
+
+        if (find_function(module, svma, &function)) {
+                *ret_range = (struct function_range){ function.start_svma, function.end_svma };
+                return 1;
+        }
+        if (module->is_saved
+                    ? saved_index_find_extent(&module->saved, svma, &range.start_svma, &range.end_svma)
+                    : module->code && code_index_find_extent(module->code, svma, &range.start_svma,
+                                                             &range.end_svma)) {
+                *ret_range = range;
+                return 1;
+        }
+        bound = find_bound(module, svma);
+        if (!bound)
+                return 0;
+        *ret_range = (struct function_range){ bound->start_svma, bound->end_svma };
+        return 1;
+}
+
+int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, struct error *err)
+{
+        const struct saved_content content = { .image = module->image,
+                                               .functions = &module->functions,
+                                               .code = module->code,
+                                               .symbol_names = &module->symbol_names };
+        int r;
+
+        if (module->go.bytes && !module->code)
+                return error_set(err, -EOVERFLOW,
+                                 "the lines of a Go program are read as fast from the program");
+        if (module->is_saved)
+                return error_set(err, -EALREADY, "the index of a module is saved already");
+        r = module->code ? code_index_complete(module->code, err) : 0;
+        return r < 0 ? r : saved_index_write(&content, out, err);
+}
