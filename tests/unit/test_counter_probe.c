@@ -41,9 +41,12 @@ END_TEST
 START_TEST(test_one_that_only_counts)
 {
         struct perf_event_attr attr = clock_of(UINT64_C(86400) * 1000000000);
+        int code = is_permitted() ? 0 : -EIO;
 
-        if (is_permitted())
-                ck_assert_int_eq(counter_probe_run(&attr, PERIOD_NS), -EIO);
+        /* Where others take the CPU for most of a probe's time it cannot tell, and says 0. */
+        for (int n = 0; n < 100 && code == 0; n++)
+                code = counter_probe_run(&attr, PERIOD_NS);
+        ck_assert_int_eq(code, -EIO);
 }
 END_TEST
 
