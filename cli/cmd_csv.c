@@ -10,7 +10,7 @@
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
 #include "cli/standard_output.h"
-#include "export/tracy_csv.h"
+#include "export/tables/tracy_csv.h"
 #include "view/shell_word.h"
 
 #include <errno.h>

@@ -12,8 +12,8 @@
 #include "cli/gzip_file.h"
 #include "cli/replaced_file.h"
 #include "cli/standard_output.h"
-#include "export/export_event.h"
-#include "export/export_format.h"
+#include "export/shared/export_event.h"
+#include "export/shared/export_format.h"
 #include "view/shell_word.h"
 #include "view/text_number.h"
 

@@ -8,7 +8,7 @@
 #include "cli/complaint.h"
 #include "cli/exit_status.h"
 #include "cli/filter_options.h"
-#include "export/sqlite_database.h"
+#include "export/tables/sqlite_database.h"
 #include "sampler/kernel/privileges.h"
 #include "view/shell_word.h"
 #include "view/text_number.h"

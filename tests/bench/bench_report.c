@@ -11,7 +11,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
-#include "export/tracy_csv.h"
+#include "export/tables/tracy_csv.h"
 #include "format/event_decoder.h"
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"

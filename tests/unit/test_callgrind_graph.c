@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/callgrind_graph.c: what comes in through calls is each function's inclusive cost, also where it calls itself */
-#include "export/callgrind_graph.h"
+/* export/stacks/callgrind_graph.c: what comes in through calls is each function's inclusive cost, also where it calls itself */
+#include "export/stacks/callgrind_graph.h"
 
 #include "tests/unit/trace_builder.h"
 

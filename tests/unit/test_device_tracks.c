@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* export/device_tracks.c, export/lock_waits.c: zones of devices come by their begin, outermost first; a wait ends with its lock */
-#include "export/device_tracks.h"
+/* export/shared/device_tracks.c, export/shared/lock_waits.c: zones of devices come by their begin, outermost first; a wait ends with its lock */
+#include "export/shared/device_tracks.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
-#include "export/lock_waits.h"
+#include "export/shared/lock_waits.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
 
@@ -163,7 +163,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("export/device_tracks");
+        Suite *suite = suite_create("export/shared/device_tracks");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

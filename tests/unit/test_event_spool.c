@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes into a chain of a spool comes out in order, whatever went to a file meanwhile, with what was patched. */
-#include "export/event_spool.h"
+#include "export/shared/event_spool.h"
 
 #include <check.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Every format takes a trace that has everything, and one that has nothing; what is to be JSON is. */
-#include "export/export_format.h"
+#include "export/shared/export_format.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/error.h"
-#include "export/export_event.h"
+#include "export/shared/export_event.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
 

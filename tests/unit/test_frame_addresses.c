@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/frame_addresses.c: a frame's address is where its byte was mapped, in the process or in the one it came from */
-#include "export/frame_addresses.h"
+/* export/shared/frame_addresses.c: a frame's address is where its byte was mapped, in the process or in the one it came from */
+#include "export/shared/frame_addresses.h"
 
 #include "tests/unit/trace_builder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is written is JSON, whatever the strings and numbers are, and a write that fails is noticed. */
-#include "export/json_out.h"
+#include "export/shared/json_out.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A block is found as long as it lives, with its size, and blocks of other pools and processes are others. */
-#include "export/live_blocks.h"
-#include "export/longest_zones.h"
+#include "export/shared/live_blocks.h"
+#include "export/shared/longest_zones.h"
 
 #include <check.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/perf_data_kernel.c: the kernel's build-id and symbols are found where they are, and nowhere else */
-#include "export/perf_data_kernel.h"
+/* export/perf_data/perf_data_kernel.c: the kernel's build-id and symbols are found where they are, and nowhere else */
+#include "export/perf_data/perf_data_kernel.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("export/perf_data_kernel");
+        Suite *suite = suite_create("export/perf_data/perf_data_kernel");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/protobuf_writer.c: the bytes are those of the encoding; lengths are right however long a message gets */
-#include "export/protobuf_writer.h"
+/* export/shared/protobuf_writer.c: the bytes are those of the encoding; lengths are right however long a message gets */
+#include "export/shared/protobuf_writer.h"
 
 #include "base/bytes.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* export/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign text; rows by a thread; a full disk is said */
-#include "export/sqlite_database.h"
+/* export/tables/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign text; rows by a thread; a full disk is said */
+#include "export/tables/sqlite_database.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
-#include "export/sqlite_writer.h"
+#include "export/tables/sqlite_writer.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
 

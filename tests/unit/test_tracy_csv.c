@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/tracy_csv.c: the columns and numbers of tracy-csvexport; filters; fields quoted; zones that never ended left out */
-#include "export/tracy_csv.h"
+/* export/tables/tracy_csv.c: the columns and numbers of tracy-csvexport; filters; fields quoted; zones that never ended left out */
+#include "export/tables/tracy_csv.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export/firefox/firefox_tables.h - what the threads of a Firefox profile share: strings, stacks, frames, functions, sources
+ *
+ * Way of the data:  STACKS, SYMBOLS, zone paths -> [firefox_tables] -> firefox_shared
+ *
+ * A row is made when something needs it, and rows are written at the end (firefox_shared).  Memory: the rows.  Not thread-safe.
+ */
+#ifndef EXPORT_FIREFOX_FIREFOX_TABLES_H
+#define EXPORT_FIREFOX_FIREFOX_TABLES_H
+
+#include "base/intern.h"
+#include "export/shared/export_frames.h"
+
+#include <stdint.h>
+
+struct zone_paths;
+
+/* Rows of meta.categories, in this order: X(NAME, "name", "color") */
+#define FIREFOX_CATEGORIES(X)           \
+        X(OTHER, "Other", "grey")       \
+        X(USER, "User", "yellow")       \
+        X(KERNEL, "Kernel", "orange")   \
+        X(JIT, "JIT", "green")          \
+        X(ZONE, "Zone", "blue")         \
+        X(OFF_CPU, "Off-CPU", "purple") \
+        X(IDLE, "Idle", "transparent") /* of this name and color: no activity for who reads it */
+
+enum firefox_category {
+#define X(name, words, color) FIREFOX_CATEGORY_##name,
+        FIREFOX_CATEGORIES(X)
+#undef X
+};
+
+struct firefox_tables {
+        struct export_frames frames;
+        struct intern strings;   /* their index in the file: id - 1; the same for the others */
+        struct intern stacks;    /* struct firefox_stack */
+        struct intern rows;      /* struct firefox_frame */
+        struct intern functions; /* struct firefox_function */
+        struct intern libs;      /* ids of MODULES */
+        struct intern sources;   /* ids of STRINGS */
+        struct intern places;    /* struct firefox_place */
+        uint32_t *place_stacks;  /* heap; by id of places - 1: the row of stacks */
+        size_t places_capacity;
+        uint32_t *way; /* heap; from a place to one that has a row */
+        size_t way_capacity;
+};
+
+/* To be deinitialised in any case.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int firefox_tables_init(struct firefox_tables *t, const struct trace_dictionary *dictionary);
+void firefox_tables_deinit(struct firefox_tables *t);
+
+/* Adds a string of any bytes.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int firefox_tables_string(struct firefox_tables *t, const char *bytes, size_t n_bytes, uint32_t *ret_index);
+
+/*
+ * firefox_tables_stack() - the row of a callstack
+ * @path:      zones around it; 0 = none
+ * @stack:     0 = none was recorded
+ * @waiting:   enum trace_wait_state + 1 of a thread that waits there, which is its innermost frame; 0 = it runs
+ * @ret_stack: counted from 1
+ * Returns 0, -ENOMEM, -EOVERFLOW.
+ */
+int firefox_tables_stack(struct firefox_tables *t, const struct zone_paths *paths, uint32_t path,
+                         uint32_t stack, uint32_t waiting, uint32_t *ret_stack);
+
+#endif /* EXPORT_FIREFOX_FIREFOX_TABLES_H */

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames; the way into Tracy
+ * (tracy-import-chrome).
+ *
+ * What has one time is written as it comes.  A zone is one event with its length, and such events have to come by
+ * their begin, outermost first: each gets its place in an event_spool when it begins, and its end when it ends.
+ * No samples: Perfetto ignores them here, and speedscope would take the file for another format.
+ * Memory: the spool's buffers, and the zones that are open.
+ */
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "export/shared/device_tracks.h"
+#include "export/shared/event_spool.h"
+#include "export/shared/export_format.h"
+#include "export/shared/export_frames.h"
+#include "export/shared/json_out.h"
+#include "export/shared/lock_waits.h"
+#include "export/shared/process_names.h"
+#include "format/trace_event.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGITS_OF_US 3 /* nanoseconds as microseconds */
+
+/* In the spool, a chain for each thread: thread - 1. */
+struct chrome_zone {
+        uint64_t begin_ns, end_ns;
+        uint64_t words_offset; /* of its name and text in the chain of words, if they have any bytes */
+        int64_t value;         /* if has_value */
+        uint32_t location;
+        uint32_t has_value;
+        uint32_t name_bytes; /* of the name that it has instead */
+        uint32_t text_bytes;
+        uint32_t lock;    /* not 0: no zone, but a wait for this lock */
+        uint32_t is_over; /* a wait that is not does not count; a zone that is not never ended */
+};
+
+/* Where the open zones of a thread are in its chain, by depth; and what it waits for. */
+struct chrome_thread {
+        uint64_t *offsets; /* heap */
+        size_t capacity;
+        uint64_t wait_offset;
+};
+
+struct chrome_export {
+        struct loaded_trace *trace;
+        struct export_totals *totals;
+        const struct trace_filter *filter;
+        struct trace_walk walk;
+        struct event_spool spool;
+        struct process_names names;
+        struct lock_waits lock_waits;
+        struct chrome_thread *threads; /* heap; by id - 1 */
+        struct json_out json;
+};
+
+static uint32_t words_chain(const struct chrome_export *x)
+{
+        return x->names.n_threads;
+}
+
+static void put_time(struct json_out *j, const char *key, uint64_t time_ns)
+{
+        json_out_key(j, key);
+        json_out_decimal(j, time_ns, DIGITS_OF_US);
+}
+
+static uint64_t since_start(const struct chrome_export *x, uint64_t time_ns)
+{
+        return time_ns > x->trace->start_ns ? time_ns - x->trace->start_ns : 0;
+}
+
+/* What all events have.  tracy-import-chrome wants a tid in each. */
+static void begin_event(struct chrome_export *x, const char *phase, uint32_t thread)
+{
+        json_out_open(&x->json, '{');
+        json_out_pair_words(&x->json, "ph", phase);
+        json_out_pair_number(
+                &x->json, "pid",
+                process_names_pid_number(&x->names, process_names_process_of(&x->names, thread)));
+        json_out_pair_number(&x->json, "tid", process_names_tid(&x->names, thread));
+}
+
+static void end_event(struct chrome_export *x)
+{
+        json_out_close(&x->json, '}');
+        json_out_line(&x->json);
+}
+
+/* ------------------------------------------------------------------ while walking */
+
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct chrome_export *x = context;
+        struct chrome_thread *open = &x->threads[thread->id - 1];
+        uint32_t depth = thread->timeline.n_open - 1;
+        struct chrome_zone zone = {
+                .begin_ns = event->time_ns,
+                .end_ns = event->time_ns,
+                .location = (uint32_t)event->zone_begin.location,
+        };
+
+        lock_waits_give_up(&x->lock_waits, thread->id);
+        if (array_reserve(&open->offsets, &open->capacity, (size_t)depth + 1, sizeof(*open->offsets)) < 0)
+                return error_set(err, -ENOMEM, "no memory for open zones");
+        open->offsets[depth] = event_spool_bytes(&x->spool, thread->id - 1);
+        return event_spool_add(&x->spool, thread->id - 1, &zone, sizeof(zone), err);
+}
+
+static int keep_words(struct chrome_export *x, const struct zone_words *words, struct chrome_zone *zone,
+                      struct error *err)
+{
+        int r;
+
+        zone->has_value = words->has_value;
+        zone->value = words->value;
+        zone->name_bytes = (uint32_t)words->name.used_bytes;
+        zone->text_bytes = (uint32_t)words->text.used_bytes;
+        zone->words_offset = event_spool_bytes(&x->spool, words_chain(x));
+        r = event_spool_add(&x->spool, words_chain(x), words->name.data, words->name.used_bytes, err);
+        if (r < 0)
+                return r;
+        return event_spool_add(&x->spool, words_chain(x), words->text.data, words->text.used_bytes, err);
+}
+
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *instance,
+                    struct error *err)
+{
+        struct chrome_export *x = context;
+        const struct zone_words *words = trace_walk_words(thread, instance);
+        struct chrome_zone zone = {
+                .begin_ns = instance->begin_ns,
+                .end_ns = instance->begin_ns + zone_instance_duration_ns(instance),
+                .location = instance->location,
+                .is_over = instance->closed,
+        };
+        int r = words ? keep_words(x, words, &zone, err) : 0;
+
+        if (r < 0)
+                return r;
+        lock_waits_give_up(&x->lock_waits, thread->id);
+        x->totals->n_zones++;
+        return event_spool_patch(&x->spool, thread->id - 1,
+                                 x->threads[thread->id - 1].offsets[instance->depth], &zone, sizeof(zone),
+                                 err);
+}
+
+static void write_instant(struct chrome_export *x, uint32_t thread, const struct trace_event *event,
+                          const char *category, struct report_string name)
+{
+        begin_event(x, "i", thread);
+        put_time(&x->json, "ts", since_start(x, event->time_ns));
+        json_out_pair_words(&x->json, "s", "t");
+        json_out_pair_words(&x->json, "cat", category);
+        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+        end_event(x);
+}
+
+/* The key in args is the plot's name to Tracy; Perfetto shows both. */
+static void write_plot(struct chrome_export *x, uint32_t thread, const struct trace_event *event)
+{
+        struct report_string name = report_string_of(x->trace->dictionary, (uint32_t)event->plot_i64.name);
+        double real;
+
+        begin_event(x, "C", thread);
+        put_time(&x->json, "ts", since_start(x, event->time_ns));
+        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+        json_out_key(&x->json, "args");
+        json_out_open(&x->json, '{');
+        json_out_key_string(&x->json, name.bytes, name.n_bytes);
+        if (event->op == TRACE_OP_PLOT_I64) {
+                json_out_signed(&x->json, event->plot_i64.value);
+        } else {
+                memcpy(&real, &event->plot_f64.bits, sizeof(real));
+                json_out_real(&x->json, real);
+        }
+        json_out_close(&x->json, '}');
+        end_event(x);
+}
+
+static void write_frame(struct chrome_export *x, uint32_t thread, const struct trace_event *event)
+{
+        struct report_string name = report_string_of(x->trace->dictionary, (uint32_t)event->frame_mark.name);
+
+        if (name.n_bytes == 0)
+                name = (struct report_string){ .bytes = "frame", .n_bytes = 5 };
+        write_instant(x, thread, event,
+                      event->op == TRACE_OP_FRAME_BEGIN ? "frame begin"
+                      : event->op == TRACE_OP_FRAME_END ? "frame end"
+                                                        : "frame",
+                      name);
+}
+
+/* In its place by its begin, as a zone; it is over when the thread has the lock. */
+static int take_lock(struct chrome_export *x, const struct walked_thread *thread,
+                     const struct trace_event *event, struct error *err)
+{
+        struct chrome_thread *mine = &x->threads[thread->id - 1];
+        struct chrome_zone wait = {
+                .begin_ns = event->time_ns,
+                .end_ns = event->time_ns,
+                .lock = (uint32_t)event->lock_wait.lock,
+        };
+
+        if (lock_waits_take(&x->lock_waits, thread->id, event, &wait.begin_ns)) {
+                wait.is_over = true;
+                return event_spool_patch(&x->spool, thread->id - 1, mine->wait_offset, &wait, sizeof(wait),
+                                         err);
+        }
+        if (event->op != TRACE_OP_LOCK_WAIT)
+                return 0;
+        mine->wait_offset = event_spool_bytes(&x->spool, thread->id - 1);
+        return event_spool_add(&x->spool, thread->id - 1, &wait, sizeof(wait), err);
+}
+
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct chrome_export *x = context;
+
+        switch (event->op) {
+        case TRACE_OP_MESSAGE:
+                write_instant(x, thread->id, event, "message",
+                              report_string_of(x->trace->dictionary, (uint32_t)event->message.text));
+                break;
+        case TRACE_OP_MESSAGE_TEXT:
+                write_instant(x, thread->id, event, "message",
+                              (struct report_string){ .bytes = event->text,
+                                                      .n_bytes = (size_t)event->message_text.text_bytes });
+                break;
+        case TRACE_OP_PLOT_I64:
+        case TRACE_OP_PLOT_F64:
+                write_plot(x, thread->id, event);
+                break;
+        case TRACE_OP_FRAME_MARK:
+        case TRACE_OP_FRAME_BEGIN:
+        case TRACE_OP_FRAME_END:
+                write_frame(x, thread->id, event);
+                break;
+        case TRACE_OP_LOCK_WAIT:
+        case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_NAME:
+                return take_lock(x, thread, event, err);
+        default:
+                break;
+        }
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
+/* ------------------------------------------------------------------ zones, a thread after the other */
+
+/* Name and text of a zone, out of the chain of words.  Returns 0 or -errno. */
+static int read_words(struct spool_cursor *words, const struct chrome_zone *zone,
+                      struct report_string *ret_name, struct report_string *ret_text, struct error *err)
+{
+        size_t n_bytes = (size_t)zone->name_bytes + zone->text_bytes;
+        const void *at;
+        int r;
+
+        *ret_name = *ret_text = (struct report_string){ .bytes = NULL };
+        if (n_bytes == 0)
+                return 0;
+        words->offset = zone->words_offset;
+        r = spool_cursor_next(words, n_bytes, &at, err);
+        if (r != 1)
+                return r < 0 ? r : error_set(err, -EIO, "a temporary file became shorter");
+        *ret_name = (struct report_string){ .bytes = at, .n_bytes = zone->name_bytes };
+        *ret_text = (struct report_string){ .bytes = (const char *)at + zone->name_bytes,
+                                            .n_bytes = zone->text_bytes };
+        return 0;
+}
+
+/* "file:line", where Tracy looks for it. */
+static void put_source(struct chrome_export *x, const struct trace_location *location)
+{
+        struct report_string file = report_string_of(x->trace->dictionary, location->file);
+        struct byte_buffer source = { .data = NULL };
+        char line[16];
+
+        if (file.n_bytes == 0)
+                return;
+        (void)snprintf(line, sizeof(line), ":%" PRIu32, location->line);
+        byte_buffer_add(&source, file.bytes, file.n_bytes);
+        byte_buffer_add(&source, line, strlen(line));
+        if (source.failed)
+                x->json.code = -ENOMEM;
+        json_out_pair_string(&x->json, "loc", (const char *)source.data, source.used_bytes);
+        byte_buffer_deinit(&source);
+}
+
+/* Few: speedscope makes them part of the zone's name. */
+static void put_arguments(struct chrome_export *x, const struct chrome_zone *zone, struct report_string text)
+{
+        if (text.n_bytes == 0 && !zone->has_value && zone->is_over)
+                return;
+        json_out_key(&x->json, "args");
+        json_out_open(&x->json, '{');
+        if (text.n_bytes > 0)
+                json_out_pair_string(&x->json, "text", text.bytes, text.n_bytes);
+        if (zone->has_value) {
+                json_out_key(&x->json, "value");
+                json_out_signed(&x->json, zone->value);
+        }
+        if (!zone->is_over)
+                json_out_pair_number(&x->json, "unclosed", 1);
+        json_out_close(&x->json, '}');
+}
+
+/* What has a length: a zone, a wait.  The rest of it, up to the end of the event, is for the caller. */
+static void begin_slice(struct chrome_export *x, uint64_t begin_ns, uint64_t end_ns, const char *category)
+{
+        put_time(&x->json, "ts", since_start(x, begin_ns));
+        put_time(&x->json, "dur", end_ns - begin_ns);
+        json_out_pair_words(&x->json, "cat", category);
+}
+
+static int write_zone(struct chrome_export *x, uint32_t thread, const struct chrome_zone *zone,
+                      struct spool_cursor *words, struct error *err)
+{
+        const struct trace_location *location = trace_dictionary_row(x->trace->dictionary,
+                                                                     TRACE_TABLE_LOCATIONS, zone->location);
+        struct report_string name, text;
+        int r = read_words(words, zone, &name, &text, err);
+
+        if (r < 0)
+                return r;
+        if (name.n_bytes == 0)
+                name = export_frames_zone_name(x->trace->dictionary, zone->location);
+        begin_event(x, "X", thread);
+        begin_slice(x, zone->begin_ns, zone->end_ns, "zone");
+        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+        put_source(x, location);
+        put_arguments(x, zone, text);
+        end_event(x);
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
+static int write_wait(struct chrome_export *x, uint32_t thread, const struct chrome_zone *wait,
+                      struct error *err)
+{
+        static const char prefix[] = "wait for ";
+        struct report_string lock = lock_waits_name(&x->lock_waits, wait->lock);
+        struct byte_buffer name = { .data = NULL };
+
+        if (!wait->is_over)
+                return 0;
+        byte_buffer_add(&name, prefix, sizeof(prefix) - 1);
+        byte_buffer_add(&name, lock.bytes, lock.n_bytes);
+        if (name.failed)
+                x->json.code = -ENOMEM;
+        begin_event(x, "X", thread);
+        begin_slice(x, wait->begin_ns, wait->end_ns, "lock");
+        json_out_pair_string(&x->json, "name", (const char *)name.data, name.used_bytes);
+        end_event(x);
+        byte_buffer_deinit(&name);
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
+static int write_zones(struct chrome_export *x, uint32_t thread, struct error *err)
+{
+        struct spool_cursor zones, words;
+        const void *at;
+        int r;
+
+        spool_cursor_init(&zones, &x->spool, thread - 1);
+        spool_cursor_init(&words, &x->spool, words_chain(x));
+        while ((r = spool_cursor_next(&zones, sizeof(struct chrome_zone), &at, err)) == 1) {
+                const struct chrome_zone *zone = at;
+
+                r = zone->lock != 0 ? write_wait(x, thread, zone, err)
+                                    : write_zone(x, thread, zone, &words, err);
+                if (r < 0)
+                        break;
+        }
+        spool_cursor_deinit(&zones);
+        spool_cursor_deinit(&words);
+        return r;
+}
+
+static void write_name(struct chrome_export *x, uint32_t thread, const char *what, struct report_string name)
+{
+        if (name.n_bytes == 0)
+                return;
+        begin_event(x, "M", thread);
+        json_out_pair_words(&x->json, "name", what);
+        json_out_key(&x->json, "args");
+        json_out_open(&x->json, '{');
+        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+        json_out_close(&x->json, '}');
+        end_event(x);
+}
+
+static int write_threads(struct chrome_export *x, struct error *err)
+{
+        int r = 0;
+
+        for (uint32_t i = 1; r >= 0 && i <= x->names.n_threads; i++) {
+                if (!x->names.has_events[i - 1])
+                        continue;
+                if (process_names_is_main(&x->names, i))
+                        write_name(x, i, "process_name",
+                                   process_names_process(&x->names, process_names_process_of(&x->names, i)));
+                write_name(x, i, "thread_name", process_names_thread(&x->names, i));
+                r = write_zones(x, i, err);
+        }
+        return r < 0 ? r : 0;
+}
+
+/* ------------------------------------------------------------------ devices, each a thread of its own */
+
+static uint32_t device_tid(uint32_t device)
+{
+        return 2 * PROCESS_NAMES_FIBER_TID + device;
+}
+
+static void begin_device_event(struct chrome_export *x, const char *phase, uint32_t device)
+{
+        const struct trace_device *row = trace_dictionary_row(x->trace->dictionary, TRACE_TABLE_DEVICES,
+                                                              device);
+
+        json_out_open(&x->json, '{');
+        json_out_pair_words(&x->json, "ph", phase);
+        json_out_pair_number(&x->json, "pid", process_names_pid_number(&x->names, row->process));
+        json_out_pair_number(&x->json, "tid", device_tid(device));
+}
+
+static int write_device_zone(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct chrome_export *x = context;
+        const struct trace_dictionary *d = x->trace->dictionary;
+        struct report_string name = export_frames_zone_name(d, zone->location);
+
+        begin_device_event(x, "X", zone->device);
+        begin_slice(x, zone->begin_ns, zone->end_ns, "device");
+        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+        put_source(x, trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, zone->location));
+        end_event(x);
+        return x->json.code < 0 ? error_set(err, x->json.code, "writing failed") : 0;
+}
+
+static void write_device_names(struct chrome_export *x)
+{
+        const struct trace_dictionary *d = x->trace->dictionary;
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_DEVICES); i++) {
+                const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, i);
+                struct report_string name = report_string_of(d, row->name);
+
+                begin_device_event(x, "M", i);
+                json_out_pair_words(&x->json, "name", "thread_name");
+                json_out_key(&x->json, "args");
+                json_out_open(&x->json, '{');
+                if (name.n_bytes > 0)
+                        json_out_pair_string(&x->json, "name", name.bytes, name.n_bytes);
+                else
+                        json_out_pair_words(&x->json, "name", "device");
+                json_out_close(&x->json, '}');
+                end_event(x);
+        }
+}
+
+static int write_devices(struct chrome_export *x, struct error *err)
+{
+        struct device_tracks tracks;
+        int r = device_tracks_take(&tracks, x->trace, x->filter, write_device_zone, x, err);
+
+        if (tracks.n_handed > 0)
+                write_device_names(x);
+        x->totals->left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        device_tracks_deinit(&tracks);
+        return r;
+}
+
+static int write_file(struct chrome_export *x, struct error *err)
+{
+        int r;
+
+        json_out_open(&x->json, '{');
+        json_out_pair_words(&x->json, "displayTimeUnit", "ns");
+        json_out_key(&x->json, "traceEvents");
+        json_out_open(&x->json, '[');
+        json_out_line(&x->json);
+        r = loaded_trace_walk(x->trace, &x->walk, err);
+        if (r < 0)
+                return r;
+        process_names_learn(&x->names, &x->walk);
+        r = write_threads(x, err);
+        if (r == 0)
+                r = write_devices(x, err);
+        json_out_close(&x->json, ']');
+        json_out_close(&x->json, '}');
+        json_out_line(&x->json);
+        if (r == 0) {
+                r = json_out_finish(&x->json);
+                if (r < 0)
+                        r = error_set(err, r, r == -ENOMEM ? "no memory to write" : "writing failed");
+        }
+        return r;
+}
+
+static int export_it(struct chrome_export *x, const struct export_options *options, FILE *out,
+                     struct error *err)
+{
+        struct trace_sink sink = {
+                .context = x,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .event = take_event,
+                .wants_words = true,
+                .may_skip = true,
+        };
+        int r = process_names_init(&x->names, x->trace->dictionary);
+
+        x->threads = calloc((size_t)x->names.n_threads + 1, sizeof(*x->threads));
+        if (!x->threads)
+                r = -ENOMEM;
+        if (r == 0)
+                r = lock_waits_init(&x->lock_waits, x->trace->dictionary);
+        if (r == 0)
+                r = json_out_init(&x->json, out);
+        if (r == 0)
+                r = trace_walk_init(&x->walk, x->trace, options->filter, &sink);
+        if (r < 0)
+                return error_set(err, r, "no memory to read the trace");
+        r = write_file(x, err);
+        export_totals_leave_out(x->totals, &x->walk,
+                                1U << EXPORT_LEFT_OUT_SAMPLES | 1U << EXPORT_LEFT_OUT_SWITCHES |
+                                        1U << EXPORT_LEFT_OUT_MEMORY | 1U << EXPORT_LEFT_OUT_LOCKS);
+        x->totals->left_out[EXPORT_LEFT_OUT_LOCKS] -= 2 * x->lock_waits.n_waits;
+        return r;
+}
+
+int export_chrome(struct loaded_trace *trace, const struct export_options *options, FILE *out,
+                  struct export_totals *ret_totals, struct error *err)
+{
+        struct chrome_export x = { .trace = trace, .totals = ret_totals, .filter = options->filter };
+        int r;
+
+        *ret_totals = (struct export_totals){ .n_samples = 0 };
+        event_spool_init(&x.spool);
+        r = export_it(&x, options, out, err);
+        for (uint32_t i = 0; x.threads && i < x.names.n_threads; i++)
+                free(x.threads[i].offsets);
+        free(x.threads);
+        trace_walk_deinit(&x.walk);
+        json_out_deinit(&x.json);
+        process_names_deinit(&x.names);
+        lock_waits_deinit(&x.lock_waits);
+        event_spool_deinit(&x.spool);
+        return r;
+}

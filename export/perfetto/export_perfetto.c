@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Perfetto's own trace format: packets, written as the events come.  Its readers sort packets by time, and want only
+ * that those of one sequence which depend on each other (the begin and end of a zone) are in order: each thread has a
+ * sequence.  Samples of the event that was asked for are PerfSamples, which every version knows; other events, waits
+ * and allocations are StackSamples, each kind with a flame graph of its own.
+ */
+#include "analyze/trace/report_string.h"
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
+#include "base/error.h"
+#include "export/perfetto/perfetto_callstacks.h"
+#include "export/perfetto/perfetto_fields.h"
+#include "export/perfetto/perfetto_packets.h"
+#include "export/perfetto/perfetto_samples.h"
+#include "export/perfetto/perfetto_tracks.h"
+#include "export/shared/device_tracks.h"
+#include "export/shared/event_callstack.h"
+#include "export/shared/export_event.h"
+#include "export/shared/export_format.h"
+#include "export/shared/export_frames.h"
+#include "export/shared/lock_waits.h"
+#include "export/shared/protobuf_writer.h"
+#include "format/trace_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a thread waits for now. */
+struct perfetto_export {
+        struct loaded_trace *trace;
+        const struct export_options *options;
+        struct trace_walk walk;
+        struct perfetto_packets packets;
+        struct perfetto_tracks tracks;
+        struct perfetto_samples samples;
+        struct export_totals totals;
+        struct event_callstack callstack;
+        struct lock_waits lock_waits;
+};
+
+static int complain_of(int r, struct error *err)
+{
+        if (r == -ENOMEM || r == -EOVERFLOW)
+                return error_set(err, r, "the export: not enough memory");
+        return r < 0 ? error_set(err, r, "the output cannot be written") : 0;
+}
+
+/* ---- zones ---------------------------------------------------------------------------------------------- */
+
+static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct perfetto_export *e = context;
+        uint32_t location = (uint32_t)event->zone_begin.location;
+        struct byte_buffer *b;
+        size_t message;
+        int r = perfetto_tracks_thread(&e->tracks, thread->id);
+
+        if (r < 0)
+                return complain_of(r, err);
+        e->totals.n_zones++;
+        b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(thread->id), event->time_ns);
+        r = perfetto_tracks_put_zone(&e->tracks, b, thread->id, location);
+        if (r < 0)
+                return complain_of(r, err);
+        message = perfetto_packets_begin_event(b, PERFETTO_TYPE_BEGIN);
+        protobuf_writer_put_number(b, PERFETTO_EVENT_NAME_IID, location);
+        protobuf_writer_put_number(b, PERFETTO_EVENT_LOCATION_IID, location);
+        protobuf_writer_end(b, message);
+        return complain_of(perfetto_packets_end(&e->packets), err);
+}
+
+/* What was said about it is known at its end: Perfetto shows it with the zone all the same. */
+static void put_words(struct byte_buffer *b, const struct zone_words *words)
+{
+        if (words->name.used_bytes != 0)
+                perfetto_packets_annotate_text(b, "name", (const char *)words->name.data,
+                                               words->name.used_bytes);
+        if (words->text.used_bytes != 0)
+                perfetto_packets_annotate_text(b, "text", (const char *)words->text.data,
+                                               words->text.used_bytes);
+        if (words->has_value)
+                perfetto_packets_annotate_number(b, "value", words->value);
+        if (words->has_color)
+                perfetto_packets_annotate_number(b, "color", words->color);
+}
+
+static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                    struct error *err)
+{
+        struct perfetto_export *e = context;
+        const struct zone_words *words = trace_walk_words(thread, zone);
+        struct byte_buffer *b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(thread->id),
+                                                       zone->end_ns);
+        size_t message = perfetto_packets_begin_event(b, PERFETTO_TYPE_END);
+
+        if (words)
+                put_words(b, words);
+        if (!zone->closed)
+                perfetto_packets_annotate_number(b, "unclosed", 1);
+        protobuf_writer_end(b, message);
+        return complain_of(perfetto_packets_end(&e->packets), err);
+}
+
+/* ---- samples, waits, allocations ------------------------------------------------------------------------ */
+
+static uint32_t path_in_stack(const struct perfetto_export *e, uint32_t path)
+{
+        return e->options->zones_as_frames ? path : 0;
+}
+
+static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                       struct error *err)
+{
+        struct perfetto_export *e = context;
+        struct perfetto_sample sample = {
+                .time_ns = event->time_ns,
+                .thread = thread->id,
+                .has_cpu = true,
+                .cpu = event->sample.cpu,
+                .stack = (uint32_t)event->sample.stack,
+                .path = path_in_stack(e, (uint32_t)event->sample.path),
+                .event = (uint32_t)event->sample.event,
+        };
+        int r = perfetto_tracks_thread(&e->tracks, thread->id);
+
+        sample.weight = export_event_weight(e->trace->dictionary, sample.event, event->sample.weight);
+        if (sample.event == e->options->event) {
+                e->totals.n_samples++;
+                e->totals.weight += sample.weight;
+        }
+        if (r == 0)
+                r = perfetto_samples_put(&e->samples, &sample);
+        return complain_of(r, err);
+}
+
+static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                     struct error *err)
+{
+        struct perfetto_export *e = context;
+        struct perfetto_sample sample = {
+                .time_ns = wait->out_ns,
+                .thread = thread->id,
+                .stack = wait->stack,
+                .path = path_in_stack(e, wait->path),
+                .weight = wait->in_ns - wait->out_ns,
+                .kind = PERFETTO_SAMPLE_OFF_CPU,
+        };
+        int r;
+
+        if (wait->preempted || wait->in_ns <= wait->out_ns)
+                return 0;
+        r = perfetto_tracks_thread(&e->tracks, thread->id);
+        if (r == 0)
+                r = perfetto_samples_put(&e->samples, &sample);
+        return complain_of(r, err);
+}
+
+static int take_allocation(struct perfetto_export *e, struct walked_thread *thread,
+                           const struct trace_event *event)
+{
+        struct perfetto_sample sample = {
+                .time_ns = event->time_ns,
+                .thread = thread->id,
+                .stack = event_callstack_take(&e->callstack, thread->id, event->time_ns),
+                .weight = event->memory_alloc.size_bytes,
+                .kind = PERFETTO_SAMPLE_ALLOCATION,
+        };
+        int r = 0;
+
+        if (e->options->zones_as_frames)
+                r = trace_walk_path(&e->walk, thread, &sample.path);
+        return r < 0 ? r : perfetto_samples_put(&e->samples, &sample);
+}
+
+/* ---- messages, plots, frames, locks --------------------------------------------------------------------- */
+
+static int put_message(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+{
+        static const char *const severities[] = { "trace", "debug", "info", "warning", "error", "fatal" };
+        bool is_text = event->op == TRACE_OP_MESSAGE_TEXT;
+        uint64_t severity = event->message.severity; /* at the same place in both */
+        struct report_string text = { .bytes = event->text, .n_bytes = event->message_text.text_bytes };
+        struct byte_buffer *b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(thread),
+                                                       event->time_ns);
+        size_t message = perfetto_packets_begin_event(b, PERFETTO_TYPE_INSTANT);
+
+        if (!is_text)
+                text = report_string_of(e->trace->dictionary, (uint32_t)event->message.text);
+        protobuf_writer_put_words(b, PERFETTO_EVENT_CATEGORY, "message");
+        protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, text.bytes, text.n_bytes);
+        if (severity < sizeof(severities) / sizeof(severities[0]))
+                perfetto_packets_annotate_text(b, "severity", severities[severity],
+                                               strlen(severities[severity]));
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+static uint32_t process_of(const struct perfetto_export *e, uint32_t thread)
+{
+        const struct trace_thread *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS,
+                                                              thread);
+
+        return row->process;
+}
+
+static int put_plot(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+{
+        struct perfetto_track_key key = {
+                .kind = PERFETTO_TRACK_PLOT,
+                .owner = process_of(e, thread),
+                .name = (uint32_t)event->plot_i64.name, /* at the same place in both */
+        };
+        struct byte_buffer *b;
+        uint64_t uuid;
+        size_t message;
+        int r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
+
+        if (r < 0)
+                return r;
+        b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_TRACKS, event->time_ns);
+        message = perfetto_packets_begin_event(b, PERFETTO_TYPE_COUNTER);
+        protobuf_writer_put_number(b, PERFETTO_EVENT_TRACK, uuid);
+        if (event->op == TRACE_OP_PLOT_I64)
+                protobuf_writer_put_signed(b, PERFETTO_EVENT_COUNTER, event->plot_i64.value);
+        else
+                protobuf_writer_put_fixed64(b, PERFETTO_EVENT_COUNTER_DOUBLE, event->plot_f64.bits);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+/* @name NULL: of an end. */
+static int put_track_event(struct perfetto_export *e, uint64_t uuid, uint64_t time_ns, uint32_t type,
+                           const struct report_string *name)
+{
+        struct byte_buffer *b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_TRACKS, time_ns);
+        size_t message = perfetto_packets_begin_event(b, type);
+
+        protobuf_writer_put_number(b, PERFETTO_EVENT_TRACK, uuid);
+        if (name)
+                protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, name->bytes, name->n_bytes);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+/* A mark ends the frame before it and begins the next. */
+static int put_frame(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+{
+        struct perfetto_track_key key = {
+                .kind = PERFETTO_TRACK_FRAMES,
+                .owner = process_of(e, thread),
+                .name = (uint32_t)event->frame_mark.name, /* at the same place in all three */
+        };
+        struct report_string name = { .bytes = "frame", .n_bytes = 5 };
+        uint64_t uuid;
+        bool *open;
+        int r = perfetto_tracks_named(&e->tracks, &key, &uuid, &open);
+
+        if (r == 0 && *open)
+                r = put_track_event(e, uuid, event->time_ns, PERFETTO_TYPE_END, NULL);
+        if (r < 0)
+                return r;
+        *open = event->op != TRACE_OP_FRAME_END;
+        return *open ? put_track_event(e, uuid, event->time_ns, PERFETTO_TYPE_BEGIN, &name) : 0;
+}
+
+static int put_lock(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+{
+        struct perfetto_track_key key = { .kind = PERFETTO_TRACK_LOCKS, .owner = thread };
+        struct report_string name;
+        uint64_t uuid, begin_ns;
+        int r;
+
+        if (!lock_waits_take(&e->lock_waits, thread, event, &begin_ns))
+                return 0;
+        name = lock_waits_name(&e->lock_waits, (uint32_t)event->lock_obtain.lock);
+        r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
+        if (r == 0)
+                r = put_track_event(e, uuid, begin_ns, PERFETTO_TYPE_BEGIN, &name);
+        if (r == 0)
+                r = put_track_event(e, uuid, event->time_ns, PERFETTO_TYPE_END, NULL);
+        return r;
+}
+
+/* ---- devices -------------------------------------------------------------------------------------------- */
+
+static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct perfetto_export *e = context;
+        const struct trace_dictionary *d = e->trace->dictionary;
+        const struct trace_device *device = trace_dictionary_row(d, TRACE_TABLE_DEVICES, zone->device);
+        struct perfetto_track_key key = {
+                .kind = PERFETTO_TRACK_DEVICE,
+                .owner = zone->device,
+                .name = device->name,
+        };
+        struct report_string name = export_frames_zone_name(d, zone->location);
+        uint64_t uuid;
+        int r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
+
+        if (r == 0)
+                r = put_track_event(e, uuid, zone->begin_ns, PERFETTO_TYPE_BEGIN, &name);
+        if (r == 0)
+                r = put_track_event(e, uuid, zone->end_ns, PERFETTO_TYPE_END, NULL);
+        return complain_of(r, err);
+}
+
+static int put_devices(struct perfetto_export *e, struct error *err)
+{
+        struct device_tracks tracks;
+        int r = device_tracks_take(&tracks, e->trace, e->options->filter, put_device_zone, e, err);
+
+        e->totals.left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
+        device_tracks_deinit(&tracks);
+        return r;
+}
+
+/* ---- context switches ----------------------------------------------------------------------------------- */
+
+static uint32_t state_after(const struct trace_event *event)
+{
+        if (event->switch_out.preempted != 0)
+                return PERFETTO_TASK_RUNNABLE;
+        switch (event->switch_out.wait) {
+        case TRACE_WAIT_PREEMPTED:
+                return PERFETTO_TASK_RUNNABLE;
+        case TRACE_WAIT_UNINTERRUPTIBLE:
+                return PERFETTO_TASK_UNINTERRUPTIBLE;
+        case TRACE_WAIT_STOPPED:
+                return PERFETTO_TASK_STOPPED;
+        case TRACE_WAIT_ENDED:
+                return PERFETTO_TASK_DEAD;
+        default:
+                return PERFETTO_TASK_SLEEPING;
+        }
+}
+
+static int put_switch(struct perfetto_export *e, const struct walked_thread *thread,
+                      const struct trace_event *event)
+{
+        const struct trace_thread *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS,
+                                                              thread->id);
+        struct report_string name = report_string_of(e->trace->dictionary, thread->timeline.name);
+        uint32_t state = PERFETTO_TASK_RUNNING;
+        struct byte_buffer *b;
+        size_t message;
+
+        /* Fibers are nothing of the kernel's; a thread that is woken while it runs goes on running. */
+        if (row->kind == TRACE_THREAD_FIBER || (event->op == TRACE_OP_WAKEUP && !thread->is_out))
+                return 0;
+        if (event->op != TRACE_OP_SWITCH_IN)
+                state = event->op == TRACE_OP_WAKEUP ? PERFETTO_TASK_RUNNABLE : state_after(event);
+        b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_SWITCHES, event->time_ns);
+        message = protobuf_writer_begin(b, PERFETTO_PACKET_TASK_STATE);
+        if (thread->cpu != TRACE_WALK_NO_CPU)
+                protobuf_writer_put_number(b, PERFETTO_STATE_CPU, thread->cpu);
+        protobuf_writer_put_text(b, PERFETTO_STATE_COMM, name.bytes, name.n_bytes);
+        protobuf_writer_put_number(b, PERFETTO_STATE_TID, row->tid);
+        protobuf_writer_put_number(b, PERFETTO_STATE_STATE, state);
+        protobuf_writer_put_number(b, PERFETTO_STATE_PRIO, PERFETTO_PRIO_NORMAL);
+        protobuf_writer_end(b, message);
+        return perfetto_packets_end(&e->packets);
+}
+
+/* ---- all together --------------------------------------------------------------------------------------- */
+
+static int put_event(struct perfetto_export *e, struct walked_thread *thread, const struct trace_event *event)
+{
+        switch (event->op) {
+        case TRACE_OP_MESSAGE:
+        case TRACE_OP_MESSAGE_TEXT:
+                return put_message(e, thread->id, event);
+        case TRACE_OP_PLOT_I64:
+        case TRACE_OP_PLOT_F64:
+                return put_plot(e, thread->id, event);
+        case TRACE_OP_FRAME_MARK:
+        case TRACE_OP_FRAME_BEGIN:
+        case TRACE_OP_FRAME_END:
+                return put_frame(e, thread->id, event);
+        case TRACE_OP_LOCK_WAIT:
+        case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_NAME:
+                return put_lock(e, thread->id, event);
+        case TRACE_OP_SWITCH_OUT:
+        case TRACE_OP_SWITCH_IN:
+        case TRACE_OP_WAKEUP:
+                return put_switch(e, thread, event);
+        case TRACE_OP_MEMORY_ALLOC:
+                return take_allocation(e, thread, event);
+        case TRACE_OP_CALLSTACK:
+                e->callstack = (struct event_callstack){ .time_ns = event->time_ns,
+                                                         .thread = thread->id,
+                                                         .stack = (uint32_t)event->callstack.stack };
+                return 0;
+        default:
+                return 0;
+        }
+}
+
+static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                      struct error *err)
+{
+        struct perfetto_export *e = context;
+        int r = perfetto_tracks_thread(&e->tracks, thread->id);
+
+        return complain_of(r < 0 ? r : put_event(e, thread, event), err);
+}
+
+static int prepare(struct perfetto_export *e, FILE *out)
+{
+        int r;
+
+        perfetto_packets_init(&e->packets, out);
+        r = perfetto_tracks_init(&e->tracks, e->trace, &e->packets);
+        if (r == 0)
+                r = lock_waits_init(&e->lock_waits, e->trace->dictionary);
+        if (r == 0)
+                r = perfetto_samples_init(&e->samples, e->trace->dictionary, &e->packets, &e->walk.paths);
+        return r;
+}
+
+static int write_head(struct perfetto_export *e)
+{
+        static const uint32_t sequences[] = { PERFETTO_SEQUENCE_TRACKS, PERFETTO_SEQUENCE_SWITCHES };
+        int r = perfetto_packets_put_snapshot(&e->packets, e->trace->start_ns,
+                                              loaded_trace_meta_number(e->trace, "start_realtime_ns"));
+
+        for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]) && r == 0; i++) {
+                struct byte_buffer *b = perfetto_packets_start(&e->packets, sequences[i]);
+
+                protobuf_writer_end(b, perfetto_packets_begin_defaults(b));
+                r = perfetto_packets_end(&e->packets);
+        }
+        return r < 0 ? r : perfetto_samples_start(&e->samples, e->options->event);
+}
+
+static int write_trace(struct perfetto_export *e, struct error *err)
+{
+        const struct trace_sink sink = {
+                .context = e,
+                .begin_zone = begin_zone,
+                .zone = end_zone,
+                .sample = take_sample,
+                .wait = take_wait,
+                .event = take_event,
+                .wants_paths = e->options->zones_as_frames,
+                .wants_words = true,
+                .may_skip = true,
+        };
+        int r = write_head(e);
+
+        if (r == 0)
+                r = trace_walk_init(&e->walk, e->trace, e->options->filter, &sink);
+        if (r < 0)
+                return complain_of(r, err);
+        r = loaded_trace_walk(e->trace, &e->walk, err);
+        if (r == 0)
+                r = put_devices(e, err);
+        return r < 0 ? r : export_stream_finish(&e->packets.out, err);
+}
+
+int export_perfetto(struct loaded_trace *trace, const struct export_options *options, FILE *out,
+                    struct export_totals *ret_totals, struct error *err)
+{
+        struct perfetto_export e = { .trace = trace, .options = options };
+        int r = loaded_trace_read_names(trace, err);
+
+        if (r < 0)
+                return r;
+        r = prepare(&e, out);
+        if (r < 0)
+                (void)complain_of(r, err);
+        else
+                r = write_trace(&e, err);
+        if (r == 0) {
+                e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
+                *ret_totals = e.totals;
+        }
+        lock_waits_deinit(&e.lock_waits);
+        perfetto_samples_deinit(&e.samples);
+        perfetto_tracks_deinit(&e.tracks);
+        perfetto_packets_deinit(&e.packets);
+        trace_walk_deinit(&e.walk);
+        return r;
+}

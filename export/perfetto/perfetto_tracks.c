@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/perfetto/perfetto_tracks.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "base/array.h"
+#include "base/byte_buffer.h"
+#include "export/perfetto/perfetto_fields.h"
+#include "export/perfetto/perfetto_packets.h"
+#include "export/shared/protobuf_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tracks have numbers of 64 bits: the kind above, the id below. */
+#define UUID_PROCESS(id) (UINT64_C(1) << 32 | (id))
+#define UUID_THREAD(id)  (UINT64_C(2) << 32 | (id))
+#define UUID_NAMED(id)   (UINT64_C(3) << 32 | (id))
+
+static const struct trace_thread *thread_row(const struct perfetto_tracks *t, uint32_t thread)
+{
+        return trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_THREADS, thread);
+}
+
+static const struct trace_process *process_row(const struct perfetto_tracks *t, uint32_t process)
+{
+        return trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_PROCESSES, process);
+}
+
+/* A later row of a plot replaces an earlier one. */
+static int find_plots(struct perfetto_tracks *t)
+{
+        const struct trace_dictionary *d = t->trace->dictionary;
+        uint32_t n_plots = trace_dictionary_count(d, TRACE_TABLE_PLOTS);
+
+        if (n_plots == 0)
+                return 0;
+        t->plots = calloc((size_t)trace_dictionary_count(d, TRACE_TABLE_STRINGS) + 1, sizeof(*t->plots));
+        if (!t->plots)
+                return -ENOMEM;
+        for (uint32_t i = 1; i <= n_plots; i++) {
+                const struct trace_plot *row = trace_dictionary_row(d, TRACE_TABLE_PLOTS, i);
+
+                t->plots[row->name] = i;
+        }
+        return 0;
+}
+
+/* The thread whose number is the process's, else the first one. */
+static void find_main_threads(struct perfetto_tracks *t)
+{
+        for (uint32_t i = t->trace->n_threads; i >= 1; i--) {
+                const struct trace_thread *row = thread_row(t, i);
+                uint32_t *main_thread = &t->main_threads[row->process];
+                uint32_t pid = process_row(t, row->process)->pid;
+
+                if (row->kind == TRACE_THREAD_KERNEL &&
+                    (row->tid == pid || *main_thread == 0 || thread_row(t, *main_thread)->tid != pid))
+                        *main_thread = i;
+        }
+}
+
+int perfetto_tracks_init(struct perfetto_tracks *t, const struct loaded_trace *trace,
+                         struct perfetto_packets *packets)
+{
+        size_t n_processes = trace_dictionary_count(trace->dictionary, TRACE_TABLE_PROCESSES);
+
+        *t = (struct perfetto_tracks){ .trace = trace, .packets = packets };
+        intern_init(&t->named, sizeof(struct perfetto_track_key), 0);
+        intern_init(&t->zones, sizeof(struct perfetto_zone_key), 0);
+        t->threads = calloc((size_t)trace->n_threads + 1, sizeof(*t->threads));
+        t->processes = calloc(n_processes + 1, sizeof(*t->processes));
+        t->main_threads = calloc(n_processes + 1, sizeof(*t->main_threads));
+        if (!t->threads || !t->processes || !t->main_threads)
+                return -ENOMEM;
+        find_main_threads(t);
+        return find_plots(t);
+}
+
+void perfetto_tracks_deinit(struct perfetto_tracks *t)
+{
+        intern_deinit(&t->named);
+        intern_deinit(&t->zones);
+        free(t->threads);
+        free(t->processes);
+        free(t->main_threads);
+        free(t->plots);
+        free(t->open);
+        *t = (struct perfetto_tracks){ .trace = NULL };
+}
+
+uint64_t perfetto_tracks_sequence(uint32_t thread)
+{
+        return (uint64_t)PERFETTO_SEQUENCE_THREADS + thread;
+}
+
+/* ---- processes and threads ------------------------------------------------------------------------------ */
+
+static void put_string(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t field,
+                       uint32_t string)
+{
+        size_t n_bytes;
+        const char *text = trace_dictionary_string(t->trace->dictionary, string, &n_bytes);
+
+        if (n_bytes != 0)
+                protobuf_writer_put_text(b, field, text, n_bytes);
+}
+
+static int tell_process(struct perfetto_tracks *t, uint32_t process)
+{
+        uint32_t main_thread = t->main_threads[process];
+        struct byte_buffer *b;
+        size_t track, description;
+
+        if (t->processes[process])
+                return 0;
+        t->processes[process] = true;
+        b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
+        track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, UUID_PROCESS(process));
+        description = protobuf_writer_begin(b, PERFETTO_TRACK_PROCESS);
+        protobuf_writer_put_number(b, PERFETTO_PROCESS_PID, process_row(t, process)->pid);
+        if (main_thread != 0)
+                put_string(t, b, PERFETTO_PROCESS_NAME, t->trace->thread_names[main_thread - 1]);
+        protobuf_writer_end(b, description);
+        protobuf_writer_end(b, track);
+        return perfetto_packets_end(t->packets);
+}
+
+/* A fiber has no number of the kernel's: it is a row of its process. */
+static void put_fiber(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread)
+{
+        const struct trace_thread *row = thread_row(t, thread);
+        uint32_t name = t->trace->thread_names[thread - 1];
+
+        protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT, UUID_PROCESS(row->process));
+        if (name != 0)
+                put_string(t, b, PERFETTO_TRACK_NAME, name);
+        else
+                protobuf_writer_put_words(b, PERFETTO_TRACK_NAME, "fiber");
+}
+
+static void put_kernel_thread(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread)
+{
+        const struct trace_thread *row = thread_row(t, thread);
+        uint32_t main_thread = t->main_threads[row->process];
+        uint32_t name = t->trace->thread_names[thread - 1];
+        size_t description = protobuf_writer_begin(b, PERFETTO_TRACK_THREAD);
+
+        if (name == 0 && main_thread != 0)
+                name = t->trace->thread_names[main_thread - 1];
+        protobuf_writer_put_number(b, PERFETTO_THREAD_PID, process_row(t, row->process)->pid);
+        protobuf_writer_put_number(b, PERFETTO_THREAD_TID, row->tid);
+        put_string(t, b, PERFETTO_THREAD_NAME, name);
+        protobuf_writer_end(b, description);
+}
+
+static void put_defaults(struct byte_buffer *b, uint64_t uuid)
+{
+        size_t defaults = perfetto_packets_begin_defaults(b);
+        size_t events = protobuf_writer_begin(b, PERFETTO_DEFAULTS_TRACK_EVENT);
+
+        protobuf_writer_put_number(b, PERFETTO_EVENT_DEFAULTS_TRACK, uuid);
+        protobuf_writer_end(b, events);
+        protobuf_writer_end(b, defaults);
+}
+
+int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread)
+{
+        const struct trace_thread *row = thread_row(t, thread);
+        struct byte_buffer *b;
+        size_t track;
+        int r;
+
+        if (t->threads[thread])
+                return 0;
+        t->threads[thread] = true;
+        r = tell_process(t, row->process);
+        if (r < 0)
+                return r;
+        b = perfetto_packets_start(t->packets, perfetto_tracks_sequence(thread));
+        put_defaults(b, UUID_THREAD(thread));
+        track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, UUID_THREAD(thread));
+        if (row->kind == TRACE_THREAD_FIBER)
+                put_fiber(t, b, thread);
+        else
+                put_kernel_thread(t, b, thread);
+        protobuf_writer_end(b, track);
+        return perfetto_packets_end(t->packets);
+}
+
+/* ---- zones ---------------------------------------------------------------------------------------------- */
+
+int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread,
+                             uint32_t location)
+{
+        const struct trace_location *row = trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_LOCATIONS,
+                                                                location);
+        struct perfetto_zone_key key = { .thread = thread, .location = location };
+        size_t interned, item;
+        uint32_t id;
+        int r = intern_add(&t->zones, &key, sizeof(key), &id);
+
+        if (r <= 0)
+                return r;
+        interned = protobuf_writer_begin(b, PERFETTO_PACKET_INTERNED);
+        item = protobuf_writer_begin(b, PERFETTO_INTERNED_EVENT_NAME);
+        protobuf_writer_put_number(b, PERFETTO_IID, location);
+        put_string(t, b, PERFETTO_INTERNED_TEXT, row->name ? row->name : row->function);
+        protobuf_writer_end(b, item);
+        item = protobuf_writer_begin(b, PERFETTO_INTERNED_LOCATION);
+        protobuf_writer_put_number(b, PERFETTO_IID, location);
+        put_string(t, b, PERFETTO_LOCATION_FILE, row->file);
+        put_string(t, b, PERFETTO_LOCATION_FUNCTION, row->function);
+        protobuf_writer_put_number(b, PERFETTO_LOCATION_LINE, row->line);
+        protobuf_writer_end(b, item);
+        protobuf_writer_end(b, interned);
+        return 0;
+}
+
+/* ---- plots, frames, waits for locks, devices --------------------------------------------------------------------- */
+
+static void put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t name)
+{
+        const struct trace_plot *row = NULL;
+        size_t counter = protobuf_writer_begin(b, PERFETTO_TRACK_COUNTER);
+
+        if (t->plots && t->plots[name] != 0)
+                row = trace_dictionary_row(t->trace->dictionary, TRACE_TABLE_PLOTS, t->plots[name]);
+        if (row && row->format == TRACE_PLOT_BYTES)
+                protobuf_writer_put_number(b, PERFETTO_COUNTER_UNIT, PERFETTO_UNIT_BYTES);
+        else if (row && row->format == TRACE_PLOT_PERCENT)
+                protobuf_writer_put_words(b, PERFETTO_COUNTER_UNIT_NAME, "%");
+        else if (row && row->format == TRACE_PLOT_WATTS)
+                protobuf_writer_put_words(b, PERFETTO_COUNTER_UNIT_NAME, "W");
+        else if (row)
+                put_string(t, b, PERFETTO_COUNTER_UNIT_NAME, row->unit);
+        protobuf_writer_end(b, counter);
+}
+
+static int tell_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t uuid)
+{
+        static const char *const words[] = {
+                [PERFETTO_TRACK_PLOT] = "plot",
+                [PERFETTO_TRACK_FRAMES] = "frames",
+                [PERFETTO_TRACK_LOCKS] = "waits for locks",
+                [PERFETTO_TRACK_DEVICE] = "device",
+        };
+        bool is_of_thread = key->kind == PERFETTO_TRACK_LOCKS;
+        uint32_t owner = key->owner;
+        struct byte_buffer *b;
+        size_t track;
+        int r;
+
+        if (key->kind == PERFETTO_TRACK_DEVICE) {
+                const struct trace_device *row = trace_dictionary_row(t->trace->dictionary,
+                                                                      TRACE_TABLE_DEVICES, owner);
+
+                owner = row->process;
+        }
+        r = is_of_thread ? perfetto_tracks_thread(t, owner) : tell_process(t, owner);
+        if (r < 0)
+                return r;
+        b = perfetto_packets_begin(t->packets, PERFETTO_SEQUENCE_HEAD, t->trace->start_ns);
+        track = protobuf_writer_begin(b, PERFETTO_PACKET_TRACK);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_UUID, uuid);
+        protobuf_writer_put_number(b, PERFETTO_TRACK_PARENT,
+                                   is_of_thread ? UUID_THREAD(owner) : UUID_PROCESS(owner));
+        if (key->name != 0)
+                put_string(t, b, PERFETTO_TRACK_NAME, key->name);
+        else
+                protobuf_writer_put_words(b, PERFETTO_TRACK_NAME, words[key->kind]);
+        if (key->kind == PERFETTO_TRACK_PLOT)
+                put_counter(t, b, key->name);
+        protobuf_writer_end(b, track);
+        return perfetto_packets_end(t->packets);
+}
+
+int perfetto_tracks_named(struct perfetto_tracks *t, const struct perfetto_track_key *key, uint64_t *ret_uuid,
+                          bool **ret_open)
+{
+        uint32_t id;
+        int r = array_reserve(&t->open, &t->open_capacity, (size_t)t->named.n_items + 1, sizeof(*t->open));
+        int is_new;
+
+        if (r < 0)
+                return r;
+        is_new = intern_add(&t->named, key, sizeof(*key), &id);
+        if (is_new < 0)
+                return is_new;
+        if (is_new == 1) {
+                t->open[id - 1] = false;
+                r = tell_named(t, key, UUID_NAMED(id));
+        }
+        *ret_uuid = UUID_NAMED(id);
+        if (ret_open)
+                *ret_open = &t->open[id - 1];
+        return r;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/shared/device_tracks.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+        const struct device_zone *x = a, *y = b;
+
+        if (x->begin_ns != y->begin_ns)
+                return x->begin_ns < y->begin_ns ? -1 : 1;
+        if (x->end_ns != y->end_ns)
+                return x->end_ns > y->end_ns ? -1 : 1;
+        if (x->depth != y->depth)
+                return x->depth < y->depth ? -1 : 1;
+        return (x->said_ns > y->said_ns) - (x->said_ns < y->said_ns);
+}
+
+/* The first @n in order. */
+static int hand_out(struct device_tracks *t, size_t n, struct error *err)
+{
+        int r = 0;
+
+        if (t->n_kept > 1)
+                qsort(t->kept, t->n_kept, sizeof(*t->kept), compare);
+        for (size_t i = 0; i < n && r == 0; i++, t->n_handed++)
+                r = t->take(t->context, &t->kept[i], err);
+        t->n_kept -= n;
+        if (t->n_kept > 0)
+                memmove(t->kept, t->kept + n, t->n_kept * sizeof(*t->kept));
+        return r;
+}
+
+static int take_zone(void *context, const struct device_zone *zone, struct error *err)
+{
+        struct device_tracks *t = context;
+
+        if (!t->zones.clocks.clocks[zone->device - 1].is_placed) {
+                t->n_unplaced++;
+                return 0;
+        }
+        t->kept[t->n_kept++] = *zone;
+        return t->n_kept == DEVICE_TRACKS_ZONES_MAX ? hand_out(t, DEVICE_TRACKS_ZONES_MAX / 2, err) : 0;
+}
+
+int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
+                       device_zones_take_zone *take, void *context, struct error *err)
+{
+        int r;
+
+        *t = (struct device_tracks){ .take = take, .context = context };
+        if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_DEVICES) == 0)
+                return 0;
+        t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
+        r = device_zones_init(&t->zones, trace->dictionary, take_zone, t);
+        if (r < 0 || !t->kept)
+                return error_set(err, -ENOMEM, "no memory for the zones of devices");
+        r = device_zones_take(&t->zones, trace, filter, err);
+        return r == 0 ? hand_out(t, t->n_kept, err) : r;
+}
+
+void device_tracks_deinit(struct device_tracks *t)
+{
+        device_zones_deinit(&t->zones);
+        free(t->kept);
+        *t = (struct device_tracks){ .kept = NULL };
+}
+
+uint64_t device_tracks_left_out(const struct device_tracks *t)
+{
+        return t->n_unplaced + t->zones.n_never + t->zones.n_untimed + t->zones.n_backwards + t->zones.n_lost;
+}

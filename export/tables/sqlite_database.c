@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/tables/sqlite_database.h"
+
+#include "analyze/trace/zone_words.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_walk.h"
+#include "analyze/walk/zone_stats.h"
+#include "base/error.h"
+#include "export/tables/sqlite_schema.h"
+#include "export/tables/sqlite_writer.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct filling {
+        struct sqlite_writer db;
+        struct loaded_trace *trace;
+        const struct trace_dictionary *d;
+        struct trace_walk walk;
+        struct sqlite_database_totals totals;
+        struct sqlite_insert zones, samples, waits, messages, plots, frames, memory, locks;
+        uint64_t callstack; /* of the event that follows on the same thread */
+};
+
+static struct report_string string_of(const struct filling *f, uint64_t id)
+{
+        return report_string_of(f->d, (uint32_t)id);
+}
+
+static struct report_string words_of(const char *words)
+{
+        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+}
+
+static uint64_t since_start(const struct filling *f, uint64_t time_ns)
+{
+        return time_ns > f->trace->start_ns ? time_ns - f->trace->start_ns : 0;
+}
+
+static int check(const struct filling *f, struct error *err)
+{
+        return f->db.why.code < 0 ? error_set(err, f->db.why.code, "%s", f->db.why.text) : 0;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+/* Calls @put for each row of a table, between opening and closing the insert. */
+static void fill_table(struct filling *f, enum trace_table table, const char *name, int n_columns,
+                       void (*put)(struct filling *f, struct sqlite_insert *i, uint32_t id))
+{
+        uint32_t n = trace_dictionary_count(f->d, table);
+        struct sqlite_insert insert;
+
+        sqlite_insert_open(&insert, &f->db, name, n_columns);
+        for (uint32_t id = 1; id <= n && f->db.why.code == 0; id++) {
+                put(f, &insert, id);
+                sqlite_insert_end_row(&insert);
+        }
+        sqlite_insert_close(&insert);
+}
+
+static void put_meta(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_meta *row = trace_dictionary_row(f->d, TRACE_TABLE_META, id);
+
+        sqlite_insert_string(i, string_of(f, row->key));
+        sqlite_insert_string(i, string_of(f, row->value));
+}
+
+static void put_process(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_process *row = trace_dictionary_row(f->d, TRACE_TABLE_PROCESSES, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_number(i, row->pid);
+        sqlite_insert_id(i, row->parent);
+        sqlite_insert_number(i, since_start(f, row->start_ns));
+}
+
+static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_thread *row = trace_dictionary_row(f->d, TRACE_TABLE_THREADS, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_number(i, row->process);
+        sqlite_insert_number(i, row->tid);
+        sqlite_insert_string(i, loaded_trace_thread_name(f->trace, id));
+        sqlite_insert_number(i, row->kind == TRACE_THREAD_FIBER);
+        sqlite_insert_number(i, since_start(f, row->start_ns));
+}
+
+static void put_module(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_module *row = trace_dictionary_row(f->d, TRACE_TABLE_MODULES, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_string(i, string_of(f, row->path));
+        sqlite_insert_hex(i, string_of(f, row->build_id));
+}
+
+static void put_frame(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_frame *row = trace_dictionary_row(f->d, TRACE_TABLE_FRAMES, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_id(i, row->module);
+        sqlite_insert_number(i, row->offset);
+        sqlite_insert_number(i, row->flags & 1);
+}
+
+static void put_stack(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_stack *row = trace_dictionary_row(f->d, TRACE_TABLE_STACKS, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_id(i, row->parent);
+        sqlite_insert_number(i, row->frame);
+}
+
+static void put_location(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_location *row = trace_dictionary_row(f->d, TRACE_TABLE_LOCATIONS, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_string(i, string_of(f, row->name));
+        sqlite_insert_string(i, string_of(f, row->function));
+        sqlite_insert_string(i, string_of(f, row->file));
+        sqlite_insert_id(i, row->line);
+}
+
+static void put_event_row(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_sample_event *row = trace_dictionary_row(f->d, TRACE_TABLE_SAMPLE_EVENTS, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_string(i, string_of(f, row->name));
+        sqlite_insert_string(i, string_of(f, row->unit));
+        sqlite_insert_number(i, row->rate);
+        sqlite_insert_number(i, row->mode);
+        sqlite_insert_id(i, row->leader);
+}
+
+static void put_counter(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_counter *row = trace_dictionary_row(f->d, TRACE_TABLE_COUNTERS, id);
+
+        sqlite_insert_number(i, row->event);
+        sqlite_insert_number(i, row->value);
+        sqlite_insert_number(i, row->enabled_ns);
+        sqlite_insert_number(i, row->running_ns);
+}
+
+static void put_loss(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_loss *row = trace_dictionary_row(f->d, TRACE_TABLE_LOSSES, id);
+
+        sqlite_insert_number(i, row->reason);
+        sqlite_insert_id(i, row->thread);
+        sqlite_insert_number(i, row->count);
+        sqlite_insert_number(i, since_start(f, row->time_ns));
+}
+
+/* The first row of each frame's last group of rows, which replaces the groups before; by frame, heap. */
+static uint32_t *find_symbols(const struct filling *f)
+{
+        uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
+        uint32_t *first = calloc((size_t)trace_dictionary_count(f->d, TRACE_TABLE_FRAMES) + 1,
+                                 sizeof(*first));
+        uint32_t open_frame = 0; /* whose group the next row may continue */
+
+        for (uint32_t id = 1; first && id <= n; id++) {
+                const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, id);
+
+                if (row->frame != open_frame)
+                        first[row->frame] = id;
+                open_frame = (row->flags & TRACE_SYMBOL_INLINED) != 0 ? row->frame : 0;
+        }
+        return first;
+}
+
+/* The innermost function of a frame has level 0, the one that it was inlined into level 1, and so on. */
+static void put_symbols(struct filling *f, struct sqlite_insert *insert, uint32_t first)
+{
+        uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
+        const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, first);
+        uint32_t frame = row->frame;
+        bool goes_on = true;
+
+        for (uint32_t id = first; goes_on; id++) {
+                sqlite_insert_number(insert, frame);
+                sqlite_insert_number(insert, id - first);
+                sqlite_insert_string(insert, string_of(f, row->function));
+                sqlite_insert_string(insert, string_of(f, row->file));
+                sqlite_insert_id(insert, row->line);
+                sqlite_insert_end_row(insert);
+                goes_on = (row->flags & TRACE_SYMBOL_INLINED) != 0 && id < n;
+                if (goes_on)
+                        row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, id + 1);
+                goes_on = goes_on && row->frame == frame;
+        }
+}
+
+static int fill_symbols(struct filling *f, struct error *err)
+{
+        uint32_t n_frames = trace_dictionary_count(f->d, TRACE_TABLE_FRAMES);
+        uint32_t *first = find_symbols(f);
+        struct sqlite_insert insert;
+
+        if (!first)
+                return error_set(err, -ENOMEM, "the database: out of memory");
+        sqlite_insert_open(&insert, &f->db, "symbols", 5);
+        for (uint32_t frame = 1; frame <= n_frames && f->db.why.code == 0; frame++)
+                if (first[frame] != 0)
+                        put_symbols(f, &insert, first[frame]);
+        sqlite_insert_close(&insert);
+        free(first);
+        return 0;
+}
+
+/* After the walk, which adds paths. */
+static void fill_paths(struct filling *f)
+{
+        struct sqlite_insert insert;
+
+        sqlite_insert_open(&insert, &f->db, "zone_paths", 3);
+        for (uint32_t id = 1; id <= zone_paths_count(&f->walk.paths) && f->db.why.code == 0; id++) {
+                sqlite_insert_number(&insert, id);
+                sqlite_insert_id(&insert, zone_paths_parent(&f->walk.paths, id));
+                sqlite_insert_number(&insert, zone_paths_location(&f->walk.paths, id));
+                sqlite_insert_end_row(&insert);
+        }
+        sqlite_insert_close(&insert);
+}
+
+static int fill_tables(struct filling *f, struct error *err)
+{
+        fill_table(f, TRACE_TABLE_META, "meta", 2, put_meta);
+        fill_table(f, TRACE_TABLE_PROCESSES, "processes", 4, put_process);
+        fill_table(f, TRACE_TABLE_THREADS, "threads", 6, put_thread);
+        fill_table(f, TRACE_TABLE_MODULES, "modules", 3, put_module);
+        fill_table(f, TRACE_TABLE_FRAMES, "frames", 4, put_frame);
+        fill_table(f, TRACE_TABLE_STACKS, "stacks", 3, put_stack);
+        fill_table(f, TRACE_TABLE_LOCATIONS, "locations", 5, put_location);
+        fill_table(f, TRACE_TABLE_SAMPLE_EVENTS, "events", 6, put_event_row);
+        fill_table(f, TRACE_TABLE_COUNTERS, "counters", 4, put_counter);
+        fill_table(f, TRACE_TABLE_LOSSES, "losses", 4, put_loss);
+        return fill_symbols(f, err);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                   struct error *err)
+{
+        const struct zone_words *words = trace_walk_words(thread, zone);
+        struct filling *f = context;
+        struct sqlite_insert *i = &f->zones;
+
+        f->totals.n_zones++;
+        sqlite_insert_number(i, thread->id);
+        sqlite_insert_number(i, zone->location);
+        sqlite_insert_id(i, zone->path);
+        sqlite_insert_number(i, since_start(f, zone->begin_ns));
+        sqlite_insert_number(i, zone_instance_duration_ns(zone));
+        sqlite_insert_number(i, zone->self_ns);
+        sqlite_insert_number(i, zone->on_cpu_ns);
+        sqlite_insert_number(i, zone->depth);
+        sqlite_insert_number(i, zone->closed);
+        sqlite_insert_number(i, zone->outermost);
+        if (words) {
+                sqlite_insert_string(
+                        i, (struct report_string){ (const char *)words->name.data, words->name.used_bytes });
+                sqlite_insert_string(
+                        i, (struct report_string){ (const char *)words->text.data, words->text.used_bytes });
+                if (words->has_value)
+                        sqlite_insert_signed(i, words->value);
+        }
+        sqlite_insert_end_row(i);
+        return check(f, err);
+}
+
+static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                     struct error *err)
+{
+        struct filling *f = context;
+        struct sqlite_insert *i = &f->samples;
+
+        f->totals.n_samples++;
+        sqlite_insert_number(i, since_start(f, event->time_ns));
+        sqlite_insert_number(i, thread->id);
+        sqlite_insert_number(i, event->sample.cpu);
+        sqlite_insert_number(i, event->sample.event);
+        sqlite_insert_id(i, event->sample.stack);
+        sqlite_insert_id(i, event->sample.path);
+        sqlite_insert_number(i, event->sample.weight);
+        sqlite_insert_end_row(i);
+        return check(f, err);
+}
+
+static const char *state_words(const struct thread_wait *wait)
+{
+        static const char *const words[TRACE_WAIT_STATE_COUNT + 1] = {
+                [TRACE_WAIT_UNKNOWN] = "unknown",   [TRACE_WAIT_PREEMPTED] = "preempted",
+                [TRACE_WAIT_SLEEPING] = "sleeping", [TRACE_WAIT_UNINTERRUPTIBLE] = "uninterruptible",
+                [TRACE_WAIT_STOPPED] = "stopped",   [TRACE_WAIT_ENDED] = "ended",
+                [TRACE_WAIT_IDLE] = "idle",         [TRACE_WAIT_STATE_COUNT] = "unknown",
+        };
+
+        return wait->preempted ? "preempted" : words[wait->state];
+}
+
+static void put_cpu(struct sqlite_insert *i, uint32_t cpu)
+{
+        if (cpu == TRACE_WALK_NO_CPU)
+                sqlite_insert_null(i);
+        else
+                sqlite_insert_number(i, cpu);
+}
+
+static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                   struct error *err)
+{
+        struct filling *f = context;
+        struct sqlite_insert *i = &f->waits;
+
+        f->totals.n_waits++;
+        sqlite_insert_number(i, thread->id);
+        sqlite_insert_number(i, since_start(f, wait->out_ns));
+        sqlite_insert_number(i, wait->in_ns > wait->out_ns ? wait->in_ns - wait->out_ns : 0);
+        if (wait->is_woken && wait->in_ns >= wait->woken_ns)
+                sqlite_insert_number(i, wait->in_ns - wait->woken_ns);
+        else
+                sqlite_insert_null(i);
+        sqlite_insert_string(i, words_of(state_words(wait)));
+        sqlite_insert_id(i, wait->stack);
+        sqlite_insert_id(i, wait->path);
+        sqlite_insert_id(i, wait->waker_thread);
+        sqlite_insert_string(i, string_of(f, wait->waker_name));
+        sqlite_insert_id(i, wait->waker_stack);
+        put_cpu(i, wait->out_cpu);
+        put_cpu(i, wait->in_cpu);
+        sqlite_insert_number(i, wait->ended);
+        sqlite_insert_end_row(i);
+        return check(f, err);
+}
+
+static void begin_row(struct filling *f, struct sqlite_insert *i, const struct walked_thread *thread,
+                      const struct trace_event *event)
+{
+        f->totals.n_other++;
+        sqlite_insert_number(i, since_start(f, event->time_ns));
+        sqlite_insert_number(i, thread->id);
+}
+
+static void put_message(struct filling *f, const struct walked_thread *thread,
+                        const struct trace_event *event)
+{
+        struct report_string text = { event->text, (size_t)event->operand[0] };
+
+        begin_row(f, &f->messages, thread, event);
+        sqlite_insert_number(&f->messages, event->operand[1]);
+        sqlite_insert_string(&f->messages,
+                             event->op == TRACE_OP_MESSAGE_TEXT ? text : string_of(f, event->message.text));
+        sqlite_insert_end_row(&f->messages);
+}
+
+static void put_plot(struct filling *f, const struct walked_thread *thread, const struct trace_event *event)
+{
+        double real = (double)event->plot_i64.value;
+
+        if (event->op == TRACE_OP_PLOT_F64)
+                memcpy(&real, &event->plot_f64.bits, sizeof(real));
+        begin_row(f, &f->plots, thread, event);
+        sqlite_insert_string(&f->plots, string_of(f, event->operand[0]));
+        sqlite_insert_real(&f->plots, real);
+        sqlite_insert_end_row(&f->plots);
+}
+
+static void put_frame_mark(struct filling *f, const struct walked_thread *thread,
+                           const struct trace_event *event)
+{
+        begin_row(f, &f->frames, thread, event);
+        sqlite_insert_string(&f->frames, string_of(f, event->operand[0]));
+        sqlite_insert_string(&f->frames, words_of(event->op == TRACE_OP_FRAME_MARK    ? "mark"
+                                                  : event->op == TRACE_OP_FRAME_BEGIN ? "begin"
+                                                                                      : "end"));
+        sqlite_insert_end_row(&f->frames);
+}
+
+static void put_memory(struct filling *f, struct walked_thread *thread, const struct trace_event *event,
+                       uint32_t path)
+{
+        struct sqlite_insert *i = &f->memory;
+
+        begin_row(f, i, thread, event);
+        sqlite_insert_string(i, words_of(event->op == TRACE_OP_MEMORY_ALLOC  ? "alloc"
+                                         : event->op == TRACE_OP_MEMORY_FREE ? "free"
+                                                                             : "discard"));
+        sqlite_insert_string(i, string_of(f, event->operand[0]));
+        if (event->op == TRACE_OP_MEMORY_DISCARD)
+                sqlite_insert_null(i);
+        else
+                sqlite_insert_number(i, event->operand[1]);
+        if (event->op == TRACE_OP_MEMORY_ALLOC)
+                sqlite_insert_number(i, event->memory_alloc.size_bytes);
+        else
+                sqlite_insert_null(i);
+        sqlite_insert_id(i, f->callstack);
+        sqlite_insert_id(i, path);
+        sqlite_insert_end_row(i);
+}
+
+static void put_lock(struct filling *f, const struct walked_thread *thread, const struct trace_event *event,
+                     uint32_t path)
+{
+        const struct trace_lock *lock = trace_dictionary_row(f->d, TRACE_TABLE_LOCKS,
+                                                             (uint32_t)event->operand[0]);
+        const struct trace_location *location = trace_dictionary_row(f->d, TRACE_TABLE_LOCATIONS,
+                                                                     lock->location);
+        const char *kind = event->op == TRACE_OP_LOCK_WAIT     ? "wait"
+                           : event->op == TRACE_OP_LOCK_OBTAIN ? "obtain"
+                                                               : "release";
+
+        begin_row(f, &f->locks, thread, event);
+        sqlite_insert_string(&f->locks, words_of(kind));
+        sqlite_insert_number(&f->locks, event->operand[0]);
+        sqlite_insert_string(&f->locks, string_of(f, location->name));
+        sqlite_insert_number(&f->locks, event->operand[1]);
+        sqlite_insert_id(&f->locks, path);
+        sqlite_insert_end_row(&f->locks);
+}
+
+static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                    struct error *err)
+{
+        struct filling *f = context;
+        uint32_t path;
+        int r = trace_walk_path(&f->walk, thread, &path);
+
+        if (r < 0)
+                return error_set(err, r, "the database: out of memory");
+        switch (event->op) {
+        case TRACE_OP_CALLSTACK:
+                f->callstack = event->callstack.stack;
+                return 0;
+        case TRACE_OP_MESSAGE:
+        case TRACE_OP_MESSAGE_TEXT:
+                put_message(f, thread, event);
+                break;
+        case TRACE_OP_PLOT_I64:
+        case TRACE_OP_PLOT_F64:
+                put_plot(f, thread, event);
+                break;
+        case TRACE_OP_FRAME_MARK:
+        case TRACE_OP_FRAME_BEGIN:
+        case TRACE_OP_FRAME_END:
+                put_frame_mark(f, thread, event);
+                break;
+        case TRACE_OP_MEMORY_ALLOC:
+        case TRACE_OP_MEMORY_FREE:
+        case TRACE_OP_MEMORY_DISCARD:
+                put_memory(f, thread, event, path);
+                break;
+        case TRACE_OP_LOCK_WAIT:
+        case TRACE_OP_LOCK_OBTAIN:
+        case TRACE_OP_LOCK_RELEASE:
+                put_lock(f, thread, event, path);
+                break;
+        default: /* nothing that the tables hold */
+                break;
+        }
+        f->callstack = 0;
+        return check(f, err);
+}
+
+static void open_inserts(struct filling *f)
+{
+        sqlite_insert_open(&f->zones, &f->db, "zones", 13);
+        sqlite_insert_open(&f->samples, &f->db, "samples", 7);
+        sqlite_insert_open(&f->waits, &f->db, "waits", 13);
+        sqlite_insert_open(&f->messages, &f->db, "messages", 4);
+        sqlite_insert_open(&f->plots, &f->db, "plots", 4);
+        sqlite_insert_open(&f->frames, &f->db, "frame_marks", 4);
+        sqlite_insert_open(&f->memory, &f->db, "memory", 8);
+        sqlite_insert_open(&f->locks, &f->db, "locks", 7);
+}
+
+static void close_inserts(struct filling *f)
+{
+        sqlite_insert_close(&f->zones);
+        sqlite_insert_close(&f->samples);
+        sqlite_insert_close(&f->waits);
+        sqlite_insert_close(&f->messages);
+        sqlite_insert_close(&f->plots);
+        sqlite_insert_close(&f->frames);
+        sqlite_insert_close(&f->memory);
+        sqlite_insert_close(&f->locks);
+}
+
+static int walk(struct filling *f, const struct trace_filter *filter, struct error *err)
+{
+        struct trace_sink sink = {
+                .context = f,
+                .zone = on_zone,
+                .sample = on_sample,
+                .wait = on_wait,
+                .event = on_event,
+                .wants_zone_paths = true,
+                .wants_words = true,
+                .may_skip = true,
+        };
+        int r = trace_walk_init(&f->walk, f->trace, filter, &sink);
+
+        if (r < 0)
+                return error_set(err, r, "the database: out of memory");
+        open_inserts(f);
+        r = loaded_trace_walk(f->trace, &f->walk, err);
+        close_inserts(f);
+        fill_paths(f);
+        return r;
+}
+
+int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter *filter, const char *path,
+                          struct sqlite_database_totals *ret_totals, struct error *err)
+{
+        struct filling f = { .trace = trace, .d = trace->dictionary };
+        int r = loaded_trace_read_names(trace, err);
+
+        if (r < 0)
+                return r;
+        r = sqlite_writer_open(&f.db, path, sqlite_schema_tables(), err);
+        if (r == 0) {
+                r = fill_tables(&f, err);
+                if (r == 0)
+                        r = walk(&f, filter, err);
+        }
+        /* What an empty cell says of a time that nobody knows, a number would not. */
+        if (r == 0 && f.walk.n_switches == 0)
+                sqlite_writer_run(&f.db, "UPDATE zones SET on_cpu_ns = NULL");
+        if (r == 0)
+                r = sqlite_writer_finish(&f.db, sqlite_schema_views(), err);
+        trace_walk_deinit(&f.walk);
+        sqlite_writer_close(&f.db);
+        *ret_totals = f.totals;
+        return r;
+}

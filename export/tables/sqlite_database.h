@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export/tables/sqlite_database.h - a trace as an SQLite database, for questions that no report asks
+ *
+ * Way of the data:  loaded_trace, trace_walk -> [sqlite_database] -> sqlite_writer -> file
+ * Specification:    docs/use/sqlite.md
+ *
+ * Events are written as they are walked; memory is the trace's tables.
+ */
+#ifndef EXPORT_TABLES_SQLITE_DATABASE_H
+#define EXPORT_TABLES_SQLITE_DATABASE_H
+
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+struct trace_filter;
+
+struct sqlite_database_totals {
+        uint64_t n_zones, n_samples, n_waits, n_other; /* rows */
+};
+
+/*
+ * sqlite_database_write() - make a database of what @filter wants
+ * @path:  an empty file or none; what is in it after a failure is of no use
+ * Returns 0, -EIO with SQLite's words, -ENOMEM, what loaded_trace_walk() returns.
+ */
+int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter *filter, const char *path,
+                          struct sqlite_database_totals *ret_totals, struct error *err);
+
+#endif /* EXPORT_TABLES_SQLITE_DATABASE_H */

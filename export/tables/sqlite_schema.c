@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/tables/sqlite_schema.h"
+
+#include "analyze/stats/wait_places.h"
+
+const char *sqlite_schema_tables(void)
+{
+        return "CREATE TABLE meta(key TEXT, value TEXT);\n"
+               "CREATE TABLE processes(id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER, start_ns INTEGER);\n"
+               "CREATE TABLE threads(id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, name TEXT, "
+               "is_fiber INTEGER, start_ns INTEGER);\n"
+               "CREATE TABLE modules(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT);\n"
+               "CREATE TABLE frames(id INTEGER PRIMARY KEY, module INTEGER, offset INTEGER, is_return INTEGER);\n"
+               "CREATE TABLE symbols(frame INTEGER, level INTEGER, function TEXT, file TEXT, line INTEGER, "
+               "PRIMARY KEY(frame, level)) WITHOUT ROWID;\n"
+               "CREATE TABLE stacks(id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER);\n"
+               "CREATE TABLE locations(id INTEGER PRIMARY KEY, name TEXT, function TEXT, file TEXT, "
+               "line INTEGER);\n"
+               "CREATE TABLE zone_paths(id INTEGER PRIMARY KEY, parent INTEGER, location INTEGER);\n"
+               "CREATE TABLE events(id INTEGER PRIMARY KEY, name TEXT, unit TEXT, rate INTEGER, mode INTEGER, "
+               "leader INTEGER);\n"
+               "CREATE TABLE counters(event INTEGER, value INTEGER, enabled_ns INTEGER, running_ns INTEGER);\n"
+               "CREATE TABLE losses(reason INTEGER, thread INTEGER, count INTEGER, time_ns INTEGER);\n"
+               "CREATE TABLE zones(thread INTEGER, location INTEGER, path INTEGER, begin_ns INTEGER, "
+               "duration_ns INTEGER, self_ns INTEGER, on_cpu_ns INTEGER, depth INTEGER, closed INTEGER, "
+               "outermost INTEGER, name TEXT, text TEXT, value INTEGER);\n"
+               "CREATE TABLE samples(time_ns INTEGER, thread INTEGER, cpu INTEGER, event INTEGER, "
+               "stack INTEGER, path INTEGER, weight INTEGER);\n"
+               "CREATE TABLE waits(thread INTEGER, out_ns INTEGER, duration_ns INTEGER, delay_ns INTEGER, "
+               "state TEXT, stack INTEGER, path INTEGER, waker_thread INTEGER, waker_name TEXT, "
+               "waker_stack INTEGER, out_cpu INTEGER, in_cpu INTEGER, ended INTEGER);\n"
+               "CREATE TABLE messages(time_ns INTEGER, thread INTEGER, severity INTEGER, text TEXT);\n"
+               "CREATE TABLE plots(time_ns INTEGER, thread INTEGER, name TEXT, value REAL);\n"
+               "CREATE TABLE frame_marks(time_ns INTEGER, thread INTEGER, name TEXT, kind TEXT);\n"
+               "CREATE TABLE memory(time_ns INTEGER, thread INTEGER, kind TEXT, pool TEXT, address INTEGER, "
+               "size_bytes INTEGER, stack INTEGER, path INTEGER);\n"
+               "CREATE TABLE locks(time_ns INTEGER, thread INTEGER, kind TEXT, lock INTEGER, name TEXT, "
+               "shared INTEGER, path INTEGER);\n";
+}
+
+/* A function is the innermost one of the innermost frame; inlined ones count as functions, as in reports. */
+#define VALUE(prefix) "('" prefix "'),"
+
+static const char views[] =
+        "CREATE INDEX zones_location ON zones(location);\n"
+        "CREATE INDEX samples_path ON samples(path);\n"
+        "CREATE INDEX samples_stack ON samples(stack);\n"
+        "CREATE VIEW zone_stats AS SELECT 'z' || location AS handle, "
+        "coalesce(l.name, l.function) AS name, l.file, l.line, count(*) AS count, "
+        "sum(CASE WHEN outermost THEN duration_ns ELSE 0 END) AS total_ns, sum(self_ns) AS self_ns, "
+        "avg(duration_ns) AS mean_ns, min(duration_ns) AS min_ns, max(duration_ns) AS max_ns "
+        "FROM zones JOIN locations l ON l.id = location WHERE closed GROUP BY location;\n"
+        "CREATE VIEW frame_functions AS SELECT f.id AS frame, coalesce(s.level, 0) AS level, "
+        "coalesce(s.function, '[no symbol]') AS function, m.path AS module, s.file, s.line "
+        "FROM frames f LEFT JOIN symbols s ON s.frame = f.id LEFT JOIN modules m ON m.id = f.module;\n"
+        "CREATE VIEW function_self AS SELECT e.name AS event, function, module, count(*) AS samples, "
+        "sum(weight) AS weight FROM samples JOIN events e ON e.id = event JOIN stacks ON stacks.id = stack "
+        "JOIN frame_functions f ON f.frame = stacks.frame AND level = 0 GROUP BY event, function, module;\n"
+        "CREATE VIEW stack_frames AS WITH RECURSIVE up(stack, depth, at) AS (SELECT id, 0, id FROM stacks "
+        "UNION ALL SELECT stack, depth + 1, parent FROM up JOIN stacks ON stacks.id = at WHERE parent NOT NULL) "
+        "SELECT stack, depth, frame FROM up JOIN stacks ON stacks.id = at;\n"
+        "CREATE VIEW function_total AS SELECT e.name AS event, function, module, sum(n) AS samples, "
+        "sum(w) AS weight FROM (SELECT DISTINCT stack, function, module FROM stack_frames "
+        "JOIN frame_functions USING (frame)) JOIN (SELECT event, stack, count(*) AS n, sum(weight) AS w "
+        "FROM samples GROUP BY event, stack) USING (stack) JOIN events e ON e.id = event "
+        "GROUP BY event, function, module;\n"
+        "CREATE VIEW path_zones AS WITH RECURSIVE up(path, depth, at) AS (SELECT id, 0, id FROM zone_paths "
+        "UNION ALL SELECT path, depth + 1, parent FROM up JOIN zone_paths ON zone_paths.id = at "
+        "WHERE parent NOT NULL) SELECT path, depth, location FROM up JOIN zone_paths ON zone_paths.id = at;\n"
+        "CREATE VIEW zone_samples AS SELECT coalesce(l.name, l.function) AS zone, e.name AS event, "
+        "sum(n) AS samples, sum(w) AS weight FROM (SELECT DISTINCT path, location FROM path_zones) "
+        "JOIN (SELECT event, path, count(*) AS n, sum(weight) AS w FROM samples GROUP BY event, path) "
+        "USING (path) JOIN locations l ON l.id = location JOIN events e ON e.id = event "
+        "GROUP BY location, event;\n"
+        "CREATE VIEW zone_functions AS SELECT coalesce(l.name, l.function) AS zone, e.name AS event, "
+        "f.function, f.module, sum(n) AS samples, sum(w) AS weight FROM "
+        "(SELECT DISTINCT path, location FROM path_zones) JOIN (SELECT event, path, stack, count(*) AS n, "
+        "sum(weight) AS w FROM samples GROUP BY event, path, stack) USING (path) "
+        "JOIN stacks ON stacks.id = stack JOIN frame_functions f ON f.frame = stacks.frame AND f.level = 0 "
+        "JOIN locations l ON l.id = location JOIN events e ON e.id = event "
+        "GROUP BY l.id, e.name, f.function, f.module;\n"
+        /* Each callstack of a wait, up to the function that says what it is for: see analyze/stats/wait_places.h. */
+        "CREATE VIEW wait_functions AS WITH RECURSIVE up(stack, depth, at) AS (SELECT DISTINCT stack, 0, stack "
+        "FROM waits WHERE stack NOT NULL UNION ALL SELECT stack, depth + 1, parent FROM up "
+        "JOIN stacks ON stacks.id = at JOIN frame_functions f ON f.frame = stacks.frame AND level = 0 "
+        "WHERE parent NOT NULL AND module = '[kernel]' AND EXISTS (SELECT 1 FROM (VALUES" WAIT_PLACES_PLUMBING(
+                VALUE) "('schedule')) "
+                       "WHERE instr(function, column1) = 1)) "
+                       "SELECT stack, max(depth) AS depth, function, module FROM up JOIN stacks ON stacks.id = at "
+                       "JOIN frame_functions f ON f.frame = stacks.frame AND level = 0 GROUP BY stack;\n"
+                       "CREATE VIEW wait_stats AS SELECT state, function, module, count(*) AS waits, "
+                       "sum(duration_ns) AS total_ns, max(duration_ns) AS max_ns FROM waits "
+                       "LEFT JOIN wait_functions USING (stack) GROUP BY state, function, module;\n";
+
+const char *sqlite_schema_views(void)
+{
+        return views;
+}
