@@ -101,11 +101,10 @@ CLIENT_INC := -Iinstrument/client/include
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
-LIB_FOLDERS := base format instrument $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/*) view $(wildcard export/*)
+LIB_FOLDERS := base format instrument $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
 NO_BPF_SRC  := sampler/kernel/switch_source_none.c
 BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c
-LIB_SRC     := $(filter-out %.bpf.c $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c))) \
-               $(filter-out $(MAIN_SRC),$(wildcard cli/*.c))
+LIB_SRC     := $(filter-out %.bpf.c $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
@@ -342,9 +341,9 @@ MANUAL_PROSE := $(B)/obj/cli/manual_prose.txt
 $(MANUAL_PROSE): $(PROSE_TXT) docs/man $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)for file in $(PROSE_TXT); do printf '\001%s\n' "$$(basename "$$file" .txt)" && cat "$$file" || exit 1; done > $@
-$(B)/obj/cli/manual_prose.o: $(MANUAL_PROSE)
-$(B)/obj/cli/manual_prose.o: private C_FLAGS += -DMANUAL_PROSE_FILE='"$(MANUAL_PROSE)"'
-$(B)/obj/cli/man_page.o: private C_FLAGS += -DHYPROF_DATE='"$(RELEASED)"'
+$(B)/obj/cli/commands/manual_prose.o: $(MANUAL_PROSE)
+$(B)/obj/cli/commands/manual_prose.o: private C_FLAGS += -DMANUAL_PROSE_FILE='"$(MANUAL_PROSE)"'
+$(B)/obj/cli/commands/man_page.o: private C_FLAGS += -DHYPROF_DATE='"$(RELEASED)"'
 
 # Made by the program itself, so that they say what it does.
 $(B)/man/made: $(B)/hyprof

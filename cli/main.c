@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/command_table.h"
-#include "cli/complaint.h"
-#include "cli/completion.h"
+#include "cli/commands/command_table.h"
+#include "cli/commands/completion.h"
+#include "cli/commands/man_page.h"
 #include "cli/exit_status.h"
-#include "cli/man_page.h"
-#include "cli/standard_output.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
 #include "cli/version.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/version.h"
 
-#include "cli/complaint.h"
 #include "cli/exit_status.h"
-#include "cli/standard_output.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
 #include "format/trace_spec.h"
 #include "instrument/client_abi.h"
 

@@ -3,7 +3,7 @@
  * analyze/report/report.h - what a trace says, as tables ready to be shown
  *
  * Way of the data:  trace_reader -> trace_totals, function_table, label_tree -> [report] ->
- *                   cli/report_text, cli/report_json
+ *                   cli/views/report_text, cli/views/report_json
  *
  * Everything that the text and the JSON show is here, sorted, and neither of
  * them computes more than its own wording.  Strings are borrowed from the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/shared/json_out.h"
 
-#include "view/utf8.h"
+#include "view/text/utf8.h"
 
 #include <errno.h>
 #include <math.h>

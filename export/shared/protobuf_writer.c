@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/shared/protobuf_writer.h"
 
-#include "view/utf8.h"
+#include "view/text/utf8.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/byte_buffer.h"
 #include "export/tables/sqlite_queue.h"
-#include "view/utf8.h"
+#include "view/text/utf8.h"
 
 #include <errno.h>
 #include <sqlite3.h>

@@ -12,7 +12,7 @@
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
-#include "view/csv_writer.h"
+#include "view/document/csv_writer.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ran_report.h"
 
-#include "cli/cmd_report.h"
+#include "cli/commands/cmd_report.h"
 #include "cli/exit_status.h"
-#include "view/utf8.h"
+#include "view/text/utf8.h"
 
 #include <check.h>
 #include <stdint.h>

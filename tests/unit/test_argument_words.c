@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/argument_words.c, command_table.c: words of arguments are told apart, and all our tables use words that are known */
-#include "cli/argument_words.h"
-#include "cli/command_table.h"
-#include "cli/option_table.h"
+/* cli/options/argument_words.c, command_table.c: words of arguments are told apart, and all our tables use words that are known */
+#include "cli/commands/command_table.h"
+#include "cli/options/argument_words.h"
+#include "cli/options/option_table.h"
 
 #include <check.h>
 #include <errno.h>
@@ -103,7 +103,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("cli/argument_words");
+        Suite *suite = suite_create("cli/options/argument_words");
         TCase *tc = tcase_create("words");
         SRunner *runner;
         int n_failed;

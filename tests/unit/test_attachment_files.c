@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/attachment_files.c, cmd_check.c: attachments come out as files, never beside the folder, and what lacks is said */
-#include "cli/attachment_files.h"
+/* cli/files/attachment_files.c, cmd_check.c: attachments come out as files, never beside the folder, and what lacks is said */
+#include "cli/files/attachment_files.h"
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/cmd_check.h"
+#include "cli/commands/cmd_check.h"
 #include "cli/exit_status.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
@@ -320,7 +320,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("cli/attachment_files");
+        Suite *suite = suite_create("cli/files/attachment_files");
         TCase *tc = tcase_create("attachment_files");
         SRunner *runner;
         int n_failed;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cmd_report.c, report_text.c, report_json.c: text of 120 columns, valid JSON, whatever the names are */
-#include "cli/cmd_report.h"
+/* cli/commands/cmd_report.c, report_text.c, report_json.c: text of 120 columns, valid JSON, whatever the names are */
+#include "cli/commands/cmd_report.h"
 #include "cli/exit_status.h"
-#include "cli/report_json.h"
+#include "cli/views/report_json.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
-#include "view/text_number.h"
-#include "view/utf8.h"
+#include "view/text/text_number.h"
+#include "view/text/utf8.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -655,7 +655,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("cli/cmd_report");
+        Suite *suite = suite_create("cli/commands/cmd_report");
         TCase *tc = tcase_create("report");
         SRunner *runner;
         int n_failed;

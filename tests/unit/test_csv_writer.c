@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* view/csv_writer.c: RFC 4180, valid UTF-8, every row whole whatever its length, a failed write is remembered */
-#include "view/csv_writer.h"
+/* view/document/csv_writer.c: RFC 4180, valid UTF-8, every row whole whatever its length, a failed write is remembered */
+#include "view/document/csv_writer.h"
 
 #include <check.h>
 #include <errno.h>

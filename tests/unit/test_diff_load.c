@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff/diff_load.c, view/diff_view.c: a trace's samples and zones are counted; hostile names harm no format */
+/* analyze/diff/diff_load.c, view/answers/diff_view.c: a trace's samples and zones are counted; hostile names harm no format */
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_run.h"
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
-#include "view/diff_view.h"
-#include "view/document_format.h"
-#include "view/view_document.h"
+#include "view/answers/diff_view.h"
+#include "view/document/document_format.h"
+#include "view/document/view_document.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/dump_opener.c, ring_trigger.c: files beside the trace, each a new one with the time in its name; what a trigger says */
+/* cli/commands/dump_opener.c, ring_trigger.c: files beside the trace, each a new one with the time in its name; what a trigger says */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/dump_opener.h"
-#include "cli/ring_trigger.h"
+#include "cli/commands/dump_opener.h"
+#include "cli/options/ring_trigger.h"
 
 #include <check.h>
 #include <errno.h>
@@ -91,7 +91,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("cli/dump_opener");
+        Suite *suite = suite_create("cli/commands/dump_opener");
         TCase *tc = tcase_create("opener");
         SRunner *runner;
         int n_failed;

@@ -12,10 +12,10 @@
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
-#include "view/document_format.h"
-#include "view/event_names.h"
-#include "view/event_view.h"
-#include "view/view_document.h"
+#include "view/answers/event_names.h"
+#include "view/answers/event_view.h"
+#include "view/document/document_format.h"
+#include "view/document/view_document.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -372,7 +372,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("view/event_view");
+        Suite *suite = suite_create("view/answers/event_view");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/filter_options.c, output_options.c: times to the nanosecond, nothing that is no time, the last format wins */
-#include "cli/filter_options.h"
-#include "cli/option_table.h"
-#include "cli/output_options.h"
+/* cli/options/filter_options.c, output_options.c: times to the nanosecond, nothing that is no time, the last format wins */
+#include "cli/options/filter_options.h"
+#include "cli/options/option_table.h"
+#include "cli/options/output_options.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* view/gap_advice.c: advice names the trace and the module as a shell takes them, and has no advice where none is known */
-#include "view/gap_advice.h"
+/* view/answers/gap_advice.c: advice names the trace and the module as a shell takes them, and has no advice where none is known */
+#include "view/answers/gap_advice.h"
 
 #include "analyze/report/report.h"
 
@@ -50,7 +50,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("view/gap_advice");
+        Suite *suite = suite_create("view/answers/gap_advice");
         TCase *tc = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/manual_writer.c: prose becomes roff in which no character is an order by chance, or text of the same words */
-#include "cli/manual_writer.h"
+/* cli/commands/manual_writer.c: prose becomes roff in which no character is an order by chance, or text of the same words */
+#include "cli/commands/manual_writer.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("cli/manual_writer");
+        Suite *suite = suite_create("cli/commands/manual_writer");
         TCase *tc = tcase_create("prose");
         SRunner *runner;
         int n_failed;

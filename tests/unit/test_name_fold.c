@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* view/name_fold.c: what is too long keeps what tells it from others, and never takes more columns than there are */
-#include "view/name_fold.h"
+/* view/text/name_fold.c: what is too long keeps what tells it from others, and never takes more columns than there are */
+#include "view/text/name_fold.h"
 
 #include "base/byte_buffer.h"
-#include "view/utf8.h"
+#include "view/text/utf8.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -149,7 +149,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("view/name_fold");
+        Suite *suite = suite_create("view/text/name_fold");
         TCase *tests = tcase_create("name_fold");
         SRunner *runner = srunner_create(suite);
         int n_failed;

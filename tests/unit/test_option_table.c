@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/option_table.c: options are found in every form that people write, and a wrong one is named as it was written */
+/* cli/options/option_table.c: options are found in every form that people write, and a wrong one is named as it was written */
 #include "base/io.h"
-#include "cli/option_table.h"
+#include "cli/options/option_table.h"
 
 #include <check.h>
 #include <errno.h>
@@ -343,7 +343,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("cli/option_table");
+        Suite *suite = suite_create("cli/options/option_table");
         TCase *tc = tcase_create("options");
         SRunner *runner;
         int n_failed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/output_file.c: what was there before is kept or comes back, and no file that a link points to is written to */
+/* cli/files/output_file.c: what was there before is kept or comes back, and no file that a link points to is written to */
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/output_file.h"
+#include "cli/files/output_file.h"
 
 #include <check.h>
 #include <errno.h>
@@ -310,7 +310,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("cli/output_file");
+        Suite *suite = suite_create("cli/files/output_file");
         TCase *tc = tcase_create("output");
         SRunner *runner;
         int n_failed;

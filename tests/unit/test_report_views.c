@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/report_views.c, view/..._view.c: each view of any trace is text that fits, valid JSON and rows of CSV; sums are right */
+/* cli/views/report_views.c, view/..._view.c: each view of any trace is text that fits, valid JSON and rows of CSV; sums are right */
 #include "cli/exit_status.h"
 #include "tests/unit/ran_report.h"
 #include "tests/unit/small_trace.h"

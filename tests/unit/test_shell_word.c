@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* view/shell_word.c: a shell that is given the word has the path again, whatever it is called */
-#include "view/shell_word.h"
+/* view/text/shell_word.c: a shell that is given the word has the path again, whatever it is called */
+#include "view/text/shell_word.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("view/shell_word");
+        Suite *suite = suite_create("view/text/shell_word");
         TCase *tests = tcase_create("all");
         SRunner *runner = srunner_create(suite);
         int n_failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* view/text_number.c: three digits and the unit that fits, also where rounding would make a fourth */
-#include "view/text_number.h"
+/* view/text/text_number.c: three digits and the unit that fits, also where rounding would make a fourth */
+#include "view/text/text_number.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ END_TEST
 
 int main(void)
 {
-        Suite *suite = suite_create("view/text_number");
+        Suite *suite = suite_create("view/text/text_number");
         TCase *tc = tcase_create("numbers");
         SRunner *runner;
         int n_failed;

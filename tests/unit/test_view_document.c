@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* view/view_document.c, document_*.c: whatever the strings are, text fits the line, JSON is valid, rows stay rows */
+/* view/document/view_document.c, document_*.c: whatever the strings are, text fits the line, JSON is valid, rows stay rows */
 #include "base/error.h"
-#include "view/document_format.h"
-#include "view/utf8.h"
-#include "view/view_document.h"
+#include "view/document/document_format.h"
+#include "view/document/view_document.h"
+#include "view/text/utf8.h"
 
 #include <check.h>
 #include <errno.h>

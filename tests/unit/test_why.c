@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
-#include "view/view_document.h"
-#include "view/why_view.h"
-#include "view/why_words.h"
+#include "view/answers/why_view.h"
+#include "view/answers/why_words.h"
+#include "view/document/view_document.h"
 
 #include <check.h>
 #include <errno.h>

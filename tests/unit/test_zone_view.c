@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view/zone_view.c, view/group_rows.c: what a program said of instances is beside them, and groups of them add up */
+/* view/answers/zone_view.c, view/answers/group_rows.c: what a program said of instances is beside them, and groups of them add up */
 #include "cli/exit_status.h"
 #include "tests/unit/ran_report.h"
 #include "tests/unit/trace_builder.h"

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_annotate.h"
+
+#include "analyze/annotate/annotation.h"
+#include "analyze/report/report.h"
+#include "analyze/walk/function_table.h"
+#include "analyze/walk/sampled_trace.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/output_options.h"
+#include "cli/options/search_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "cli/views/annotate_json.h"
+#include "cli/views/annotate_text.h"
+#include "symbolize/debug/symbol_search.h"
+#include "view/answers/annotation_view.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_color.h"
+#include "view/text/text_number.h"
+#include "view/text/text_width.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROWS_MAX          300 /* a function of more instructions is shown where it is hot */
+#define CONTEXT_DEFAULT   8
+#define CONTEXT_UNSET     UINT32_MAX
+#define LIMIT_DEFAULT     0.005
+#define CANDIDATES_MAX    10
+#define TRACE_ENDING_WORD ".hyp"
+
+enum {
+        LETTER_MODULE = OPTION_LONG_ONLY,
+        LETTER_SOURCE,
+        LETTER_ASM,
+        LETTER_CONTEXT,
+        LETTER_PERCENT_LIMIT,
+        LETTER_INLINED,
+};
+
+struct arguments {
+        const char *path;
+        const char *function;               /* NULL = the hottest */
+        const char *module;                 /* NULL = any */
+        const char *event;                  /* NULL = the one with the most samples */
+        struct trace_filter_request filter; /* whose samples count */
+        struct symbol_search search;
+        enum text_color_when color;
+        uint32_t context; /* CONTEXT_UNSET, ANNOTATE_TEXT_ROWS_ALL - 1 = all */
+        double limit;
+        struct output_options output; /* color is that above */
+        bool source, assembly, intel, inlined;
+};
+
+#define CONTEXT_ALL (UINT32_MAX - 1)
+
+static const struct option_row option_rows[] = {
+        COMMON_ROW_INPUT,
+        { LETTER_MODULE, "module", "MODULE", "the function of this module: its path, or a part of that" },
+        { 'e', "event", "EVENT", "show the samples of this event; default: the one with the most" },
+        { LETTER_INLINED, "inlined", NULL,
+          "the places where FUNCTION was inlined into others, also if it has code of its own" },
+        { LETTER_SOURCE, "source", NULL, "lines of source alone; with --asm: both" },
+        { LETTER_ASM, "asm", NULL, "instructions alone; default: both" },
+        { 'M', "disassembler-style", "att|intel", "of x86 instructions; default: att" },
+        { LETTER_CONTEXT, "context", "N|all",
+          "in a function of more than 300 instructions, show N around each hot one; all = the whole function; "
+          "default: 8" },
+        { LETTER_PERCENT_LIMIT, "percent-limit", "P",
+          "what has P percent of the samples is hot; default: 0.5" },
+        { OUTPUT_OPTION_JSON, "json", NULL,
+          "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/use/annotate.md)" },
+        { OUTPUT_OPTION_CSV, "csv", NULL, "print a row an instruction as CSV; with --source a row a line" },
+        { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" },
+        OUTPUT_OPTION_ROW_SECTION,
+        COMMON_ROW_COLOR,
+        COMMON_ROW_PAGER,
+        FILTER_OPTION_ROWS_OF_PLACE,
+        FILTER_OPTION_ROW_ZONE,
+        SEARCH_OPTION_ROWS,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof annotate",
+        .operands = "[TRACE] [FUNCTION]",
+        .n_operands_max = 2,
+        .about =
+                "Shows the instructions of a function with the samples at each, its jumps, and the lines of its\n"
+                "source.  FUNCTION is its name, a part of it, or its handle f12 of a report; default: the hottest.\n"
+                "TRACE is a trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE
+                ".  They may stand in any order.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = shown, also without code, and what could be read of a trace that is cut off;\n"
+        "1 = TRACE cannot be read, no function or several have that name, or the result cannot be\n"
+        "written; 2 = usage\n",
+};
+
+/* ---- the command line ----------------------------------------------------------------------------------- */
+
+static int take_context(struct arguments *args, const char *value)
+{
+        uint64_t n;
+
+        if (strcmp(value, "all") == 0) {
+                args->context = CONTEXT_ALL;
+                return 0;
+        }
+        if (option_parse_number(value, 0, CONTEXT_ALL - 1, &n) < 0) {
+                complain("error: --context %s: neither a number of rows nor all", value);
+                return -EINVAL;
+        }
+        args->context = (uint32_t)n;
+        return 0;
+}
+
+static int take_limit(struct arguments *args, const char *value)
+{
+        char *end;
+        double percent = strtod(value, &end);
+
+        if (end == value || *end != '\0' || !(percent >= 0 && percent <= 100)) {
+                complain("error: --percent-limit %s: not a number from 0 to 100", value);
+                return -EINVAL;
+        }
+        args->limit = percent / 100;
+        return 0;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r;
+
+        switch (letter) {
+        case LETTER_MODULE:
+                args->module = value;
+                return 0;
+        case 'e':
+                args->event = value;
+                return 0;
+        case LETTER_INLINED:
+                args->inlined = true;
+                return 0;
+        case LETTER_SOURCE:
+                args->source = true;
+                return 0;
+        case LETTER_ASM:
+                args->assembly = true;
+                return 0;
+        case 'M':
+                args->intel = strcmp(value, "intel") == 0;
+                return 0;
+        case LETTER_CONTEXT:
+                return take_context(args, value);
+        case LETTER_PERCENT_LIMIT:
+                return take_limit(args, value);
+        default:
+                r = filter_options_take(&args->filter, letter, value);
+                if (r == 0)
+                        r = output_options_take(&args->output, letter, value);
+                if (r == 0)
+                        r = search_options_take(&args->search, letter, value);
+                return r < 0 ? r : 0;
+        }
+}
+
+static bool is_name_of_trace(const char *word)
+{
+        size_t n = strlen(word), n_end = strlen(TRACE_ENDING_WORD);
+
+        return strcmp(word, "-") == 0 || (n > n_end && strcmp(word + n - n_end, TRACE_ENDING_WORD) == 0);
+}
+
+static bool may_be_trace(const char *word)
+{
+        return is_name_of_trace(word) || access(word, F_OK) == 0;
+}
+
+/*
+ * Two operands are TRACE and FUNCTION, or the other way round if only the second one may be a trace; one is FUNCTION,
+ * as for perf, unless it is named like a trace.
+ */
+static int take_operands(struct arguments *args, struct common_options *common)
+{
+        int n = common->n_operands;
+
+        if (n == 2 && !common->trace && !may_be_trace(common->operands[0]) &&
+            may_be_trace(common->operands[1])) {
+                args->path = common->operands[1];
+                args->function = common->operands[0];
+                args->color = common->color;
+                return 0;
+        }
+        if ((n == 2 || (n == 1 && !common->trace && is_name_of_trace(common->operands[0]))) &&
+            common_options_take_trace(common, &table) < 0)
+                return -EINVAL;
+        args->path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
+        args->function = common->operands[0];
+        args->color = common->color;
+        return 0;
+}
+
+/* ---- the function --------------------------------------------------------------------------------------- */
+
+static bool is_event(const struct sampled_trace *trace, uint32_t event, const char *name)
+{
+        const struct trace_sample_event *row = trace_dictionary_row(trace->dictionary,
+                                                                    TRACE_TABLE_SAMPLE_EVENTS, event);
+        struct report_string own = report_string_of(trace->dictionary, row->name);
+
+        return own.n_bytes == strlen(name) && memcmp(own.bytes, name, own.n_bytes) == 0;
+}
+
+/* The event that was asked for, or the one with the most samples; 0 after a complaint. */
+static uint32_t find_event(const struct sampled_trace *trace, const struct arguments *args)
+{
+        uint32_t found = 0;
+
+        for (uint32_t event = 1; event <= trace->n_events; event++) {
+                if (args->event && !is_event(trace, event, args->event))
+                        continue;
+                if (found == 0 || trace->events[event - 1].n_samples > trace->events[found - 1].n_samples)
+                        found = event;
+        }
+        if (found == 0 && args->event)
+                complain("error: %s: no samples of an event %s", args->path, args->event);
+        else if (found == 0 || trace->events[found - 1].n_samples == 0)
+                complain("error: %s: the trace has no samples%s", args->path,
+                         filter_options_is_empty(&args->filter) ? "" : " that pass the filters");
+        else
+                return found;
+        return 0;
+}
+
+/* The line of a candidate in a complaint. */
+static void list_candidate(const struct sampled_trace *trace, const struct chosen_function *row)
+{
+        const struct trace_dictionary *d = trace->dictionary;
+        struct report_string name = annotation_function_name(d, row), path = { .bytes = "-", .n_bytes = 1 };
+        const struct trace_module *module =
+                row->module ? trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module) : NULL;
+
+        if (module && module->path != 0)
+                path = report_string_of(d, module->path);
+        complain("%9s samples  %.*s  in %.*s", text_number_count(row->sum.n_samples).text,
+                 (int)(name.n_bytes < 2000 ? name.n_bytes : 2000), name.bytes,
+                 (int)(path.n_bytes < 1000 ? path.n_bytes : 1000), path.bytes);
+}
+
+static void list_candidates(const struct sampled_trace *trace, const struct function_choice *choice)
+{
+        for (size_t i = 0; i < choice->n_rows && i < CANDIDATES_MAX; i++)
+                list_candidate(trace, &choice->rows[i]);
+        if (choice->n_rows > CANDIDATES_MAX)
+                complain("... and %zu more", choice->n_rows - CANDIDATES_MAX);
+}
+
+/* Recorded with --no-symbolize, and not symbolized since: the kernel's names may be there all the same. */
+static bool is_without_names(const struct sampled_trace *trace)
+{
+        const struct trace_dictionary *d = trace->dictionary;
+
+        if (trace->n_symbols == 0)
+                return true;
+        if (sampled_trace_meta(trace, "symbolized_by").n_bytes > 0)
+                return false;
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
+                        return true;
+        }
+        return false;
+}
+
+static void explain_no_function(const struct sampled_trace *trace, const struct arguments *args,
+                                const struct function_choice *choice, bool is_handle)
+{
+        if (is_without_names(trace)) {
+                complain("error: %s: the trace has no names of functions yet", args->path);
+                complain_try("hyprof symbolize %s", shell_word_of(args->path).text);
+        } else if (choice->has_other_module) {
+                complain("error: no sampled function '%s' in a module '%s', but in others",
+                         args->function ? args->function : "", args->module);
+                complain_try("hyprof annotate without --module");
+        } else if (is_handle) {
+                complain("error: the function %s of this trace has no samples of its own", args->function);
+                complain_try("hyprof report --function %s %s, for what it calls", args->function,
+                             shell_word_of(args->path).text);
+        } else {
+                complain("error: no function with samples has '%s' in its name%s%s%s",
+                         args->function ? args->function : "",
+                         choice->near.best[0] != '\0' ? "; did you mean '" : "", choice->near.best,
+                         choice->near.best[0] != '\0' ? "'?" : "");
+                complain_try("hyprof report %s, for those that have", shell_word_of(args->path).text);
+        }
+}
+
+/* What was decided for the user. */
+static void explain_choice(const struct sampled_trace *trace, const struct arguments *args,
+                           const struct function_choice *choice)
+{
+        if (!args->function)
+                complain("note: no function was named; this is the hottest");
+        else if (choice->is_inlined && !args->inlined)
+                complain(
+                        "note: '%s' has no samples in code of its own: these are the places where it was inlined",
+                        args->function);
+        if (choice->n_names == 1 && choice->n_rows > 1) {
+                complain(
+                        "note: several modules have this function; this is the hottest, --module shows others:");
+                list_candidates(trace, choice);
+        }
+}
+
+/* Returns 1 if @word is the handle of a function, "f12" as in reports, 0 if it is none, -ENOMEM. */
+static int find_handle(const struct sampled_trace *trace, const char *word, struct function *ret_function)
+{
+        struct function_table functions;
+        uint64_t label;
+        int r;
+
+        if (!word || word[0] != 'f' || word[1] < '1' || word[1] > '9' ||
+            option_parse_number(word + 1, 1, UINT32_MAX, &label) < 0)
+                return 0;
+        r = function_table_init(&functions, trace->dictionary);
+        if (r < 0)
+                return r;
+        r = label <= functions.functions.n_items;
+        if (r == 1)
+                *ret_function = *function_table_get(&functions, (uint32_t)label);
+        function_table_deinit(&functions);
+        return r;
+}
+
+/* Returns 1 with the function, 0 after a complaint, -ENOMEM. */
+static int choose_function(const struct sampled_trace *trace, const struct arguments *args, uint32_t event,
+                           struct chosen_function *ret_function)
+{
+        struct function_request request = {
+                .name = args->function, .module = args->module, .event = event, .only_inlined = args->inlined
+        };
+        struct function_choice choice;
+        struct function exact;
+        int r = find_handle(trace, args->function, &exact);
+
+        if (r == 1)
+                request.exact = &exact;
+        if (r >= 0)
+                r = function_choice_init(&choice, trace, &request);
+        if (r < 0)
+                return r;
+        if (choice.n_rows == 0) {
+                explain_no_function(trace, args, &choice, request.exact != NULL);
+        } else if (args->function && choice.n_names > 1) {
+                complain("error: several functions have '%s' in their names:", args->function);
+                list_candidates(trace, &choice);
+        } else {
+                explain_choice(trace, args, &choice);
+                *ret_function = choice.rows[0];
+                r = 1;
+        }
+        function_choice_deinit(&choice);
+        return r;
+}
+
+/* ---- the result ----------------------------------------------------------------------------------------- */
+
+static int print_text(const struct annotation *a, struct source_texts *sources,
+                      struct report_string filter_words, const struct arguments *args)
+{
+        bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
+        struct annotate_text_options options = {
+                .with_source = !args->assembly || args->source,
+                .with_code = !args->source || args->assembly,
+                .is_colored = text_color_is_wanted(args->color, STDOUT_FILENO),
+                .show_all = is_short || args->context == CONTEXT_ALL,
+                .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
+                .share_hot = args->limit,
+                .n_columns = text_width_of_terminal(STDOUT_FILENO),
+                .filter_words = filter_words,
+        };
+
+        return annotate_text_print(a, sources, &options, stdout);
+}
+
+/* Tables for Markdown and CSV.  Returns 0, an exit status after a complaint. */
+static int print_tables(const struct annotation *a, struct source_texts *sources,
+                        struct report_string filter_words, const struct arguments *args)
+{
+        bool is_csv = args->output.document.format == DOCUMENT_CSV;
+        struct annotation_view_options options = {
+                .with_source = is_csv || !args->assembly || args->source,
+                .with_code = !args->source || args->assembly,
+                .only_hot = !is_csv && args->context != CONTEXT_ALL && a->listing.n_instructions > ROWS_MAX,
+                .filter = filter_words,
+        };
+        struct annotation_view *view = calloc(1, sizeof(*view));
+        struct view_document document;
+        int status;
+
+        if (!view)
+                return -ENOMEM;
+        view_document_init(&document, ANNOTATION_VIEW_SCHEMA);
+        annotation_view_fill(view, &document, a, sources, &options);
+        status = output_options_print(&args->output, &document);
+        view_document_deinit(&document);
+        free(view);
+        return status;
+}
+
+/* Returns 0, an exit status after a complaint, or -ENOMEM. */
+static int print(const struct annotation *a, struct source_texts *sources, struct report_string filter_words,
+                 const struct arguments *args)
+{
+        switch (args->output.document.format) {
+        case DOCUMENT_TEXT:
+                return print_text(a, sources, filter_words, args);
+        case DOCUMENT_JSON:
+                return annotate_json_print(a, sources, filter_words, stdout);
+        case DOCUMENT_MARKDOWN:
+        case DOCUMENT_CSV:
+                break;
+        }
+        return print_tables(a, sources, filter_words, args);
+}
+
+static int show(struct sampled_trace *trace, const struct arguments *args,
+                const struct chosen_function *function, uint32_t event)
+{
+        struct annotation_options options = { .search = &args->search, .intel_syntax = args->intel };
+        struct byte_buffer words = { .data = NULL };
+        struct report_string filter_words;
+        struct annotation a;
+        int r = annotation_init(&a, trace, function, event, &options);
+
+        filter_options_describe(&args->filter, &words);
+        filter_words = (struct report_string){ (const char *)words.data, words.used_bytes };
+
+        if (r == 0 && !a.has_code && a.no_code.code != 0)
+                complain("warning: no instructions: %s", a.no_code.text);
+        if (r == 0)
+                r = print(&a, &trace->sources, filter_words, args);
+        byte_buffer_deinit(&words);
+        annotation_deinit(&a);
+        return r;
+}
+
+static int annotate(struct sampled_trace *trace, const struct arguments *args)
+{
+        uint32_t event = find_event(trace, args);
+        struct chosen_function function;
+        int r;
+
+        if (event == 0)
+                return EXIT_STATUS_FAILED;
+        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; showing the part before", args->path, trace->ending_words);
+        r = choose_function(trace, args, event, &function);
+        if (r == 0)
+                return EXIT_STATUS_FAILED;
+        if (r == 1)
+                r = show(trace, args, &function, event);
+        if (r > 0)
+                return r;
+        if (r == 0)
+                return standard_output_finish(EXIT_STATUS_OK, "the annotation");
+        complain("error: out of memory");
+        return EXIT_STATUS_FAILED;
+}
+
+static void set_up_sources(struct sampled_trace *trace, const struct arguments *args)
+{
+        struct report_string start = sampled_trace_meta(trace, "start_realtime_ns");
+        uint64_t start_ns = 0;
+
+        for (size_t i = 0; i < start.n_bytes && start.bytes[i] >= '0' && start.bytes[i] <= '9'; i++)
+                start_ns = start_ns * 10 + (uint64_t)(start.bytes[i] - '0');
+        trace->sources.recorded_ns = start_ns;
+        trace->sources.sysroot = args->search.sysroot;
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        struct sampled_trace trace;
+        struct error err = ERROR_NONE;
+        int r, status = EXIT_STATUS_FAILED;
+
+        if (take_operands(args, common) < 0)
+                return EXIT_STATUS_USAGE;
+        r = sampled_trace_load(&trace, args->path, &args->filter, &err);
+        if (r < 0) {
+                status = filter_options_explain(&args->filter, r, args->path, &err);
+        } else {
+                search_options_complete(&args->search, trace.dictionary);
+                set_up_sources(&trace, args);
+                status = annotate(&trace, args);
+        }
+        sampled_trace_deinit(&trace);
+        return status;
+}
+
+const struct option_table *cmd_annotate_options(void)
+{
+        return &table;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+        struct arguments args = { .context = CONTEXT_UNSET, .limit = LIMIT_DEFAULT };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
+
+        output_options_init(&args.output);
+        return command_frame_run(&frame, argc, argv);
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_check.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/files/replaced_file.h"
+#include "cli/options/output_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "format/attachment_chunk.h"
+#include "format/attachment_tally.h"
+#include "format/event_decoder.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+#include "view/document/view_document.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SCHEMA "hyprof.check/1"
+
+enum { LETTER_REPAIR = OPTION_LONG_ONLY };
+
+struct arguments {
+        bool mend;
+        struct output_options output;
+};
+
+/* What reading the whole trace found. */
+struct findings {
+        uint64_t n_chunks, n_events;
+        uint64_t n_indexes;   /* of the chunks, 0 or 1 */
+        uint64_t whole_bytes; /* up to the last whole chunk */
+        enum trace_ending ending;
+        bool finished; /* the recorder said when it ended: it was not interrupted, and did not go on */
+        uint32_t n_attachments;                  /* rows */
+        uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
+        uint64_t incomplete_bytes, wanted_bytes; /* of it */
+        const char *result;           /* "intact", "cut off", "damaged", "unreadable", "repaired" */
+        char words[ERROR_TEXT_BYTES]; /* what is wrong; "" = nothing is */
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_REPAIR, "repair", NULL,
+          "replace a trace that is cut off by what is intact of it, with an index; keep the old file beside it" },
+        OUTPUT_OPTION_ROWS_OF_FORMAT,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof check",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about = "Reads a whole trace and says whether anything is wrong with it.\n"
+                 "TRACE is a file; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = intact, or repaired now; 1 = cut off, damaged, no trace or unreadable; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        if (letter == LETTER_REPAIR) {
+                args->mend = true;
+                return 0;
+        }
+        return output_options_take(&args->output, letter, value) < 0 ? -EINVAL : 0;
+}
+
+static int count_events(const struct trace_reader *reader, const struct trace_item *item, uint64_t *n_events,
+                        struct error *err)
+{
+        struct event_decoder decoder;
+        struct trace_event event;
+        struct event_run run;
+        int r = event_decoder_init(&decoder, trace_reader_dictionary(reader), item->body, item->body_bytes,
+                                   err);
+
+        while (r >= 0 && (r = event_decoder_next_run(&decoder, &run, err)) == 1)
+                while ((r = event_decoder_next(&decoder, &event, err)) == 1)
+                        ++*n_events;
+        return r;
+}
+
+static int count_part(const struct trace_reader *reader, const struct trace_item *item,
+                      struct attachment_tally *tally, struct error *err)
+{
+        const struct trace_dictionary *d = trace_reader_dictionary(reader);
+        struct attachment_chunk part;
+        int r = attachment_chunk_decode(d, item->body, item->body_bytes, &part, err);
+
+        return r < 0 ? r : attachment_tally_add(tally, d, &part, err);
+}
+
+static bool has_meta(const struct trace_dictionary *d, const char *key)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
+                const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
+                size_t n_bytes;
+                const char *name = trace_dictionary_string(d, row->key, &n_bytes);
+
+                if (n_bytes == strlen(key) && memcmp(name, key, n_bytes) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static void find_incomplete(const struct trace_dictionary *d, const struct attachment_tally *tally,
+                            struct findings *f)
+{
+        const struct trace_attachment *row;
+
+        f->n_attachments = trace_dictionary_count(d, TRACE_TABLE_ATTACHMENTS);
+        f->incomplete = attachment_tally_find_incomplete(tally, d, 0);
+        if (f->incomplete == 0)
+                return;
+        row = trace_dictionary_row(d, TRACE_TABLE_ATTACHMENTS, f->incomplete);
+        f->incomplete_bytes = attachment_tally_get(tally, f->incomplete);
+        f->wanted_bytes = row->size_bytes;
+}
+
+/* Reads all of it; with @writer, names each whole chunk to it. */
+static int read_all(struct trace_reader *reader, struct trace_writer *writer, struct findings *ret_findings,
+                    struct error *err)
+{
+        struct findings f = { .n_chunks = 1 }; /* the FILE chunk was read when it was opened */
+        struct attachment_tally tally = { .n_bytes = NULL };
+        struct trace_item item;
+        int r;
+
+        while ((r = trace_reader_next(reader, &item, err)) == 1) {
+                if (item.header.kind == TRACE_CHUNK_EVENTS)
+                        r = count_events(reader, &item, &f.n_events, err);
+                else if (item.header.kind == TRACE_CHUNK_ATTACHMENT)
+                        r = count_part(reader, &item, &tally, err);
+                if (r < 0) {
+                        (void)error_prefix(err, r, "chunk at byte %" PRIu64, item.file_offset_bytes);
+                        break;
+                }
+                if (writer && item.header.kind != TRACE_CHUNK_INDEX)
+                        trace_writer_adopt(writer, &item.header);
+                f.n_chunks++;
+                f.n_indexes += item.header.kind == TRACE_CHUNK_INDEX;
+        }
+        f.ending = trace_reader_ending(reader, NULL, &f.whole_bytes);
+        f.finished = has_meta(trace_reader_dictionary(reader), "end_raw_ns") &&
+                     !has_meta(trace_reader_dictionary(reader), "ring_goes_on");
+        find_incomplete(trace_reader_dictionary(reader), &tally, &f);
+        attachment_tally_deinit(&tally);
+        *ret_findings = f;
+        return r;
+}
+
+/* The first @n_bytes of the trace, byte for byte. */
+static int copy_whole_chunks(const char *path, uint64_t n_bytes, int to_fd, struct error *err)
+{
+        uint8_t bytes[1 << 12];
+        size_t got = 0;
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        int r = fd < 0 ? error_errno(err, "%s", path) : 0;
+
+        for (uint64_t at = 0; r == 0 && at < n_bytes; at += got) {
+                uint64_t left = n_bytes - at;
+
+                r = io_pread_full(fd, bytes, left < sizeof(bytes) ? left : sizeof(bytes), at, &got, err);
+                if (r == 0 && got == 0)
+                        r = error_set(err, -EBUSY, "the file has become shorter");
+                if (r == 0)
+                        r = io_write_all(to_fd, bytes, got, err);
+        }
+        io_close(&fd);
+        return r;
+}
+
+/* Reads all of the new file: nothing takes the place of the trace that does not hold what was found in it. */
+static int verify(int fd, const struct findings *wanted, struct error *err)
+{
+        struct trace_reader *reader = NULL;
+        struct findings f = { .n_chunks = 0 };
+        char path[32];
+        int r;
+
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        r = trace_reader_open(path, &reader, err);
+        if (r < 0)
+                return r;
+        r = read_all(reader, NULL, &f, err);
+        trace_reader_close(reader);
+        if (r < 0)
+                return r;
+        if (f.ending != TRACE_ENDING_WHOLE || f.n_events != wanted->n_events ||
+            f.n_chunks - f.n_indexes != wanted->n_chunks - wanted->n_indexes ||
+            f.n_attachments != wanted->n_attachments)
+                return error_set(err, -EIO,
+                                 "the new file is not what was written to it: %" PRIu64 " events in %" PRIu64
+                                 " chunks",
+                                 f.n_events, f.n_chunks);
+        return 0;
+}
+
+/* Writes what is whole of the trace to the new file, with an index.  @ret_findings: what it was. */
+static int write_repaired(const char *path, int fd, struct findings *ret_findings, struct error *err)
+{
+        struct trace_reader *reader = NULL;
+        struct trace_writer *writer = NULL;
+        int r = trace_reader_open(path, &reader, err);
+
+        if (r == 0)
+                r = trace_writer_reopen(fd, &writer, err);
+        if (r < 0)
+                goto out;
+        trace_writer_adopt(writer, trace_reader_first_header(reader));
+        r = read_all(reader, writer, ret_findings, err);
+        if (r == 0)
+                r = copy_whole_chunks(path, trace_writer_count_bytes(writer), fd, err);
+        if (r == 0)
+                r = trace_writer_finish(writer, err);
+out:
+        trace_writer_free(writer);
+        trace_reader_close(reader);
+        return r;
+}
+
+static int check_regular(const char *path, struct error *err)
+{
+        struct stat status;
+
+        if (strcmp(path, "-") == 0)
+                return error_set(err, -ESPIPE, "standard input: only a file can be repaired");
+        if (stat(path, &status) < 0)
+                return error_errno(err, "%s", path);
+        return S_ISREG(status.st_mode) ? 0 : error_set(err, -ESPIPE, "%s: only a file can be repaired", path);
+}
+
+/*
+ * The trace itself is never written to: a new file takes its place, after it was read again, and the old one stays.
+ * @ret_findings:  of what was written
+ * @ret_kept:      heap: path of the old one
+ */
+static int repair(const char *path, struct findings *ret_findings, char **ret_kept, struct error *err)
+{
+        struct replaced_file file = { .fd = -1, .folder_fd = -1 };
+        struct findings f = { .n_chunks = 0 };
+        int r = check_regular(path, err);
+
+        if (r == 0)
+                r = replaced_file_open(&file, path, false, err);
+        if (r < 0)
+                return r;
+        r = write_repaired(path, file.fd, &f, err);
+        if (r == 0)
+                r = verify(file.fd, &f, err);
+        if (r < 0)
+                (void)error_prefix(err, r, "%s: not repaired, and unchanged", path);
+        else
+                r = replaced_file_commit_and_keep(&file, ret_kept, err);
+        replaced_file_close(&file);
+        if (r == 0) {
+                ret_findings->n_chunks = f.n_chunks;
+                ret_findings->n_events = f.n_events;
+        }
+        return r;
+}
+
+/*
+ * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that was interrupted, and
+ * repaired since, or in a dump of one that goes on, it is what there is.  Returns 0 or -EBADMSG.
+ */
+static int judge_attachments(struct findings *f)
+{
+        if (f->incomplete == 0)
+                return 0;
+        (void)snprintf(f->words, sizeof(f->words), "attachment %" PRIu32 " has %s of %s bytes", f->incomplete,
+                       text_number_count(f->incomplete_bytes).text, text_number_count(f->wanted_bytes).text);
+        return f->finished ? -EBADMSG : 0;
+}
+
+/* @code: of read_all(), with its @words.  Returns 0 or -errno, and fills in what it comes to. */
+static int judge(struct findings *f, int code, const char *words)
+{
+        int r = code;
+
+        f->result = "unreadable";
+        if (r == 0 && f->ending == TRACE_ENDING_WHOLE) {
+                r = judge_attachments(f);
+                f->result = r == 0 ? "intact" : "damaged";
+                return r;
+        }
+        if (r == 0)
+                f->result = f->ending == TRACE_ENDING_DAMAGED ? "damaged" : "cut off";
+        (void)snprintf(f->words, sizeof(f->words), "%s", words);
+        return r < 0 ? r : -ENODATA;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+static void print_text(const struct findings *f)
+{
+        if (strcmp(f->result, "repaired") == 0) {
+                (void)printf("repaired: %s and %s are kept\n",
+                             text_number_counted(f->n_chunks, "chunks").text,
+                             text_number_counted(f->n_events, "events").text);
+                return;
+        }
+        if (strcmp(f->result, "intact") != 0)
+                return;
+        (void)printf("intact: %s, %s, %s", text_number_counted(f->n_chunks, "chunks").text,
+                     text_number_counted(f->n_events, "events").text, text_number_bytes(f->whole_bytes).text);
+        if (f->n_attachments != 0)
+                (void)printf(", %s attachment%s", text_number_count(f->n_attachments).text,
+                             f->n_attachments == 1 ? "" : "s");
+        (void)putchar('\n');
+}
+
+static const struct view_column columns[] = {
+        { .key = "trace", .title = "trace", .type = VIEW_STRING },
+        { .key = "result", .title = "result", .type = VIEW_STRING },
+        { .key = "n_chunks", .title = "chunks", .type = VIEW_COUNT },
+        { .key = "n_events", .title = "events", .type = VIEW_COUNT },
+        { .key = "whole_bytes", .title = "intact up to", .type = VIEW_BYTES },
+        { .key = "n_attachments", .title = "attachments", .type = VIEW_COUNT },
+        { .key = "words", .title = "what is wrong", .type = VIEW_STRING },
+};
+
+/* Returns the exit status. */
+static int print_document(const struct findings *f, const char *path, const struct output_options *output)
+{
+        struct view_document d;
+        struct view_table *t;
+        int status;
+
+        view_document_init(&d, SCHEMA);
+        view_document_set_title(&d, "Whether the trace is intact");
+        t = view_document_add_table(&d, "traces", "Traces", columns, sizeof(columns) / sizeof(columns[0]));
+        view_table_put_words(&d, t, path);
+        view_table_put_words(&d, t, f->result);
+        view_table_put_number(&d, t, f->n_chunks);
+        view_table_put_number(&d, t, f->n_events);
+        view_table_put_number(&d, t, f->whole_bytes);
+        view_table_put_number(&d, t, f->n_attachments);
+        if (f->words[0] != '\0')
+                view_table_put_words(&d, t, f->words);
+        else
+                view_table_put_unknown(&d, t);
+        status = output_options_print(output, &d);
+        view_document_deinit(&d);
+        return status;
+}
+
+/* Returns 0 or -errno, after a complaint. */
+static int repair_file(struct findings *f, const char *path)
+{
+        struct error err = ERROR_NONE;
+        char *kept = NULL;
+        int r = repair(path, f, &kept, &err);
+
+        if (r < 0) {
+                complain("error: %s", err.text);
+                return r;
+        }
+        f->result = "repaired";
+        complain("the old file is kept as %s", kept);
+        free(kept);
+        return 0;
+}
+
+/* Failures of reading say which file it was, what is wrong in the file does not. */
+static bool names_file(const char *words, const char *path)
+{
+        return strncmp(words, path, strlen(path)) == 0;
+}
+
+static int check(const char *path, const struct arguments *args)
+{
+        struct error err = ERROR_NONE;
+        struct trace_reader *reader;
+        struct findings f = { .n_chunks = 0 };
+        const char *words;
+        int r = trace_reader_open(path, &reader, &err);
+
+        if (r < 0) {
+                complain_of_trace(r, path, &err);
+                return EXIT_STATUS_FAILED;
+        }
+        r = read_all(reader, NULL, &f, &err);
+        (void)trace_reader_ending(reader, &words, NULL);
+        r = judge(&f, r, r < 0 ? err.text : words);
+        if (f.words[0] != '\0')
+                complain("%s: %s%s%s", r < 0 ? "error" : "warning", names_file(f.words, path) ? "" : path,
+                         names_file(f.words, path) ? "" : ": ", f.words);
+        if (r == -ENODATA && args->mend)
+                r = repair_file(&f, path);
+        else if (r == -ENODATA)
+                complain_try(
+                        "hyprof check --repair %s, which keeps the %s before it, and the old file as %s.unrepaired",
+                        shell_word_of(path).text, text_number_bytes(f.whole_bytes).text, path);
+        trace_reader_close(reader);
+        if (args->output.document.format != DOCUMENT_TEXT)
+                return print_document(&f, path, &args->output) != EXIT_STATUS_OK || r < 0 ? EXIT_STATUS_FAILED
+                                                                                          : EXIT_STATUS_OK;
+        print_text(&f);
+        return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the result");
+}
+
+static int check_trace(void *context, struct common_options *common)
+{
+        return check(common->trace, context);
+}
+
+const struct option_table *cmd_check_options(void)
+{
+        return &table;
+}
+
+int cmd_check(int argc, char **argv)
+{
+        struct arguments args = { .mend = false };
+        const struct command_frame frame = { .table = &table,
+                                             .take = take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = check_trace };
+
+        output_options_init(&args.output);
+        return command_frame_run(&frame, argc, argv);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_csv.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/lost_zones.h"
+#include "analyze/walk/trace_filter.h"
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/options/filter_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "export/tables/tracy_csv.h"
+#include "view/text/shell_word.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LETTER_SAFE = OPTION_LONG_ONLY };
+
+struct arguments {
+        struct tracy_csv_options csv;
+        struct trace_filter_request filter;
+};
+
+/* -e is --self as in tracy-csvexport; --event of the other commands has no place here: there are no samples. */
+static const struct option_row option_rows[] = {
+        { 'f', "filter", "NAME", "only zones whose name has this in it" },
+        { 'c', "case", NULL, "capitals matter to --filter" },
+        { 's', "sep", "CHAR", "between the columns; default: a comma; \"\\t\" is a tab" },
+        { LETTER_SAFE, "csv-safe", NULL,
+          "texts that a spreadsheet takes for formulas begin with an apostrophe" },
+        { 'e', "self", NULL, "times without the zones inside" },
+        { 'u', "unwrap", NULL, "every zone, one line per zone, instead of statistics" },
+        { 'm', "messages", NULL, "messages instead of zones" },
+        { 'g', "gpu", NULL, "zones of accelerators instead, one line per zone" },
+        { 'p', "plot", NULL, "with -u: the values of plots as well" },
+        FILTER_OPTION_ROWS_OF_PLACE,
+        FILTER_OPTION_ROW_ZONE,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof csv",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Prints statistics of the zones of a trace, or every zone, as tracy-csvexport does: the same\n"
+                "columns in the same order, quoted where they need it; more columns follow.  TRACE is a\n"
+                "file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = printed, also what could be read of a trace that is cut off or damaged;\n"
+        "1 = TRACE cannot be read, nothing in it is what is asked for, or the table cannot be\n"
+        "written; 2 = usage\n",
+};
+
+const struct option_table *cmd_csv_options(void)
+{
+        return &table;
+}
+
+static int take_separator(struct arguments *args, const char *value)
+{
+        if (strcmp(value, "\\t") == 0) {
+                args->csv.separator = '\t';
+                return 0;
+        }
+        if (strlen(value) != 1 || *value == '"' || *value == '\n') {
+                complain("error: --sep %s: not a single character that can stand between columns", value);
+                return -EINVAL;
+        }
+        args->csv.separator = *value;
+        return 0;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r;
+
+        switch (letter) {
+        case 'f':
+                args->csv.name = value;
+                return 0;
+        case 'c':
+                args->csv.case_sensitive = true;
+                return 0;
+        case 's':
+                return take_separator(args, value);
+        case LETTER_SAFE:
+                args->csv.is_safe = true;
+                return 0;
+        case 'e':
+                args->csv.self = true;
+                return 0;
+        case 'u':
+                args->csv.unwrap = true;
+                return 0;
+        case 'm':
+                args->csv.messages = true;
+                return 0;
+        case 'g':
+                args->csv.devices = true;
+                return 0;
+        case 'p':
+                args->csv.plots = true;
+                return 0;
+        default:
+                r = filter_options_take(&args->filter, letter, value);
+                return r < 0 ? r : 0;
+        }
+}
+
+static int write_table(struct arguments *args, const char *path, struct error *err)
+{
+        struct trace_filter filter = { .is_empty = true };
+        struct lost_zones lost = { .n_lost = 0 };
+        char words[LOST_ZONES_WORDS_BYTES];
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, path, err);
+
+        if (r == 0)
+                r = trace_filter_init(&filter, &args->filter, &trace, err);
+        args->csv.filter = &filter;
+        if (!args->csv.messages && !args->csv.devices && !args->csv.plots)
+                args->csv.ret_lost = &lost;
+        if (r == 0)
+                r = tracy_csv_write(&trace, &args->csv, stdout, err);
+        if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED))
+                complain("warning: %s: %s; showing the part before", path, trace.ending_words);
+        lost_zones_words(&lost, words);
+        if (r == 0 && lost.n_lost != 0)
+                complain("warning: %s: counts and totals are %s", path, words);
+        args->csv.ret_lost = NULL;
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        return r;
+}
+
+/* --filter names no zone; or the trace is not there. */
+static int explain_name(const char *path, const struct error *err)
+{
+        complain_of_trace(-ENOENT, path, err);
+        if (strcmp(path, "-") == 0 || access(path, F_OK) == 0)
+                complain_try("hyprof report --zones %s", shell_word_of(path).text);
+        return EXIT_STATUS_FAILED;
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        struct error err = ERROR_NONE;
+        int r;
+
+        if (args->csv.plots && !args->csv.unwrap) {
+                complain("error: --plot prints values below every zone");
+                complain_try("hyprof csv --unwrap --plot");
+                return EXIT_STATUS_USAGE;
+        }
+        r = write_table(args, common->trace, &err);
+        if (r == -EPIPE) /* who reads has seen enough */
+                return EXIT_STATUS_OK;
+        if (r < 0 && args->csv.name && !args->filter.zone && r == -ENOENT)
+                return explain_name(common->trace, &err);
+        if (r < 0)
+                return filter_options_explain(&args->filter, r, common->trace, &err);
+        return standard_output_finish(EXIT_STATUS_OK, "the table");
+}
+
+int cmd_csv(int argc, char **argv)
+{
+        struct arguments args = { .csv = { .separator = ',' } };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}

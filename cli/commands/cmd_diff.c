@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_diff.h"
+
+#include "analyze/diff/diff_comparison.h"
+#include "analyze/diff/diff_program.h"
+#include "analyze/diff/diff_run.h"
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "base/name_guess.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/files/diff_files.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/output_options.h"
+#include "cli/terminal/complaint.h"
+#include "view/answers/diff_view.h"
+#include "view/document/view_document.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_ROWS 20
+
+/* As diff(1): 1 is an answer, not a failure. */
+#define STATUS_WORSE   1
+#define STATUS_TROUBLE 2
+
+enum {
+        LETTER_BEFORE = OPTION_LONG_ONLY,
+        LETTER_AFTER,
+        LETTER_PER,
+        LETTER_WALL,
+        LETTER_ONLY,
+        LETTER_THRESHOLD,
+        LETTER_FAIL_ABOVE,
+        LETTER_ALPHA,
+        LETTER_NOISE,
+        LETTER_MIN_SHARE,
+        LETTER_ANYWAY,
+};
+
+struct arguments {
+        struct diff_files before, after;
+        struct trace_filter_request filter;
+        struct output_options output;
+        struct diff_options options;
+        const char *per;
+        double threshold, fail_above;
+        bool has_fail_above, anyway;
+};
+
+/* One after the other, all in one place. */
+struct loading {
+        const struct arguments *args;
+        struct diff_names names;
+        struct diff_run *runs;        /* heap */
+        const struct diff_run **list; /* heap; of all runs, in order */
+        size_t n_runs;
+        struct zone_pattern unit;
+        char *event;   /* heap; whose samples are compared: of the first run, or what was asked for */
+        char *command; /* heap; of the first run that states one */
+        const char *command_path; /* of that recording */
+        bool arguments_differ;
+        struct trace_sample_event rate; /* how the first run was sampled; all 0 = it was not */
+        bool rates_differ;
+        struct view_document *document;
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_BEFORE, "before", "TRACE",
+          "a recording before; may be given again, and hyprof expands '*'" },
+        { LETTER_AFTER, "after", "TRACE", "a recording after; the same" },
+        { LETTER_PER, "per", "ZONE",
+          "compare what each ZONE costs: for runs that do different amounts of work" },
+        { LETTER_WALL, "wall", NULL, "zones from begin to end, waiting included; default: time on a CPU" },
+        { LETTER_ONLY, "only", "WHAT",
+          "functions, zones, or names (a glob): only these are judged and shown" },
+        { LETTER_ANYWAY, "anyway", NULL, "compare recordings of different programs" },
+        { LETTER_THRESHOLD, "threshold", "PERCENT", "leave out smaller changes that are not significant" },
+        { LETTER_FAIL_ABOVE, "fail-above", "PERCENT",
+          "exit status 1 if something is significantly slower by more" },
+        { LETTER_ALPHA, "alpha", "PERCENT",
+          "how often, where nothing changed, anything may be called significant; default: 5; 1 for a "
+          "pair, 0.5 for 8 runs or more of each" },
+        { LETTER_NOISE, "noise", "PERCENT",
+          "for a pair: how far a function or zone varies from run to run (standard deviation); default: 2.5" },
+        { LETTER_MIN_SHARE, "min-share", "PERCENT",
+          "judge only what takes that much of a run; default: 0.5" },
+        FILTER_OPTION_ROWS,
+        OUTPUT_OPTION_ROWS,
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof diff",
+        .operands = "BEFORE AFTER",
+        .n_operands_max = 2,
+        .about =
+                "Shows which functions and zones became slower or faster between two recordings, or between\n"
+                "two sets of them (--before, --after), and how sure that is.  The method: docs/use/diff.md.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, different\n"
+        "programs, --only fits nothing, or there is nothing that --fail-above could hold for\n",
+};
+
+const struct option_table *cmd_diff_options(void)
+{
+        return &table;
+}
+
+/* "5%" or "5" -> 0.05.  Returns 0 or -EINVAL after a complaint. */
+static int parse_percent(const char *name, const char *text, double max, double *ret)
+{
+        char *end;
+        double value = strtod(text, &end);
+
+        if (*end == '%')
+                end++;
+        if (end == text || *end != '\0' || !isfinite(value) || value < 0 || value > max) {
+                complain("error: --%s %s: not a percentage from 0 to %g", name, text, max);
+                return -EINVAL;
+        }
+        *ret = value / 100;
+        return 0;
+}
+
+static int add_files(struct diff_files *files, const char *pattern)
+{
+        struct error err = ERROR_NONE;
+        int r = diff_files_add(files, pattern, &err);
+
+        if (r < 0)
+                complain("error: %s", err.text);
+        return r < 0 ? -EINVAL : 0;
+}
+
+static int take_percent(struct arguments *args, int letter, const char *value)
+{
+        int r;
+
+        switch (letter) {
+        case LETTER_THRESHOLD:
+                return parse_percent("threshold", value, 1e6, &args->threshold);
+        case LETTER_FAIL_ABOVE:
+                args->has_fail_above = true;
+                return parse_percent("fail-above", value, 1e6, &args->fail_above);
+        case LETTER_NOISE:
+                return parse_percent("noise", value, 1e6, &args->options.noise);
+        case LETTER_MIN_SHARE:
+                return parse_percent("min-share", value, 100, &args->options.share_min);
+        default:
+                r = parse_percent("alpha", value, 100, &args->options.alpha);
+                /* 0 would be the default. */
+                args->options.alpha = fmax(args->options.alpha, 1e-12);
+                return r;
+        }
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r = filter_options_take(&args->filter, letter, value);
+
+        if (r == 0)
+                r = output_options_take(&args->output, letter, value);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        switch (letter) {
+        case LETTER_BEFORE:
+                return add_files(&args->before, value);
+        case LETTER_AFTER:
+                return add_files(&args->after, value);
+        case LETTER_PER:
+                args->per = value;
+                args->options.basis.per_unit = true;
+                return 0;
+        case LETTER_WALL:
+                args->options.basis.wall = true;
+                return 0;
+        case LETTER_ANYWAY:
+                args->anyway = true;
+                return 0;
+        case LETTER_ONLY:
+                args->options.only = value;
+                return 0;
+        default:
+                return take_percent(args, letter, value);
+        }
+}
+
+static bool has_input(const struct diff_files *files)
+{
+        bool found = false;
+
+        for (size_t i = 0; i < files->n; i++)
+                found |= strcmp(files->paths[i], "-") == 0;
+        return found;
+}
+
+/* With one set given, the operands are the other one. */
+static int take_operands(struct arguments *args, const struct common_options *common)
+{
+        for (int i = 0; i < common->n_operands; i++) {
+                bool is_before = args->after.n > 0 ||
+                                 (args->before.n == 0 && i == 0 && common->n_operands == 2);
+
+                if (add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
+                        return -EINVAL;
+        }
+        if (has_input(&args->before) && has_input(&args->after)) {
+                complain("error: standard input cannot be both before and after");
+                return -EINVAL;
+        }
+        if (args->before.n > 0 && args->after.n > 0)
+                return 0;
+        complain("error: two recordings are needed, one before and one after");
+        complain_try("hyprof diff before.hyp after.hyp");
+        return -EINVAL;
+}
+
+/* The event of the first run is that of all: what is counted must be the same. */
+static int remember_event(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
+{
+        const struct trace_sample_event *row;
+        struct report_string name = { .n_bytes = 0 };
+
+        if (l->event)
+                return 0;
+        if (run->event != 0) {
+                row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, run->event);
+                name = report_string_of(trace->dictionary, row->name);
+        }
+        l->event = strndup(name.n_bytes > 0 ? name.bytes : "", name.n_bytes);
+        return l->event ? 0 : -ENOMEM;
+}
+
+/* Sampling takes time itself, of the functions that are sampled as well. */
+static void compare_rates(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
+{
+        const struct trace_sample_event *row;
+
+        if (run->event == 0)
+                return;
+        row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, run->event);
+        if (l->rate.rate == 0)
+                l->rate = *row;
+        l->rates_differ |= row->rate != l->rate.rate || row->mode != l->rate.mode;
+}
+
+/* What each unit is has to be there: the filter's words on what there is instead are the best. */
+static int find_unit(const struct loading *l, struct loaded_trace *trace, struct error *err)
+{
+        struct trace_filter_request request = { .zone = l->args->per };
+        struct trace_filter filter = { .is_empty = true };
+        int r = l->args->per ? trace_filter_init(&filter, &request, trace, err) : 0;
+
+        trace_filter_deinit(&filter);
+        return r;
+}
+
+static int load_events(struct loading *l, struct diff_run *run, struct loaded_trace *trace, const char *path,
+                       struct error *err)
+{
+        struct diff_run_request request = { .event = l->event };
+        struct trace_filter filter = { .is_empty = true };
+        int r = find_unit(l, trace, err);
+
+        if (r == 0)
+                r = trace_filter_init(&filter, &l->args->filter, trace, err);
+        filter.event = 0; /* the run takes its samples; one that has none of them is compared all the same */
+        request.filter = &filter;
+        request.unit = l->args->per ? &l->unit : NULL;
+        if (r == 0)
+                r = diff_run_load(run, &l->names, trace, &request, err);
+        if (r == 0 && remember_event(l, trace, run) < 0)
+                r = error_set(err, -ENOMEM, "no memory for a name");
+        if (r == 0)
+                compare_rates(l, trace, run);
+        if (r == 0 && run->event == 0 && l->event && *l->event != '\0')
+                view_document_warn(l->document, "%s: no samples of %s", path, l->event);
+        if (r == 0 && l->args->per && run->n_units == 0)
+                r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
+        if (r == 0 && (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED))
+                view_document_warn(l->document, "%s: %s; the part before is compared", path,
+                                   trace->ending_words);
+        trace_filter_deinit(&filter);
+        return r;
+}
+
+/* Another program has other functions: that nothing of it is slower says nothing. */
+static int compare_programs(struct loading *l, const struct loaded_trace *trace, const char *path,
+                            struct error *err)
+{
+        struct report_string command = loaded_trace_meta(trace, "command"), name, first, first_name;
+
+        if (command.n_bytes == 0)
+                return 0;
+        if (!l->command) {
+                l->command = strndup(command.bytes, command.n_bytes);
+                l->command_path = path;
+                return l->command ? 0 : error_set(err, -ENOMEM, "no memory for a command line");
+        }
+        first = (struct report_string){ l->command, strlen(l->command) };
+        name = diff_program_name(command);
+        first_name = diff_program_name(first);
+        if (!diff_program_is_same(name, first_name) && !l->args->anyway)
+                return error_set(
+                        err, -EINVAL,
+                        "records '%.*s', and %s records '%.*s': these are different programs; compare them "
+                        "with --anyway",
+                        (int)name.n_bytes, name.bytes, l->command_path, (int)first_name.n_bytes,
+                        first_name.bytes);
+        if (!l->arguments_differ &&
+            !diff_program_is_same(diff_program_arguments(command), diff_program_arguments(first))) {
+                l->arguments_differ = true;
+                view_document_warn(l->document, "the arguments differ: '%s' in %s, '%.*s' in %s", l->command,
+                                   l->command_path, (int)command.n_bytes, command.bytes, path);
+        }
+        return 0;
+}
+
+static int load_run(struct loading *l, const char *path, struct error *err)
+{
+        struct diff_run *loaded = &l->runs[l->n_runs];
+        struct loaded_trace trace;
+        int r = loaded_trace_open(&trace, path, err);
+
+        l->list[l->n_runs++] = loaded;
+        if (r == 0) {
+                r = compare_programs(l, &trace, path, err);
+                if (r == 0)
+                        r = load_events(l, loaded, &trace, path, err);
+                if (r < 0)
+                        r = error_prefix(err, r, "%s", path);
+        }
+        loaded_trace_close(&trace);
+        return r;
+}
+
+/* A mistake in a job that looks as if all were well. */
+static void warn_of_same(const struct loading *l)
+{
+        const struct diff_files *before = &l->args->before, *after = &l->args->after;
+
+        for (size_t i = 0; i < before->n; i++)
+                for (size_t j = 0; j < after->n; j++)
+                        if (strcmp(before->paths[i], after->paths[j]) == 0)
+                                view_document_warn(l->document, "%s is compared with itself",
+                                                   after->paths[j]);
+}
+
+static int load_runs(struct loading *l, struct error *err)
+{
+        const struct diff_files *before = &l->args->before, *after = &l->args->after;
+        int r = 0;
+
+        l->runs = calloc(before->n + after->n, sizeof(*l->runs));
+        l->list = calloc(before->n + after->n, sizeof(void *));
+        if (!l->runs || !l->list)
+                return error_set(err, -ENOMEM, "no memory for the recordings");
+        if (l->args->filter.event) {
+                l->event = strdup(l->args->filter.event);
+                if (!l->event)
+                        return error_set(err, -ENOMEM, "no memory for a name");
+        }
+        if (l->args->per)
+                r = zone_pattern_init(&l->unit, l->args->per, err);
+        for (size_t i = 0; r == 0 && i < before->n; i++)
+                r = load_run(l, before->paths[i], err);
+        for (size_t i = 0; r == 0 && i < after->n; i++)
+                r = load_run(l, after->paths[i], err);
+        warn_of_same(l);
+        if (r == 0 && l->rates_differ)
+                view_document_warn(l->document,
+                                   "not all were sampled at the same rate, and sampling takes time "
+                                   "itself: functions differ for that");
+        return r;
+}
+
+static void unload(struct loading *l)
+{
+        for (size_t i = 0; i < l->n_runs; i++)
+                diff_run_deinit(&l->runs[i]);
+        free(l->runs);
+        free((void *)l->list);
+        free(l->event);
+        free(l->command);
+        zone_pattern_deinit(&l->unit);
+        diff_names_deinit(&l->names);
+}
+
+/* Nothing was slower, because nothing was there: no reason to pass. */
+static int judge(const struct arguments *args, const struct diff_comparison *c)
+{
+        const struct diff_item *item;
+
+        if (!args->has_fail_above)
+                return EXIT_STATUS_OK;
+        if (c->n_judged[DIFF_FUNCTION] + c->n_judged[DIFF_ZONE] == 0) {
+                complain("error: --fail-above: nothing can be compared");
+                return STATUS_TROUBLE;
+        }
+        return diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE : EXIT_STATUS_OK;
+}
+
+static bool shows_title(const struct arguments *args)
+{
+        return args->output.document.format == DOCUMENT_TEXT ||
+               args->output.document.format == DOCUMENT_MARKDOWN;
+}
+
+static int print(const struct loading *l, const struct diff_comparison *c)
+{
+        const struct arguments *args = l->args;
+        struct view_document *d = l->document;
+        struct diff_view_options options = { .threshold = args->threshold, .has_title = shows_title(args) };
+        struct byte_buffer words = { .data = NULL };
+        int status;
+
+        filter_options_describe(&args->filter, &words);
+        options.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
+        options.event = (struct report_string){ l->event, l->event ? strlen(l->event) : 0 };
+        options.limit = output_options_limit(&args->output, TEXT_ROWS);
+        d->failed = d->failed || words.failed;
+        diff_view_fill(d, c, &options);
+        byte_buffer_deinit(&words);
+        status = output_options_print(&args->output, d);
+        return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
+}
+
+/* Nothing has the name that was asked for: no answer. */
+static int explain_only(const struct arguments *args, const struct diff_comparison *c, struct error *err)
+{
+        const char *only = args->options.only;
+        struct name_guess guess;
+
+        if (strcmp(only, "functions") == 0 || strcmp(only, "zones") == 0)
+                return error_set(err, -ENOENT, "--only %s: not all recordings have %s", only,
+                                 strcmp(only, "zones") == 0 ? "zones" : "samples of the event");
+        name_guess_init(&guess, only, strlen(only));
+        for (size_t i = 0; i < c->n_items; i++) {
+                uint32_t key = c->items[i].key_after != 0 ? c->items[i].key_after : c->items[i].key_before;
+                struct report_string name = diff_names_string(c->names, diff_names_key(c->names, key)->name);
+
+                name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
+        }
+        return error_set(err, -ENOENT, "--only %s: no function or zone is called '%s'%s%s%s", only, only,
+                         guess.best[0] != '\0' ? "; did you mean '" : "", guess.best,
+                         guess.best[0] != '\0' ? "'?" : "");
+}
+
+static int load_and_compare(struct arguments *args, struct loading *l, struct error *err)
+{
+        struct diff_comparison c;
+        int r = load_runs(l, err);
+
+        if (r < 0)
+                return r;
+        r = diff_comparison_init(&c, &l->names, l->list, (uint32_t)args->before.n, (uint32_t)args->after.n,
+                                 &args->options);
+        if (r < 0)
+                r = error_set(err, r, "no memory to compare");
+        else if (args->options.only && c.n_asked == 0)
+                r = explain_only(args, &c, err);
+        else
+                r = print(l, &c);
+        diff_comparison_deinit(&c);
+        return r;
+}
+
+static int compare(struct arguments *args)
+{
+        struct error err = ERROR_NONE;
+        struct view_document document;
+        struct loading l = { .args = args, .document = &document };
+        int r;
+
+        diff_names_init(&l.names);
+        view_document_init(&document, DIFF_VIEW_SCHEMA);
+        r = load_and_compare(args, &l, &err);
+        if (r < 0) {
+                complain("error: %s", err.text);
+                r = STATUS_TROUBLE;
+        }
+        unload(&l);
+        view_document_deinit(&document);
+        return r;
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+
+        if (output_options_adopt(&args->output, common) < 0)
+                return STATUS_TROUBLE;
+        output_options_complete(&args->output);
+        return take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : compare(args);
+}
+
+int cmd_diff(int argc, char **argv)
+{
+        struct arguments args = { .options = diff_options_default() };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
+        int status;
+
+        output_options_init(&args.output);
+        status = command_frame_run(&frame, argc, argv);
+        diff_files_deinit(&args.before);
+        diff_files_deinit(&args.after);
+        return status;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_dump.h"
+
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/commands/filtered_dump.h"
+#include "cli/exit_status.h"
+#include "cli/files/attachment_files.h"
+#include "cli/options/filter_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "format/trace_dump.h"
+#include "format/trace_reader.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { LETTER_EXTRACT = OPTION_LONG_ONLY };
+
+struct arguments {
+        const char *folder; /* for what is in the trace; NULL = print the trace */
+        struct trace_filter_request filter;
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_EXTRACT, "extract", "DIR",
+          "print nothing of it; write the source texts and images in it to files in DIR" },
+        FILTER_OPTION_ROWS,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_PAGER,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof dump",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Prints everything that is in a trace as text, one line per record, as docs/understand/trace-format.md\n"
+                "explains them.\n"
+                "With filters: all tables, then the events that pass.\n"
+                "TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n" FILTER_OPTION_WORDS
+                "exit status: 0 = printed, or extracted, to its end; 1 = TRACE cannot be read, is no trace, or is\n"
+                "cut off or damaged (the part before is printed or extracted), no event is what is asked for,\n"
+                "or a file cannot be written; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        if (letter != LETTER_EXTRACT) {
+                int r = filter_options_take(&args->filter, letter, value);
+
+                return r < 0 ? r : 0;
+        }
+        args->folder = value;
+        return 0;
+}
+
+/* What is wrong with the end of the trace, if anything is. */
+static int finish(const struct trace_reader *reader, const char *path, int status, const char *what)
+{
+        const char *words;
+
+        enum trace_ending ending = trace_reader_ending(reader, &words, NULL);
+
+        if (ending != TRACE_ENDING_WHOLE) {
+                (void)fflush(
+                        stdout); /* the complaint comes after all of it, and not in the middle of a line */
+                complain("error: %s: %s; the output is of the part before", path, words);
+                if (ending == TRACE_ENDING_CUT_OFF)
+                        complain_try("hyprof check --repair %s", shell_word_of(path).text);
+                return EXIT_STATUS_FAILED;
+        }
+        return standard_output_finish(status, what);
+}
+
+static int dump(struct trace_reader *reader, const char *path)
+{
+        struct error err = ERROR_NONE;
+        int r = trace_dump_write(reader, stdout, &err);
+
+        if (ferror(stdout)) /* then the rest was not read either */
+                return standard_output_finish(EXIT_STATUS_OK, "the dump");
+        if (r < 0) {
+                complain("error: %s: %s", path, err.text);
+                return EXIT_STATUS_FAILED;
+        }
+        return finish(reader, path, EXIT_STATUS_OK, "the dump");
+}
+
+static int extract(struct trace_reader *reader, const char *path, const char *folder)
+{
+        struct attachment_files_result result;
+        struct error err = ERROR_NONE;
+        int status = EXIT_STATUS_OK;
+
+        if (attachment_files_extract(reader, folder, stdout, &result, &err) < 0) {
+                complain("error: %s into %s: %s", path, folder, err.text);
+                return EXIT_STATUS_FAILED;
+        }
+        if (result.n_incomplete + result.n_absent != 0) {
+                complain("warning: %s: %s of %s attachments lack bytes", path,
+                         text_number_count(result.n_incomplete + result.n_absent).text,
+                         text_number_count(result.n_written + result.n_absent).text);
+                status = EXIT_STATUS_FAILED;
+        }
+        if (result.n_written + result.n_absent == 0)
+                (void)printf("there are none\n");
+        return finish(reader, path, status, "the names of the files");
+}
+
+static int dump_filtered(const struct trace_filter_request *filter, const char *path)
+{
+        struct error err = ERROR_NONE;
+        int r = filtered_dump_print(path, filter, stdout, &err);
+
+        if (r < 0 && r != -EPIPE)
+                return filter_options_explain(filter, r, path, &err);
+        return standard_output_finish(r < 0 ? EXIT_STATUS_OK : r, "the dump");
+}
+
+static int run(void *context, struct common_options *common)
+{
+        const struct arguments *args = context;
+        struct error err = ERROR_NONE;
+        struct trace_reader *reader;
+        int status, r;
+
+        if (args->folder && !filter_options_is_empty(&args->filter)) {
+                complain("error: --extract writes all that there is: it takes no filters");
+                complain_try("hyprof dump --help");
+                return EXIT_STATUS_USAGE;
+        }
+        if (!filter_options_is_empty(&args->filter))
+                return dump_filtered(&args->filter, common->trace);
+        r = trace_reader_open(common->trace, &reader, &err);
+        if (r < 0) {
+                complain_of_trace(r, common->trace, &err);
+                return EXIT_STATUS_FAILED;
+        }
+        status = args->folder ? extract(reader, common->trace, args->folder) : dump(reader, common->trace);
+        trace_reader_close(reader);
+        return status;
+}
+
+const struct option_table *cmd_dump_options(void)
+{
+        return &table;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+        struct arguments args = { .folder = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_export.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/files/gzip_file.h"
+#include "cli/files/replaced_file.h"
+#include "cli/options/filter_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "export/shared/export_event.h"
+#include "export/shared/export_format.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More freeze the viewer (firefox-devtools/profiler #4808). */
+#define MARKERS_MAX_DEFAULT 200000
+
+enum {
+        LETTER_FORCE = OPTION_LONG_ONLY,
+        LETTER_LIST,
+        LETTER_ZONES_AS_FRAMES,
+        LETTER_MAX_MARKERS,
+        LETTER_NO_WAITS
+};
+
+struct arguments {
+        const char *path;
+        const char *output; /* NULL = named like the trace */
+        struct trace_filter_request filter;
+        uint64_t n_markers_max;
+        bool zones_as_frames, no_waits;
+        bool force, list, quiet;
+};
+
+/* The file that is written. */
+struct destination {
+        const char *path; /* "-" = standard output */
+        struct replaced_file file;
+        struct gzip_file stream;
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE", "write it here, - for standard output; default: named like the trace" },
+        { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        { LETTER_LIST, "list", NULL, "show the formats" },
+        { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
+          "put the open zones around the call stacks, as frames \"zone:NAME\"" },
+        { LETTER_NO_WAITS, "no-waits", NULL, "firefox: samples alone, not where threads waited" },
+        { LETTER_MAX_MARKERS, "max-markers", "N",
+          "firefox: at most N zones, the longest; 0 = all; default: 200000" },
+        FILTER_OPTION_ROWS,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof export",
+        .operands = "FORMAT [TRACE]",
+        .choices =
+                "perfetto|firefox|speedscope|pprof|folded|chrome|perf-data|callgrind", /* export_formats() */
+        .n_operands_max = 2,
+        .about =
+                "Writes a trace as a file of another tool, and says what has no place in it.  --list shows the\n"
+                "formats.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE
+                ".  A FILE whose name ends in .gz\n"
+                "is packed.  --event also says whose samples are written; default: the event with the most.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
+        "or FILE cannot be written; 2 = usage\n",
+};
+
+const struct option_table *cmd_export_options(void)
+{
+        return &table;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r;
+
+        switch (letter) {
+        case 'o':
+                args->output = value;
+                return 0;
+        case LETTER_FORCE:
+                args->force = true;
+                return 0;
+        case LETTER_LIST:
+                args->list = true;
+                return 0;
+        case LETTER_ZONES_AS_FRAMES:
+                args->zones_as_frames = true;
+                return 0;
+        case LETTER_NO_WAITS:
+                args->no_waits = true;
+                return 0;
+        case LETTER_MAX_MARKERS:
+                if (option_parse_number(value, 0, UINT32_MAX, &args->n_markers_max) == 0)
+                        return 0;
+                complain("error: --max-markers %s: not a number of zones", value);
+                return -EINVAL;
+        default:
+                r = filter_options_take(&args->filter, letter, value);
+                return r < 0 ? r : 0;
+        }
+}
+
+static int list_formats(void)
+{
+        for (const struct export_format *f = export_formats(); f->name; f++)
+                (void)printf("%-11s %-16s %s\n", f->name, f->extension, f->help);
+        return standard_output_finish(EXIT_STATUS_OK, "the list");
+}
+
+/* One of the choices of the table: others are refused before.  NULL after a complaint. */
+static const struct export_format *find_format(const char *name)
+{
+        for (const struct export_format *f = export_formats(); f->name; f++)
+                if (strcmp(f->name, name) == 0)
+                        return f;
+        complain("error: no format is called '%s'", name);
+        complain_try("hyprof export --list");
+        return NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+        size_t n_text = strlen(text), n_end = strlen(end);
+
+        return n_text >= n_end && strcmp(text + n_text - n_end, end) == 0;
+}
+
+/* The trace's name with the format's extension; NULL without memory. */
+static char *name_output(const char *trace, const char *extension)
+{
+        const char *stem = strcmp(trace, "-") == 0 ? "hyprof" : trace;
+        size_t n = strlen(stem) - (ends_with(stem, ".hyp") ? strlen(".hyp") : 0);
+        char *path;
+
+        return asprintf(&path, "%.*s%s", (int)n, stem, extension) < 0 ? NULL : path;
+}
+
+static bool is_packed(const struct export_format *format, const char *output)
+{
+        return ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
+}
+
+static int open_destination(struct destination *d, const struct export_format *format, const char *path,
+                            bool force, struct error *err)
+{
+        bool packed = is_packed(format, path);
+        int r;
+
+        *d = (struct destination){ .path = path, .file = { .fd = -1, .folder_fd = -1 } };
+        if (strcmp(path, "-") == 0 && (packed || format->is_binary) && isatty(STDOUT_FILENO) != 0)
+                return error_set(err, -EINVAL, "standard output is a terminal, and %s is nothing to read",
+                                 format->name);
+        r = replaced_file_open(&d->file, path, !force, err);
+        if (r < 0)
+                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT is said of what is not in the trace */
+        return gzip_file_open(&d->stream, d->file.fd, packed, err);
+}
+
+static void close_destination(struct destination *d)
+{
+        gzip_file_close(&d->stream);
+        replaced_file_close(&d->file);
+}
+
+/* "left out: 3 messages; 2 frames" */
+static void print_left_out(const struct export_totals *totals)
+{
+        struct byte_buffer words = { .data = NULL };
+
+        for (size_t i = 0; i < EXPORT_LEFT_OUT_COUNT; i++) {
+                char line[160];
+                int n = snprintf(line, sizeof(line), "%s%s %s", words.used_bytes > 0 ? "; " : "",
+                                 text_number_count(totals->left_out[i]).text,
+                                 export_left_out_words((enum export_left_out)i));
+
+                if (totals->left_out[i] > 0)
+                        byte_buffer_add(&words, line, (size_t)n);
+        }
+        byte_buffer_add_u8(&words, 0);
+        if (words.used_bytes > 1 && !words.failed)
+                complain("left out: %s", (const char *)words.data);
+        byte_buffer_deinit(&words);
+}
+
+static void print_done(const struct destination *d, const struct export_format *format,
+                       const struct export_totals *totals, uint64_t n_bytes)
+{
+        bool is_stdout = strcmp(d->path, "-") == 0;
+
+        complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : d->path,
+                 text_number_bytes(n_bytes).text, text_number_counted(totals->n_samples, "samples").text,
+                 text_number_counted(totals->n_zones, "zones").text);
+        print_left_out(totals);
+        if (!is_stdout)
+                complain_next("%s %s",
+                              ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip" : format->next,
+                              shell_word_of(d->path).text);
+}
+
+static void warn_of_ending(const struct loaded_trace *trace, const char *path)
+{
+        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; writing the part before", path, trace->ending_words);
+}
+
+static int write_trace(struct loaded_trace *trace, const struct export_format *format,
+                       const struct export_options *options, const struct arguments *args, const char *path,
+                       struct error *err)
+{
+        struct export_totals totals = { .n_samples = 0 };
+        struct destination d;
+        uint64_t n_bytes = 0;
+        int r = open_destination(&d, format, path, args->force, err);
+
+        if (r == 0)
+                r = format->write(trace, options, d.stream.out, &totals, err);
+        /* A write that failed says more than who noticed it. */
+        if (d.stream.out && (r == 0 || ferror(d.stream.out) != 0)) {
+                r = gzip_file_finish(&d.stream, &n_bytes, err);
+                if (r < 0)
+                        r = error_prefix(err, r, "%s", d.path);
+        }
+        if (r == 0)
+                r = replaced_file_commit(&d.file, err);
+        if (r == 0) {
+                warn_of_ending(trace, args->path);
+                if (!args->quiet)
+                        print_done(&d, format, &totals, n_bytes);
+        }
+        /* Who reads a pipe may have seen enough. */
+        if (r == -EPIPE && strcmp(d.path, "-") == 0)
+                r = 0;
+        close_destination(&d);
+        return r;
+}
+
+static int export_trace(const struct export_format *format, const struct arguments *args, struct error *err)
+{
+        struct export_options options = {
+                .zones_as_frames = args->zones_as_frames,
+                .no_waits = args->no_waits,
+                .n_markers_max = args->n_markers_max,
+        };
+        struct trace_filter filter = { .is_empty = true };
+        struct loaded_trace trace;
+        char *path = args->output ? strdup(args->output) : name_output(args->path, format->extension);
+        int r;
+
+        if (!path)
+                return error_set(err, -ENOMEM, "no memory for a path");
+        r = loaded_trace_open(&trace, args->path, err);
+        if (r == 0)
+                r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r == 0) {
+                options.filter = &filter;
+                r = export_event_choose(&trace, &filter, &options.event, err);
+        }
+        if (r == 0)
+                r = write_trace(&trace, format, &options, args, path, err);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        free(path);
+        return r;
+}
+
+/* The same command again, with what it lacks. */
+static void try_force(const struct export_format *format, const struct arguments *args)
+{
+        complain_try("hyprof export %s --force%s%s %s", format->name, args->output ? " -o " : "",
+                     args->output ? shell_word_of(args->output).text : "", shell_word_of(args->path).text);
+}
+
+/* Returns the exit status. */
+static int explain_failure(int code, const struct error *err, const struct export_format *format,
+                           const struct arguments *args)
+{
+        if (code != -EEXIST)
+                return filter_options_explain(&args->filter, code, args->path, err);
+        complain("error: %s", err->text);
+        try_force(format, args);
+        return EXIT_STATUS_FAILED;
+}
+
+/* The format, which goes before the trace.  NULL after a complaint. */
+static const struct export_format *take_format(struct common_options *common)
+{
+        if (common->n_operands > 0) {
+                common->n_operands--;
+                return find_format(*common->operands++);
+        }
+        complain("error: which format?");
+        complain_try("hyprof export --list");
+        return NULL;
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        const struct export_format *format;
+        struct error err = ERROR_NONE;
+        int r;
+
+        if (args->list)
+                return list_formats();
+        format = take_format(common);
+        if (!format || common_options_take_trace(common, &table) < 0)
+                return EXIT_STATUS_USAGE;
+        args->path = common->trace;
+        args->quiet = common->quiet;
+        r = export_trace(format, args, &err);
+        return r < 0 ? explain_failure(r, &err, format, args) : EXIT_STATUS_OK;
+}
+
+int cmd_export(int argc, char **argv)
+{
+        struct arguments args = { .n_markers_max = MARKERS_MAX_DEFAULT };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}

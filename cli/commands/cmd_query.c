@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_query.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/options/filter_options.h"
+#include "cli/terminal/complaint.h"
+#include "export/tables/sqlite_database.h"
+#include "sampler/kernel/privileges.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LETTER_SQLITE = OPTION_LONG_ONLY, LETTER_FORCE };
+
+struct arguments {
+        const char *path;
+        const char *database;
+        struct trace_filter_request filter;
+        bool force, quiet;
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_SQLITE, "sqlite", "FILE", "write the database here" },
+        { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        FILTER_OPTION_ROWS,
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof query",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .stray_advice = "hyprof query --sqlite out.db TRACE, then sqlite3 out.db 'SELECT ...'",
+        .about =
+                "Writes samples, call stacks, zones, waits and counters into an SQLite database, with views for the\n"
+                "usual questions (docs/use/sqlite.md), for any other: sqlite3 FILE 'select * from zone_stats'.\n"
+                "TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = FILTER_OPTION_WORDS
+        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
+        "or FILE cannot be written; 2 = usage\n",
+};
+
+const struct option_table *cmd_query_options(void)
+{
+        return &table;
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+        int r;
+
+        switch (letter) {
+        case LETTER_SQLITE:
+                args->database = value;
+                return 0;
+        case LETTER_FORCE:
+                args->force = true;
+                return 0;
+        default:
+                r = filter_options_take(&args->filter, letter, value);
+                return r < 0 ? r : 0;
+        }
+}
+
+/* A database needs a name while it is written: one beside its own, so that who sees that has all of it. */
+static int create_part(const struct arguments *args, char **ret_part, struct error *err)
+{
+        struct stat status;
+        int fd;
+
+        if (stat(args->database, &status) == 0 && S_ISDIR(status.st_mode))
+                return error_set(err, -EISDIR, "%s: is a directory", args->database);
+        if (!args->force && stat(args->database, &status) == 0)
+                return error_set(err, -EEXIST, "%s: the file exists", args->database);
+        if (asprintf(ret_part, "%s.part-%ld", args->database, (long)getpid()) < 0) {
+                *ret_part = NULL;
+                return error_set(err, -ENOMEM, "no memory for a path");
+        }
+        (void)unlink(*ret_part);
+        fd = open(*ret_part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0) {
+                if (errno == ENOENT) /* whose code stands for what is not in the trace */
+                        return error_set(err, -ENOTDIR, "%s: its folder does not exist", args->database);
+                return error_errno(err, "%s: a file beside it", args->database);
+        }
+        invoking_user_give(fd);
+        (void)close(fd);
+        return 0;
+}
+
+static int write_database(struct loaded_trace *trace, const struct trace_filter *filter,
+                          const struct arguments *args, struct error *err)
+{
+        struct sqlite_database_totals totals = { .n_zones = 0 };
+        char *part = NULL;
+        int r = create_part(args, &part, err);
+
+        if (r == 0)
+                r = sqlite_database_write(trace, filter, part, &totals, err);
+        if (r == 0 && rename(part, args->database) < 0)
+                r = error_errno(err, "%s", args->database);
+        if (r < 0 && part)
+                (void)unlink(part);
+        free(part);
+        if (r < 0)
+                return r;
+        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; writing the part before", args->path, trace->ending_words);
+        if (args->quiet)
+                return 0;
+        complain("wrote %s: %s, %s, %s, %s", args->database,
+                 text_number_counted(totals.n_zones, "zones").text,
+                 text_number_counted(totals.n_samples, "samples").text,
+                 text_number_counted(totals.n_waits, "waits").text,
+                 text_number_counted(totals.n_other, "other events").text);
+        complain_next("sqlite3 -box %s 'select * from zone_stats order by total_ns desc limit 10'",
+                      shell_word_of(args->database).text);
+        return 0;
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct trace_filter filter = { .is_empty = true };
+        struct arguments *args = context;
+        struct error err = ERROR_NONE;
+        struct loaded_trace trace;
+        int r;
+
+        args->path = common->trace;
+        args->quiet = common->quiet;
+        if (!args->database) {
+                complain("error: --sqlite FILE is missing: the database to write");
+                complain_try("hyprof query --sqlite out.db %s", shell_word_of(args->path).text);
+                return EXIT_STATUS_USAGE;
+        }
+        r = loaded_trace_open(&trace, args->path, &err);
+        if (r == 0)
+                r = trace_filter_init(&filter, &args->filter, &trace, &err);
+        if (r == 0)
+                r = write_database(&trace, &filter, args, &err);
+        trace_filter_deinit(&filter);
+        loaded_trace_close(&trace);
+        if (r < 0 && r != -EEXIST)
+                return filter_options_explain(&args->filter, r, args->path, &err);
+        if (r == -EEXIST) {
+                complain("error: %s", err.text);
+                complain_try("hyprof query --force --sqlite %s %s", shell_word_of(args->database).text,
+                             shell_word_of(args->path).text);
+        }
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}
+
+int cmd_query(int argc, char **argv)
+{
+        struct arguments args = { .path = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}

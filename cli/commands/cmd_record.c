@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_record.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/commands/cmd_list.h"
+#include "cli/commands/progress_line.h"
+#include "cli/commands/ring_record.h"
+#include "cli/commands/scope_check.h"
+#include "cli/exit_status.h"
+#include "cli/files/cache_folder.h"
+#include "cli/files/output_file.h"
+#include "cli/files/source_embedding.h"
+#include "cli/options/option_table.h"
+#include "cli/options/rate_limit.h"
+#include "cli/options/record_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_writer.h"
+#include "instrument/client_abi.h"
+#include "sampler/kernel/privileges.h"
+#include "sampler/recording/command.h"
+#include "sampler/recording/recorder.h"
+#include "sampler/recording/recording_facts.h"
+#include "sampler/zones/spare_memory.h"
+#include "symbolize/symbols/image_spool.h"
+#include "symbolize/symbols/index_cache.h"
+#include "symbolize/symbols/kernel_symbols.h"
+#include "symbolize/symbols/symbol_process.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ZONE_MEMORY_BYTES_MIN \
+        (UINT64_C(18) << 20) /* of one program, with default rings: docs/understand/client-abi.md, "Limits" */
+
+/* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
+#define TABLE_ROWS_MAX (UINT32_C(1) << 22)
+
+/* Everything that one recording owns. */
+struct work {
+        const struct record_options *options;
+        char **argv;
+        struct output_file *file;
+        struct progress_line line;
+        struct ring_record ring; /* if there is one */
+        struct recorder_result result;
+        struct trace_dictionary dictionary;
+        struct trace_writer *writer;
+        struct image_spool spool;
+        struct index_cache cache;
+        bool has_cache;
+        int kallsyms_fd;
+};
+
+/* ---- after the recording ------------------------------------------------------------------------------- */
+
+/* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
+static void symbolize(struct trace_dictionary *dictionary, const struct symbol_process_options *options)
+{
+        struct error err = ERROR_NONE;
+        int r = symbol_process_run(dictionary, options, &err);
+
+        if (r == 0)
+                return;
+        complain("warning: symbols are incomplete: %s", err.text);
+        (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_SYMBOLIZER_FAILED, err.text);
+}
+
+static int complete(struct work *w, struct error *err)
+{
+        const struct record_options *options = w->options;
+        struct symbol_process_options naming = { .stop_fd = w->result.stop_fd,
+                                                 .kallsyms_fd = w->kallsyms_fd,
+                                                 .spool = options->no_symbolize ? NULL : &w->spool,
+                                                 .cache = w->has_cache ? &w->cache : NULL,
+                                                 .only_kernel = options->no_symbolize };
+        int r = 0;
+
+        if (!options->ring) /* it is of the whole recording */
+                r = recording_facts_add_number(&w->dictionary, "recorder_cpu_ns", w->result.own_cpu_ns);
+        if (r < 0)
+                return error_set(err, r, "no memory to describe the recording");
+        if (options->no_symbolize)
+                (void)recording_facts_add_notice(&w->dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
+        trace_dictionary_lift_limits(&w->dictionary);
+        /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
+        symbolize(&w->dictionary, &naming);
+        if (options->ring)
+                ring_record_add_names(&w->ring, &w->dictionary);
+        if (options->embed_source)
+                r = source_embedding_run(&w->dictionary, w->writer, NULL, options->quiet, NULL, err);
+        if (r == 0)
+                r = trace_writer_put_tables(w->writer, &w->dictionary, err);
+        return r < 0 ? r : trace_writer_finish(w->writer, err);
+}
+
+static void print_summary(const struct record_options *options, const struct recorder_result *result,
+                          uint64_t file_bytes)
+{
+        struct recorder_progress progress = result->progress;
+        const struct recorder_progress *p = &progress;
+        double used = p->elapsed_ns ? 100.0 * (double)result->own_cpu_ns / (double)p->elapsed_ns : 0.0;
+        const struct event_request *events = &options->events;
+        char rate[40] = "", samples[sizeof(result->event_names) + sizeof(struct text_counted) + sizeof(rate) +
+                                    sizeof(" of , ")] = "";
+
+        if (result->has_rate && events->rate_hz)
+                (void)snprintf(rate, sizeof(rate), " at %" PRIu64 " Hz", events->rate_hz);
+        else if (result->has_rate)
+                (void)snprintf(rate, sizeof(rate), ", one every %" PRIu64, events->period);
+        if (options->ring)
+                ring_record_count(options->path, &progress);
+        if (!events->no_samples)
+                (void)snprintf(samples, sizeof(samples), "%s of %s%s, ",
+                               text_number_counted(p->n_samples, "samples").text, result->event_names, rate);
+        complain("wrote %s (%s): %s, %s%s, %s lost; sampler used %.1f%% of one core", options->path,
+                 text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
+                 text_number_counted(p->n_zones, "zones").text, text_number_count(p->n_lost).text, used);
+        if (isatty(STDERR_FILENO))
+                complain_next("hyprof report %s", options->to_stdout ? "FILE"
+                                                  : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0
+                                                          ? shell_word_of(options->path).text
+                                                          : "");
+}
+
+/* Whether some event was to see the kernel's code as well: all do that are not told otherwise. */
+static bool wants_kernel(const struct event_request *events)
+{
+        for (size_t i = 0; i < events->n_specs; i++)
+                if (!events->specs[i].exclude_kernel)
+                        return true;
+        return events->n_specs == 0;
+}
+
+/* An ordinary user would learn it from frames that are missing. */
+static void note_no_kernel(const struct record_options *options, const struct perf_access *access)
+{
+        struct perf_refusal refusal;
+
+        if (access->user_error != 0 || access->kernel_error == 0 || !wants_kernel(&options->events))
+                return;
+        perf_access_explain(access, access->kernel_error, true, &refusal);
+        complain("note: kernel frames are off: %s", refusal.reason);
+        if (refusal.remedy[0] != '\0')
+                complain_try("%s", refusal.remedy);
+}
+
+/* From one in a hundred on it changes what reports say: they tell what it was. */
+static void warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
+{
+        uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
+
+        if (p->n_lost < n_all / 100 || p->n_lost == 0)
+                return;
+        complain("warning: %s lost (%.1f%%); hyprof report says which",
+                 text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
+                 100.0 * (double)p->n_lost / (double)n_all);
+        complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
+                     "M if they are the program's",
+                     spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_lost) >> 20);
+}
+
+/* Ends as the command did; a signal's core dump is the command's alone. */
+static int end_as_command(const struct recorder_result *result)
+{
+        static const struct rlimit no_core = { .rlim_cur = 0, .rlim_max = 0 };
+        int status = result->wait_status;
+        sigset_t one;
+
+        if (!WIFSIGNALED(status))
+                return WEXITSTATUS(status);
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        (void)signal(WTERMSIG(status), SIG_DFL);
+        (void)sigemptyset(&one);
+        (void)sigaddset(&one, WTERMSIG(status));
+        (void)kill(getpid(), WTERMSIG(status));
+        (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+        return 128 + WTERMSIG(status);
+}
+
+/* What was attached to runs on or has ended by itself: only a command that was recorded has a status for us. */
+static int end_of_recording(const struct record_options *options, const struct recorder_result *result)
+{
+        if (record_options_is_attaching(options) || options->ignore_status)
+                return EXIT_STATUS_OK;
+        return end_as_command(result);
+}
+
+/* ---- the recording ------------------------------------------------------------------------------------- */
+
+static int status_of_failure(int code, const struct recorder_result *result)
+{
+        if (result->exec_failed)
+                return code == -ENOENT ? EXIT_STATUS_COMMAND_NOT_FOUND : EXIT_STATUS_CANNOT_EXECUTE;
+        return EXIT_STATUS_RECORD_FAILED;
+}
+
+/* Over the line of progress, which is drawn anew soon. */
+static void print_note(void *context, const char *words)
+{
+        progress_line_clear(context);
+        complain("note: %s", words);
+}
+
+/* Whose soft limit is the hard one has had it raised already, or cannot. */
+static void suggest_descriptors(void)
+{
+        struct rlimit files;
+
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max)
+                complain_try("ulimit -n %llu, for more descriptors", (unsigned long long)files.rlim_max);
+        else if (geteuid() == 0)
+                complain_try("prlimit --nofile=1048576 hyprof record ..., for more descriptors");
+        else
+                complain_try("sudo hyprof record ..., which may open more descriptors");
+}
+
+/* The remedy for what the kernel refused, after its words. */
+static void suggest(int code, const struct record_options *options, const struct recorder_result *result)
+{
+        const struct perf_access *access = &result->access;
+        struct perf_refusal refusal;
+
+        if (code == -EMFILE)
+                suggest_descriptors();
+        if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
+                complain_try("hyprof symbolize -o FILE %s, with FILE where there is room: names are missing",
+                             shell_word_of(options->path).text);
+        if (code != -EACCES && code != -EPERM && code != -ENOSYS)
+                return;
+        perf_access_explain(access, code, access->user_error == 0, &refusal);
+        if (refusal.remedy[0] != '\0')
+                complain_try("%s", refusal.remedy);
+}
+
+/* What is opened while we may. */
+static void open_work(struct work *w)
+{
+        /* Who opened it decides what it shows of the kernel's addresses. */
+        w->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
+        w->has_cache = cache_folder_open(&w->cache) && index_cache_prepare(&w->cache, NULL) == 0;
+        trace_dictionary_init(&w->dictionary, TABLE_ROWS_MAX);
+        image_spool_init(&w->spool);
+}
+
+static void close_work(struct work *w)
+{
+        if (!w->result.writer_stuck) {
+                output_file_close(w->file);
+                trace_writer_free(w->writer);
+        }
+        if (w->options->ring)
+                ring_record_close(&w->ring);
+        image_spool_deinit(&w->spool);
+        trace_dictionary_deinit(&w->dictionary);
+        if (w->has_cache)
+                index_cache_close(&w->cache);
+        io_close(&w->kallsyms_fd);
+}
+
+static int run_recorder(struct work *w, struct error *err)
+{
+        const struct record_options *options = w->options;
+        struct invoking_user user = invoking_user_read();
+        struct recorder_options recording = {
+                .argv = w->argv,
+                .run_as_uid = user.uid,
+                .run_as_gid = user.gid,
+                .events = &options->events,
+                .unwinder = options->unwinder,
+                .scope = &options->scope,
+                .duration_ns = options->duration_ns,
+                .delay_ns = options->delay_ns,
+                .bytes_max = options->bytes_max,
+                .keeper = { .mode = options->embed_bytes_max > 0 ? options->embed : CODE_KEEPER_NONE,
+                            .bytes_max = options->embed_bytes_max,
+                            .spool = options->no_symbolize ? NULL : &w->spool },
+                .keep_stacks = options->keep_stacks,
+                .off_cpu = options->off_cpu,
+                .no_switches = options->no_switches || options->events.no_samples,
+                .command_as_root = options->as_root,
+                .families = options->families ? options->families | CLIENT_ABI_FAMILY_ALWAYS
+                                              : CLIENT_ABI_FAMILIES,
+                .client_ring_bytes = options->client_ring_bytes,
+                .on_progress = isatty(STDERR_FILENO) && !options->quiet ? progress_line_draw : NULL,
+                .on_note = options->quiet ? NULL : print_note,
+                .context = &w->line,
+        };
+        int r;
+
+        if (options->ring) {
+                r = ring_record_open(&w->ring, options, &w->line, err);
+                if (r < 0)
+                        return r;
+                recording.flight = &w->ring.flight;
+                recording.file_opener_pid = w->ring.opener.pid;
+        }
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        recording.keeper.temporary_folder = getenv("TMPDIR");
+        r = recorder_run(&recording, w->writer, &w->dictionary, &w->result, err);
+        progress_line_clear(&w->line);
+        return r;
+}
+
+static int record_trace(struct work *w, struct error *err)
+{
+        int r = trace_writer_new(w->file->fd, &w->writer, err);
+
+        if (r == 0)
+                r = run_recorder(w, err);
+        return r == 0 ? complete(w, err) : r;
+}
+
+static void say_how_it_went(const struct work *w, int code, const struct error *err)
+{
+        const struct recorder_result *result = &w->result;
+
+        if (code == 0 && result->is_full && !w->options->quiet)
+                complain("note: the trace has reached --max-size (%s); the recording ended there",
+                         text_number_bytes(w->options->bytes_max).text);
+        if (code == 0)
+                rate_limit_check(w->options, result->access.max_sample_hz);
+        if (code == 0 && !w->options->quiet) {
+                note_no_kernel(w->options, &result->access);
+                warn_of_losses(w->options, &result->progress);
+                print_summary(w->options, result, trace_writer_count_bytes(w->writer));
+                if (w->options->ring)
+                        ring_record_print_summary(&w->ring, &result->flight);
+        }
+        if (code == 0)
+                return;
+        if (result->exec_failed) {
+                complain("error: %s: %s", w->argv ? w->argv[0] : w->options->path, err->text);
+                return;
+        }
+        complain("error: recording to %s: %s", w->options->path, err->text);
+        suggest(code, w->options, result);
+}
+
+static void wait_for_command(struct work *w)
+{
+        if (w->result.exec_failed || w->result.command_pid <= 0 || w->result.ended)
+                return;
+        if (!w->options->quiet)
+                complain("the recording has ended; waiting for the command (process %d)",
+                         w->result.command_pid);
+        recorder_wait(&w->result);
+        if (!w->options->quiet && kill(w->result.command_pid, 0) == 0)
+                complain("the command (process %d) goes on, unrecorded", w->result.command_pid);
+}
+
+/* The programs' shared memory is a file to the kernel, and the least of it is larger than a small limit. */
+static void note_file_limit(const struct record_options *options, char **argv)
+{
+        struct rlimit limit;
+
+        if (!argv || options->quiet || options->client_ring_bytes != 0 ||
+            getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= ZONE_MEMORY_BYTES_MIN)
+                return;
+        complain("note: no zones will be recorded: their shared memory takes %s, and ulimit -f allows %s",
+                 text_number_bytes(ZONE_MEMORY_BYTES_MIN).text, text_number_bytes(limit.rlim_cur).text);
+}
+
+static int record_into(struct output_file *file, const struct record_options *options, char **argv)
+{
+        struct work w = { .options = options,
+                          .argv = argv,
+                          .file = file,
+                          .ring = RING_RECORD_NONE,
+                          .result = { .stop_fd = -1 } };
+        struct error err = ERROR_NONE;
+        int r;
+
+        note_file_limit(options, argv);
+        open_work(&w);
+        r = record_trace(&w, &err);
+        say_how_it_went(&w, r, &err);
+        wait_for_command(&w);
+        if (w.result.progress.elapsed_ns == 0 && r < 0)
+                output_file_discard(file); /* nothing was recorded */
+        close_work(&w);
+        return r < 0 ? status_of_failure(r, &w.result) : end_of_recording(options, &w.result);
+}
+
+/* Looked for before an earlier trace is put aside.  Returns an exit status. */
+static int check_command(const char *name)
+{
+        struct error err = ERROR_NONE;
+        int r = command_find(name, &err);
+
+        if (r == 0)
+                return EXIT_STATUS_OK;
+        complain("error: %s", err.text);
+        return r == -ENOENT ? EXIT_STATUS_COMMAND_NOT_FOUND : EXIT_STATUS_CANNOT_EXECUTE;
+}
+
+/* From here on files are opened with the rights of who called sudo, and so is the command started. */
+static int become_user(const struct record_options *options)
+{
+        struct invoking_user user = invoking_user_read();
+        struct error err = ERROR_NONE;
+
+        if (privileges_become_user(&user, options->as_root, &err) == 0)
+                return EXIT_STATUS_OK;
+        complain("error: %s", err.text);
+        complain_try("env -u SUDO_UID hyprof record ..., to work as root");
+        return EXIT_STATUS_RECORD_FAILED;
+}
+
+static int run(struct record_options *options, char **argv)
+{
+        struct error err = ERROR_NONE;
+        struct output_file file;
+        int status = EXIT_STATUS_OK;
+
+        if (options->help) {
+                record_options_print_help();
+                return standard_output_finish(EXIT_STATUS_OK, "the help");
+        }
+        if (!argv && !record_options_is_attaching(options)) {
+                complain("error: no command to record");
+                complain_try("hyprof record -- COMMAND ARGS, or hyprof record -p PID");
+                return EXIT_STATUS_USAGE;
+        }
+        if (options->as_root && geteuid() != 0) {
+                complain("error: --as-root: hyprof was not started as root");
+                complain_try("sudo hyprof record --as-root ...");
+                return EXIT_STATUS_RECORD_FAILED;
+        }
+        if (argv && options->as_root)
+                status = check_command(argv[0]);
+        if (status == EXIT_STATUS_OK)
+                status = become_user(options);
+        if (status == EXIT_STATUS_OK && argv && !options->as_root)
+                status = check_command(argv[0]);
+        if (status == EXIT_STATUS_OK)
+                status = scope_check(options);
+        if (status == EXIT_STATUS_OK)
+                status = rate_limit_apply(options);
+        if (status != EXIT_STATUS_OK)
+                return status;
+        if ((options->to_stdout ? output_file_take_stdout(&file, &err)
+                                : output_file_open(&file, options->path, &err)) < 0) {
+                complain("error: cannot write the trace: %s", err.text);
+                complain_try("hyprof record -o FILE ..., with a FILE in a folder of yours");
+                return EXIT_STATUS_RECORD_FAILED;
+        }
+        if (options->ring && !file.created) { /* a device or a pipe has nothing beside it */
+                complain("error: --ring: %s is not a file, and dumps are written beside it", options->path);
+                output_file_close(&file);
+                return EXIT_STATUS_USAGE;
+        }
+        return record_into(&file, options, argv);
+}
+
+const struct option_table *cmd_record_options(void)
+{
+        return record_options_table();
+}
+
+/* As perf's front ends have it; what there is beside is `hyprof list`'s. */
+static int list_events(void)
+{
+        char *words[] = { (char[]){ "list" }, NULL };
+
+        return cmd_list(1, words);
+}
+
+int cmd_record(int argc, char **argv)
+{
+        struct record_options *options = calloc(1, sizeof(*options));
+        int first, status = EXIT_STATUS_USAGE;
+
+        if (!options) {
+                complain("error: no memory for the options");
+                return EXIT_STATUS_RECORD_FAILED;
+        }
+        if (record_options_parse(options, argc, argv, &first) == 0)
+                status = options->lists_events && !options->help
+                                 ? list_events()
+                                 : run(options, first < argc ? argv + first : NULL);
+        record_options_deinit(options);
+        free(options);
+        return status;
+}

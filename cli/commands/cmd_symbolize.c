@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/cmd_symbolize.h"
+
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/files/cache_folder.h"
+#include "cli/files/replaced_file.h"
+#include "cli/files/source_embedding.h"
+#include "cli/files/trace_code.h"
+#include "cli/options/search_options.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "cli/views/module_words.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+#include "sampler/kernel/privileges.h"
+#include "symbolize/debug/debuginfod_fetch.h"
+#include "symbolize/debug/symbol_search.h"
+#include "symbolize/symbols/debuginfod_folder.h"
+#include "symbolize/symbols/image_finder.h"
+#include "symbolize/symbols/index_cache.h"
+#include "symbolize/symbols/known_symbols.h"
+#include "symbolize/symbols/symbol_findings.h"
+#include "symbolize/symbols/symbol_process.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LETTER_NO_CACHE = OPTION_LONG_ONLY, LETTER_DEBUGINFOD, LETTER_EMBED_SOURCE };
+
+struct arguments {
+        struct symbol_search search;
+        const char *output; /* NULL = the trace itself */
+        bool debuginfod;
+        bool no_cache;
+        bool embed_source;
+        bool quiet;
+};
+
+/* One run. */
+struct work {
+        const struct arguments *args;
+        const char *path;
+        bool is_in_place; /* and there is nothing to write if nothing is new */
+        struct symbol_search search;
+        struct trace_code code;
+        struct trace_writer *writer;
+        struct replaced_file file;
+        struct symbol_findings findings;
+        struct known_symbols_totals totals;
+        uint64_t n_news;
+        uint32_t n_sources; /* that were embedded */
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE", "write the trace here, - for a pipe; default: in the place of TRACE" },
+        SEARCH_OPTION_ROWS,
+        { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]",
+          "ask debuginfod servers for what is missing; default: if DEBUGINFOD_URLS is set, "
+          "those in it" },
+        { LETTER_NO_CACHE, "no-cache", NULL,
+          "neither use nor keep what was made of large debug information" },
+        { LETTER_EMBED_SOURCE, "embed-source", NULL,
+          "keep the sources of sampled lines as well; the trace says which files are read" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof symbolize",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Finds names, files and lines for the addresses of a trace, and adds them to it: with what the trace\n"
+                "keeps of the code, and with files of this machine that are certainly the same, by build-id or\n"
+                "content.  TRACE may be of another machine of any architecture; - is standard input;\n"
+                "default: " OPTION_DEFAULT_TRACE
+                ".  What was found before stays; run it again with more files.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = done, whatever is missing still; 1 = the trace cannot be read or written, and is\n"
+                "as it was; 2 = usage\n",
+};
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case SEARCH_OPTION_DEBUG_DIR:
+        case SEARCH_OPTION_SYSROOT:
+                return search_options_take(&args->search, letter, value);
+        case 'o':
+                args->output = value;
+                return 0;
+        case LETTER_DEBUGINFOD:
+                args->debuginfod = true;
+                /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+                if (value && setenv("DEBUGINFOD_URLS", value, 1) < 0) {
+                        complain("error: --debuginfod: no memory");
+                        return -EINVAL;
+                }
+                return 0;
+        case LETTER_NO_CACHE:
+                args->no_cache = true;
+                return 0;
+        default:
+                args->embed_source = true;
+                return 0;
+        }
+}
+
+/* ---- the work ------------------------------------------------------------------------------------------ */
+
+/* A trace that is not whole would be cut in its own place; `hyprof check --repair` is for that. */
+static int judge_ending(const struct work *w, struct error *err)
+{
+        const char *words;
+        enum trace_ending ending = trace_reader_ending(w->code.reader, &words, NULL);
+
+        if (ending == TRACE_ENDING_WHOLE)
+                return 0;
+        if (w->is_in_place)
+                return error_set(err, -ENODATA, "%s: %s", w->path, words);
+        if (!w->args->quiet)
+                complain("warning: %s: %s; what follows is left out", w->path, words);
+        return 0;
+}
+
+static int add_meta(struct trace_dictionary *d, const char *key, const char *value, struct error *err)
+{
+        struct trace_meta row;
+        uint32_t id;
+        int r = trace_dictionary_add_string(d, key, strlen(key), &row.key);
+
+        if (r == 0)
+                r = trace_dictionary_add_string(d, value, strlen(value), &row.value);
+        if (r == 0)
+                r = trace_dictionary_add(d, TRACE_TABLE_META, &row, &id);
+        return r < 0 ? error_set(err, r, "no memory to describe the trace") : 0;
+}
+
+/* Names that could not be found are no failure: the trace says what it said before. */
+static int find_names(struct work *w, struct trace_dictionary *d, const struct index_cache *cache,
+                      struct error *err)
+{
+        struct error why = ERROR_NONE;
+        uint64_t n_news = 0;
+        struct invoking_user user = invoking_user_read();
+        struct symbol_process_options options = {
+                .stop_fd = -1,
+                .run_as_uid = user.uid, /* what parses hostile files is never root under sudo */
+                .run_as_gid = user.gid,
+                .search = &w->search,
+                .spool = &w->code.spool,
+                .cache = cache,
+                .findings = &w->findings,
+                .ret_n_news = &n_news,
+        };
+        int r = symbol_process_run(d, &options, &why);
+
+        w->n_news += n_news;
+        if (r == -ENOMEM || r == -EOVERFLOW)
+                return error_set(err, r, "%s", why.text);
+        if (r < 0)
+                complain("warning: symbols are incomplete: %s", why.text);
+        return 0;
+}
+
+/* Once more, with what servers have of the modules that lack something. */
+static int find_more_names(struct work *w, struct trace_dictionary *d, struct error *err)
+{
+        struct debuginfod_folder folder;
+        struct error why = ERROR_NONE;
+        int r = 0;
+
+        if (!w->args->debuginfod && !debuginfod_fetch_is_wanted())
+                return 0;
+        if (w->search.n_debug_dirs == SYMBOL_SEARCH_FOLDERS_MAX) {
+                complain("warning: with so many folders debuginfod is not asked");
+                return 0;
+        }
+        if (debuginfod_folder_open(&folder, d, &w->findings, -1, &why) < 0)
+                complain("warning: debuginfod: %s", why.text);
+        if (!w->args->quiet && folder.n_asked > 0)
+                complain("debuginfod has %u of %u files", folder.n_found, folder.n_asked);
+        if (folder.n_found > 0) {
+                w->search.debug_dirs[w->search.n_debug_dirs++] = folder.path;
+                r = find_names(w, d, NULL, err); /* the folder is another one each time */
+                w->search.n_debug_dirs--;
+        }
+        debuginfod_folder_close(&folder);
+        return r;
+}
+
+static int find_all_names(struct work *w, struct trace_dictionary *d, struct error *err)
+{
+        struct index_cache cache;
+        bool has_cache = !w->args->no_cache && cache_folder_open(&cache);
+        int r = find_names(w, d, has_cache ? &cache : NULL, err);
+
+        if (r == 0)
+                r = find_more_names(w, d, err);
+        if (has_cache)
+                index_cache_close(&cache);
+        return r;
+}
+
+static int symbolize(struct work *w, struct error *err)
+{
+        struct trace_dictionary *d;
+        int r = judge_ending(w, err);
+
+        if (r < 0)
+                return r;
+        d = trace_reader_edit(w->code.reader);
+        w->search = w->args->search;
+        search_options_complete(&w->search, d);
+        r = symbol_findings_init(&w->findings, trace_dictionary_count(d, TRACE_TABLE_MODULES), err);
+        if (r == 0)
+                r = find_all_names(w, d, err);
+        if (r == 0)
+                r = known_symbols_count(d, NULL, &w->totals, err);
+        if (r == 0 && w->n_news > 0)
+                r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
+        if (r == 0 && w->args->embed_source)
+                r = source_embedding_run(d, w->writer, w->search.sysroot, w->args->quiet, &w->n_sources, err);
+        if (r == 0)
+                r = trace_writer_put_tables(w->writer, d, err);
+        return r < 0 ? r : trace_writer_finish(w->writer, err);
+}
+
+/* ---- what is said of it -------------------------------------------------------------------------------- */
+
+/* Missing, or stripped of all that is needed but for a few exported functions. */
+static bool lacks_names(const struct module_finding *finding)
+{
+        return finding->n_named < finding->n_frames - finding->n_named;
+}
+
+static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
+{
+        const struct trace_dictionary *d = w->code.dictionary;
+        uint32_t n = 0;
+
+        *ret_largest = 0;
+        if (w->totals.n_named == w->totals.n_frames)
+                return 0; /* by what the trace had before, too: the kernel's names are found nowhere else */
+        for (uint32_t i = 1; i <= w->findings.n_modules; i++) {
+                const struct module_finding *finding = &w->findings.items[i];
+                const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
+
+                if (!lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS)
+                        continue;
+                n++;
+                if (*ret_largest == 0 || finding->n_frames > w->findings.items[*ret_largest].n_frames)
+                        *ret_largest = i;
+        }
+        return n;
+}
+
+/* What would name @module.  @others: words about further ones. */
+static void advise(const struct work *w, uint32_t module, const char *others)
+{
+        struct module_words words = module_words_of(w->code.dictionary, module);
+        const struct trace_module_image *kept = module_images_find(&w->code.images, w->code.dictionary,
+                                                                   module);
+        const char *trace = shell_word_of(w->path).text;
+
+        if (words.build_id[0])
+                complain_try("hyprof symbolize --debug-dir DIR %s, with %s of build-id %s in DIR%s", trace,
+                             words.name, words.build_id, others);
+        else if (kept && kept->attachment != 0)
+                complain_try(
+                        "hyprof symbolize --debug-dir DIR %s, with the unstripped file of %s in DIR: it is known by "
+                        "its code, whatever its name%s",
+                        trace, words.name, others);
+        else
+                complain_try(
+                        "hyprof record --embed=all: %s has no build-id, and without its code in the trace no file "
+                        "can be recognised%s",
+                        words.name, others);
+}
+
+static void print_summary(const struct work *w)
+{
+        const struct known_symbols_totals *t = &w->totals;
+        uint32_t largest;
+        uint32_t n_nameless = count_nameless(w, &largest);
+
+        complain("%s of %s frames are named, %s with a line; %s are new; %u of %u modules lack names",
+                 text_number_count(t->n_named).text, text_number_count(t->n_frames).text,
+                 text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_nameless,
+                 w->findings.n_modules);
+        if (n_nameless > 0)
+                advise(w, largest, n_nameless > 1 ? "; hyprof modules shows the others" : "");
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static int write_trace(struct work *w, const char *output, struct error *err)
+{
+        int r = trace_writer_new(w->file.fd, &w->writer, err);
+
+        if (r < 0)
+                return error_prefix(err, r, "%s", output);
+        r = trace_code_read(&w->code, w->path, &(struct trace_code_options){ .copy = w->writer }, err);
+        if (r == 0)
+                r = symbolize(w, err);
+        return r < 0 && trace_writer_has_failed(w->writer) ? error_prefix(err, r, "%s", output) : r;
+}
+
+static int run_work(struct work *w, struct error *err)
+{
+        const char *output = w->args->output ? w->args->output : w->path;
+        int r = replaced_file_open(&w->file, output, false, err);
+
+        if (r == 0)
+                r = write_trace(w, output, err);
+        if (r == 0 && (w->n_news > 0 || w->n_sources > 0 || !w->is_in_place))
+                r = replaced_file_commit(&w->file, err);
+        return r;
+}
+
+/* Waiting for somebody to read from a pipe that we are to read from would last forever. */
+static int check_place(const char *path, struct error *err)
+{
+        struct stat status;
+
+        if (stat(path, &status) < 0)
+                return error_errno(err, "%s", path);
+        if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+                return 0;
+        return error_set(err, -ESPIPE, "%s: no file that could be replaced", path);
+}
+
+static int run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        const char *path = common->trace;
+        struct work w = { .args = args, .path = path, .file = { .fd = -1, .folder_fd = -1 } };
+        struct error err = ERROR_NONE;
+        int r;
+
+        args->quiet = common->quiet;
+        w.is_in_place = !args->output && strcmp(path, "-") != 0;
+        r = w.is_in_place ? check_place(path, &err) : 0;
+        if (r == 0)
+                r = run_work(&w, &err);
+        if (r < 0)
+                complain_of_trace(r, path, &err);
+        if (r == -ENODATA)
+                complain_try("hyprof check --repair %s, or -o FILE for another trace",
+                             shell_word_of(path).text);
+        else if (r < 0 && w.is_in_place && (r == -ESPIPE || r == -EACCES || r == -EPERM || r == -EROFS))
+                complain_try("hyprof symbolize -o FILE %s", shell_word_of(path).text);
+        else if (r == 0 && !args->quiet)
+                print_summary(&w);
+        symbol_findings_deinit(&w.findings);
+        if (w.code.reader)
+                trace_code_deinit(&w.code);
+        trace_writer_free(w.writer);
+        replaced_file_close(&w.file);
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}
+
+const struct option_table *cmd_symbolize_options(void)
+{
+        return &table;
+}
+
+int cmd_symbolize(int argc, char **argv)
+{
+        struct arguments args = { .output = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/commands/command_frame.h - what every command does before and after its work: options, help, pager
+ *
+ * Way of the data:  command line -> [command_frame] (option_table, common_options) -> the command's run()
+ */
+#ifndef CLI_COMMANDS_COMMAND_FRAME_H
+#define CLI_COMMANDS_COMMAND_FRAME_H
+
+#include "cli/options/common_options.h"
+#include "cli/options/option_table.h"
+
+#include <stdbool.h>
+
+struct command_frame {
+        const struct option_table *table;
+        option_taker *take; /* the command's own options; NULL = it has none */
+        void *context;      /* of take() and run() */
+        bool takes_trace;   /* the first operand, or -i, or the default is the trace: common->trace is set */
+        int (*run)(void *context, struct common_options *common); /* returns an exit status */
+};
+
+/* @argv: from the command's name on.  Returns the exit status of run(), or that of the help or a usage error. */
+int command_frame_run(const struct command_frame *frame, int argc, char **argv);
+
+#endif /* CLI_COMMANDS_COMMAND_FRAME_H */

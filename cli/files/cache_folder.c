@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/files/cache_folder.h"
+
+#include "sampler/kernel/privileges.h"
+#include "symbolize/symbols/index_cache.h"
+
+#include <pwd.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PASSWORD_BYTES 8192 /* of an entry of the user database; sysconf(3) says 1024 */
+
+/* Heap; NULL = nowhere. */
+static char *join(const char *folder, const char *name)
+{
+        char *path;
+
+        return folder && folder[0] == '/' && asprintf(&path, "%s/%s", folder, name) >= 0 ? path : NULL;
+}
+
+static char *find_home_cache(uid_t uid)
+{
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        const char *home = getenv("HOME");
+        char buffer[PASSWORD_BYTES];
+        struct passwd entry, *found = NULL;
+        struct stat status;
+
+        if (home && stat(home, &status) == 0 && status.st_uid == uid)
+                return join(home, ".cache/hyprof");
+        if (getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
+                return NULL;
+        return join(entry.pw_dir, ".cache/hyprof");
+}
+
+static char *find_folder(uid_t uid)
+{
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        const char *own = getenv("HYPROF_CACHE_DIR");
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        const char *all = getenv("XDG_CACHE_HOME");
+        struct stat status;
+        char *path;
+
+        if (own)
+                return own[0] != '\0' && asprintf(&path, "%s", own) >= 0 ? path : NULL;
+        if (all && stat(all, &status) == 0 && status.st_uid == uid)
+                return join(all, "hyprof");
+        return find_home_cache(uid);
+}
+
+bool cache_folder_open(struct index_cache *cache)
+{
+        struct invoking_user user = invoking_user_read();
+        uid_t uid = user.known ? user.uid : geteuid();
+        gid_t gid = user.known ? user.gid : getegid();
+        char *folder = find_folder(uid);
+        bool is_open = folder && index_cache_open_for(cache, folder, uid, gid, NULL) == 0;
+
+        free(folder);
+        return is_open;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#define ZLIB_CONST /* zlib reads its input only */
+
+#include "cli/files/gzip_file.h"
+
+#include "base/error.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <zlib.h>
+
+#define OUT_BYTES    (1 << 16)
+#define BUFFER_BYTES (1 << 16) /* of the FILE */
+#define GZIP_LEVEL   6
+#define GZIP_WINDOW  (15 + 16) /* 32 KiB, with gzip's header */
+#define GZIP_MEMORY  8
+
+struct gzip_stream {
+        z_stream z;
+        int fd;
+        bool packed;
+        uint64_t n_bytes;
+        struct error err; /* of the first failure */
+        int code;
+        uint8_t out[OUT_BYTES];
+};
+
+static int send(struct gzip_stream *s, const void *bytes, size_t n_bytes)
+{
+        if (s->code == 0)
+                s->code = io_write_all(s->fd, bytes, n_bytes, &s->err);
+        if (s->code == 0)
+                s->n_bytes += n_bytes;
+        return s->code;
+}
+
+/* Packs what is in the stream's input. */
+static int deflate_input(struct gzip_stream *s, int how)
+{
+        int z;
+
+        do {
+                s->z.next_out = s->out;
+                s->z.avail_out = OUT_BYTES;
+                z = deflate(&s->z, how);
+                if (send(s, s->out, OUT_BYTES - s->z.avail_out) < 0)
+                        return s->code;
+        } while (z == Z_OK && (s->z.avail_out == 0 || how == Z_FINISH));
+        return 0;
+}
+
+static ssize_t write_cookie(void *cookie, const char *bytes, size_t n_bytes)
+{
+        struct gzip_stream *s = cookie;
+        size_t done = 0;
+
+        if (!s->packed && send(s, bytes, n_bytes) == 0)
+                return (ssize_t)n_bytes;
+        while (s->code == 0 && done < n_bytes) {
+                size_t n = n_bytes - done < BUFFER_BYTES ? n_bytes - done : BUFFER_BYTES;
+
+                s->z.next_in = (const Bytef *)(bytes + done);
+                s->z.avail_in = (uInt)n;
+                (void)deflate_input(s, Z_NO_FLUSH);
+                done += n;
+        }
+        if (s->code == 0)
+                return (ssize_t)n_bytes;
+        errno = -s->code;
+        return 0; /* what fopencookie(3) takes for an error */
+}
+
+int gzip_file_open(struct gzip_file *f, int fd, bool packed, struct error *err)
+{
+        *f = (struct gzip_file){ .stream = calloc(1, sizeof(*f->stream)) };
+        if (!f->stream)
+                goto fail;
+        f->stream->fd = fd;
+        if (packed && deflateInit2(&f->stream->z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+                                   Z_DEFAULT_STRATEGY) != Z_OK)
+                goto fail;
+        f->stream->packed = packed;
+        f->out = fopencookie(f->stream, "w", (cookie_io_functions_t){ .write = write_cookie });
+        if (!f->out || setvbuf(f->out, NULL, _IOFBF, BUFFER_BYTES) != 0)
+                goto fail;
+        return 0;
+fail:
+        gzip_file_close(f);
+        return error_set(err, -ENOMEM, "no memory for a file");
+}
+
+int gzip_file_finish(struct gzip_file *f, uint64_t *ret_bytes, struct error *err)
+{
+        struct gzip_stream *s = f->stream;
+        bool failed = ferror(f->out) != 0;
+
+        if (fclose(f->out) != 0)
+                failed = true;
+        f->out = NULL;
+        if (s->packed && s->code == 0 && !failed)
+                (void)deflate_input(s, Z_FINISH);
+        *ret_bytes = s->n_bytes;
+        if (s->code < 0)
+                return error_set(err, s->code, "%s", s->err.text);
+        return failed ? error_set(err, -EIO, "writing failed") : 0;
+}
+
+void gzip_file_close(struct gzip_file *f)
+{
+        if (f->out)
+                (void)fclose(f->out);
+        if (f->stream && f->stream->packed)
+                (void)deflateEnd(&f->stream->z);
+        free(f->stream);
+        *f = (struct gzip_file){ .out = NULL };
+}

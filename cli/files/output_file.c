@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/files/output_file.h"
+
+#include "base/error.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "NAME.old" on the heap, or NULL. */
+static char *old_name(const char *path)
+{
+        char *name;
+
+        return asprintf(&name, "%s.old", path) < 0 ? NULL : name;
+}
+
+static bool rotate(const char *path)
+{
+        char *name = old_name(path);
+        bool rotated = name && rename(path, name) == 0;
+
+        free(name);
+        return rotated;
+}
+
+/* /dev/stdout is a link to such a file when standard output is redirected. */
+static bool is_standard_stream(const struct stat *st)
+{
+        struct stat stream;
+
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fstat(fd, &stream) == 0 && stream.st_dev == st->st_dev && stream.st_ino == st->st_ino)
+                        return true;
+        return false;
+}
+
+/* A device, pipe or socket.  What a link leads to can be exchanged before we open it, so we look again. */
+static int open_as_it_is(const char *path, bool is_link, int *ret_fd, struct error *err)
+{
+        struct stat st;
+        int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+        if (fd < 0)
+                return error_errno(err, "%s", path);
+        if (fstat(fd, &st) < 0 || S_ISREG(st.st_mode) || (is_link && S_ISBLK(st.st_mode))) {
+                io_close(&fd);
+                return error_set(err, -EPERM, "%s: leads to something that a trace would damage", path);
+        }
+        *ret_fd = fd;
+        return 0;
+}
+
+int output_file_open(struct output_file *file, const char *path, struct error *err)
+{
+        struct stat st, target;
+        bool there = lstat(path, &st) == 0;
+        bool is_link = there && S_ISLNK(st.st_mode);
+
+        *file = (struct output_file){ .path = path, .fd = -1 };
+        if (is_link && stat(path, &target) == 0)
+                st = target;
+        if (there && S_ISDIR(st.st_mode))
+                return error_set(err, -EISDIR, "%s: is a directory", path);
+        if (is_link && S_ISREG(st.st_mode) && is_standard_stream(&st))
+                return error_set(err, -EEXIST, "%s: leads to the file of a standard stream", path);
+        if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+                return open_as_it_is(path, is_link, &file->fd, err);
+        if (there)
+                file->rotated = rotate(path);
+        /* O_EXCL: whatever appears under this name meanwhile, a link to a file of root's say, is not followed. */
+        file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+        if (file->fd < 0) {
+                int r = errno == EEXIST
+                                ? error_set(err, -EEXIST, "%s: is there, and cannot be renamed to %s.old",
+                                            path, path)
+                                : error_errno(err, "%s", path);
+
+                output_file_discard(file);
+                return r;
+        }
+        file->created = true;
+        return 0;
+}
+
+int output_file_take_stdout(struct output_file *file, struct error *err)
+{
+        *file = (struct output_file){ .path = "standard output",
+                                      .fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) };
+        if (file->fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+                return 0;
+        io_close(&file->fd);
+        return error_errno(err, "standard output");
+}
+
+void output_file_close(struct output_file *file)
+{
+        io_close(&file->fd);
+}
+
+void output_file_discard(struct output_file *file)
+{
+        char *name = file->created || file->rotated ? old_name(file->path) : NULL;
+
+        if (file->created)
+                (void)unlink(file->path);
+        if (file->rotated && name)
+                (void)rename(name, file->path);
+        free(name);
+        io_close(&file->fd);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/files/output_file.h - the file that a recording is written to
+ *
+ * Way of the data:  command line -> [output_file] -> trace_writer
+ *
+ * An earlier recording of that name is kept as NAME.old, as perf does.  All of it is done with the rights of the user
+ * that the process is: under sudo, see sampler/kernel/privileges.h, that is not root.
+ */
+#ifndef CLI_FILES_OUTPUT_FILE_H
+#define CLI_FILES_OUTPUT_FILE_H
+
+#include <stdbool.h>
+
+struct error;
+
+struct output_file {
+        const char *path; /* borrowed */
+        int fd;           /* open for writing; -1 = closed */
+        bool created;     /* by us: it may be removed again */
+        bool rotated;     /* NAME.old was made from an earlier file */
+};
+
+/*
+ * output_file_open() - makes a new file, or opens a device or pipe as it is
+ * A link to a device or pipe is followed (/dev/stdout); any other link is rotated like a file, not followed.
+ * Refused are folders, links to disks, and links to a file that is one of our standard streams.
+ * Returns 0 or -errno.
+ */
+int output_file_open(struct output_file *file, const char *path, struct error *err);
+/*
+ * output_file_take_stdout() - standard output, whatever it is, and standard error in its place for everybody else
+ * The command that is recorded begins with the standard streams that we have then: what it prints does not get into the
+ * trace.  Returns 0 or -errno.
+ */
+int output_file_take_stdout(struct output_file *file, struct error *err);
+void output_file_close(struct output_file *file);
+
+/* There is nothing to keep: removes the file and gives an earlier one its name back. */
+void output_file_discard(struct output_file *file);
+
+#endif /* CLI_FILES_OUTPUT_FILE_H */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/files/replaced_file.h - a file that is there whole or not at all, in the place of an earlier one
+ *
+ * Way of the data:  command line -> [replaced_file] -> trace_writer, `hyprof extract`
+ *
+ * What is written has no name until it is whole; then it takes the place of the
+ * earlier file in one step.  So whatever ends the process, the earlier one is as
+ * it was, who reads it meanwhile reads it to its end, and nothing is left behind.
+ * It belongs to the owner of the earlier file, and where root works for somebody (sudo) a new one to that user.
+ * A device or a pipe, and "-", standard output, are written to as they are.
+ */
+#ifndef CLI_FILES_REPLACED_FILE_H
+#define CLI_FILES_REPLACED_FILE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct error;
+
+struct replaced_file {
+        char *path;      /* heap: of the target, links followed; NULL = it is written to as it is */
+        char *part;      /* heap: name meanwhile, where the file system has no files without one */
+        int folder_fd;   /* the target's */
+        int fd;          /* to write to; -1 = closed */
+        unsigned mode;   /* of the earlier file; 0 = there is none */
+        uid_t owner_uid; /* of the earlier file */
+        gid_t owner_gid;
+};
+
+/*
+ * replaced_file_open() - begin
+ * @only_new:  -EEXIST if there is a file already
+ * Returns 0 or -errno.
+ */
+int replaced_file_open(struct replaced_file *f, const char *path, bool only_new, struct error *err);
+
+/* It is whole: it gets its name, after it has reached the disk.  Returns 0 or -errno. */
+int replaced_file_commit(struct replaced_file *f, struct error *err);
+
+/*
+ * replaced_file_commit_and_keep() - the same, and the earlier file stays, as NAME.unrepaired
+ * Or as NAME.unrepaired-2 and so on: no other file is replaced.  NAME is one of the two at every moment.
+ * @ret_kept:  heap: the path of the earlier file, the caller's to free
+ * For a file that was there before.  Returns 0, or -errno with all as it was.
+ */
+int replaced_file_commit_and_keep(struct replaced_file *f, char **ret_kept, struct error *err);
+
+/* Frees all; without a commit there was nothing. */
+void replaced_file_close(struct replaced_file *f);
+
+#endif /* CLI_FILES_REPLACED_FILE_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/options/common_options.h - the options that mean the same in every command that has them
+ *
+ * Way of the data:  command line -> [common_options] -> command_frame -> cmd_*
+ *
+ * A command puts the rows that it understands into its table; command_frame takes them.
+ */
+#ifndef CLI_OPTIONS_COMMON_OPTIONS_H
+#define CLI_OPTIONS_COMMON_OPTIONS_H
+
+#include "cli/options/option_table.h"
+#include "view/text/text_color.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COMMON_OPTION_COLOR 1280
+#define COMMON_OPTION_PAGER 1281
+
+#define COMMON_ROW_HELP                              \
+        {                                            \
+                'h', "help", NULL, "print this help" \
+        }
+#define COMMON_ROW_INPUT                                   \
+        {                                                  \
+                'i', "input", "TRACE", "the same as TRACE" \
+        }
+#define COMMON_ROW_QUIET                                     \
+        {                                                    \
+                'q', "quiet", NULL, "say nothing but errors" \
+        }
+#define COMMON_ROW_LIMIT                                                  \
+        {                                                                 \
+                'l', "limit", "N", "at most N rows of each list; 0 = all" \
+        }
+#define COMMON_ROW_COLOR                                                                         \
+        {                                                                                        \
+                COMMON_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal" \
+        }
+#define COMMON_ROW_PAGER                                                           \
+        {                                                                          \
+                COMMON_OPTION_PAGER, "pager", NULL, "show it with $PAGER, or less" \
+        }
+
+#define COMMON_LIMIT_UNSET UINT32_MAX
+
+struct common_options {
+        const char *trace; /* of -i; NULL = not given */
+        char **operands;   /* end with NULL */
+        int n_operands;
+        uint32_t limit; /* 0 = all; COMMON_LIMIT_UNSET = not given */
+        enum text_color_when color;
+        bool quiet, pager, help;
+};
+
+/* All as if nothing was given. */
+void common_options_init(struct common_options *common);
+
+/*
+ * common_options_take() - takes an option if it is one of these, by its letter and its name in the table
+ * Returns 1 = taken, 0 = it is another, -EINVAL after a complaint.
+ */
+int common_options_take(struct common_options *common, const struct option_row *row, const char *value);
+
+/*
+ * common_options_take_trace() - the trace is the first operand, which is taken away, or that of -i, or the default
+ * Returns 0, or -EINVAL after a complaint: there are both.
+ */
+int common_options_take_trace(struct common_options *common, const struct option_table *table);
+
+#endif /* CLI_OPTIONS_COMMON_OPTIONS_H */

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options/option_table.h"
+
+#include "base/clock.h"
+#include "base/name_guess.h"
+#include "cli/options/argument_words.h"
+#include "cli/terminal/complaint.h"
+#include "view/text/text_table.h"
+#include "view/text/text_width.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HELP_INDENT      26  /* of what is said of an option */
+#define HELP_COLUMNS_MAX 100 /* wider lines are hard to read */
+
+/* What getopt_long(3) wants, made from the rows. */
+struct getopt_form {
+        struct option longs[OPTION_ROWS_MAX + 1];
+        char shorts[2 * OPTION_ROWS_MAX + 3];
+};
+
+static bool is_optional(const char *argument)
+{
+        return argument && argument[0] == '[';
+}
+
+static int getopt_kind(const char *argument)
+{
+        if (!argument)
+                return no_argument;
+        return is_optional(argument) ? optional_argument : required_argument;
+}
+
+static void make_form(const struct option_table *table, struct getopt_form *form)
+{
+        size_t used = 0;
+
+        assert(table->n_rows <= OPTION_ROWS_MAX);
+        memset(form, 0, sizeof(*form));
+        if (table->ends_at_operand)
+                form->shorts[used++] = '+';
+        form->shorts[used++] = ':'; /* a missing value is told from an unknown option */
+        for (size_t i = 0; i < table->n_rows; i++) {
+                const struct option_row *row = &table->rows[i];
+
+                form->longs[i].name = row->name;
+                form->longs[i].has_arg = getopt_kind(row->argument);
+                form->longs[i].val = row->letter;
+                if (row->letter >= OPTION_LONG_ONLY)
+                        continue;
+                form->shorts[used++] = (char)row->letter;
+                if (getopt_kind(row->argument) == required_argument)
+                        form->shorts[used++] = ':';
+        }
+}
+
+bool option_row_needs_argument(const struct option_row *row)
+{
+        return getopt_kind(row->argument) == required_argument;
+}
+
+const struct option_row *option_table_find_letter(const struct option_table *table, int letter)
+{
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (table->rows[i].letter == letter)
+                        return &table->rows[i];
+        return NULL;
+}
+
+const struct option_row *option_table_find_name(const struct option_table *table, const char *name,
+                                                size_t n_bytes)
+{
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (strlen(table->rows[i].name) == n_bytes && memcmp(table->rows[i].name, name, n_bytes) == 0)
+                        return &table->rows[i];
+        return NULL;
+}
+
+/* How many names begin with these bytes; the first two. */
+static size_t count_beginning(const struct option_table *table, const char *bytes, size_t n_bytes,
+                              const char *first[2])
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < table->n_rows; i++)
+                if (strncmp(table->rows[i].name, bytes, n_bytes) == 0) {
+                        if (n < 2)
+                                first[n] = table->rows[i].name;
+                        n++;
+                }
+        return n;
+}
+
+/* @word: "--nmae", perhaps with "=VALUE". */
+static void complain_of_name(const struct option_table *table, const char *word)
+{
+        struct name_guess guess;
+        size_t n_bytes = strcspn(word, "=");
+        const char *second[2];
+
+        if (n_bytes <= 2) { /* nothing was named */
+                complain("error: unknown option %s", word);
+                return;
+        }
+        if (count_beginning(table, word + 2, n_bytes - 2, second) > 1) {
+                complain("error: option %.*s is ambiguous: --%s or --%s", (int)n_bytes, word, second[0],
+                         second[1]);
+                return;
+        }
+        name_guess_init(&guess, word + 2, n_bytes - 2);
+        for (size_t i = 0; i < table->n_rows; i++)
+                name_guess_offer(&guess, table->rows[i].name);
+        if (guess.best[0] != '\0')
+                complain("error: unknown option %s; did you mean --%s?", word, guess.best);
+        else
+                complain("error: unknown option %s", word);
+}
+
+/* @word is that of the option, unless getopt stopped at a letter in the middle of one, such as "-abc". */
+static void complain_of_option(const struct option_table *table, int outcome, const char *word)
+{
+        if (outcome == ':' && strncmp(word, "--", 2) == 0)
+                complain("error: option %s needs a value", word);
+        else if (outcome == ':')
+                complain("error: option -%c needs a value", optopt);
+        else if (optopt == 0)
+                complain_of_name(table, word);
+        else if (option_table_find_letter(table, optopt))
+                complain("error: option %.*s takes no value", (int)strcspn(word, "="), word);
+        else
+                complain("error: unknown option -%c", optopt);
+}
+
+/* Hands an option on, unless it is none of the words that it can be. */
+static int take_checked(const struct option_table *table, int letter, const char *value, option_taker *take,
+                        void *context)
+{
+        const struct option_row *row = option_table_find_letter(table, letter);
+        char what[OPTION_FORM_BYTES];
+
+        if (!value || !row || !row->argument || !argument_words_are_choices(row->argument) ||
+            argument_words_find(row->argument, value) >= 0)
+                return take(context, letter, value);
+        (void)snprintf(what, sizeof(what), "--%s", row->name);
+        argument_words_complain(what, row->argument, value);
+        return -EINVAL;
+}
+
+/* Of too many, the one that is meant wrongly: the first that is no file, where a trace is wanted. */
+static const char *find_stray(const struct option_table *table, int n_operands, char **operands)
+{
+        for (int i = 0; i < n_operands && !table->choices && table->n_operands_max == 1; i++)
+                if (access(operands[i], F_OK) < 0)
+                        return operands[i];
+        return operands[table->n_operands_max];
+}
+
+static int check_operands(const struct option_table *table, int n_operands, char **operands)
+{
+        if (table->ends_at_operand)
+                return 0;
+        if (table->choices && n_operands > 0 && argument_words_find(table->choices, operands[0]) < 0) {
+                argument_words_complain(table->command, table->choices, operands[0]);
+                complain_try("%s %s", table->command, table->operands);
+                return OPTION_ADVISED;
+        }
+        if (n_operands <= table->n_operands_max)
+                return 0;
+        complain("error: unexpected argument '%s'", find_stray(table, n_operands, operands));
+        if (!table->stray_advice)
+                return -EINVAL;
+        complain_try("%s", table->stray_advice);
+        return OPTION_ADVISED;
+}
+
+int option_table_parse(const struct option_table *table, int argc, char **argv, option_taker *take,
+                       void *context, int *ret_operand)
+{
+        struct getopt_form form;
+        int letter, r = 0;
+
+        make_form(table, &form);
+        opterr = 0;
+        optind = 0; /* glibc: scan anew, whoever called getopt before */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the command line is read before there are threads */
+        while (r == 0 && (letter = getopt_long(argc, argv, form.shorts, form.longs, NULL)) != -1) {
+                if (letter == '?' || letter == ':') {
+                        complain_of_option(table, letter, argv[optind - 1]);
+                        r = -EINVAL;
+                } else {
+                        r = take_checked(table, letter, optarg, take, context);
+                }
+        }
+        if (r == 0)
+                r = check_operands(table, argc - optind, argv + optind);
+        if (r < 0 && r != OPTION_ADVISED)
+                complain_try("%s --help", table->command);
+        *ret_operand = optind;
+        return r < 0 ? -EINVAL : 0;
+}
+
+void option_row_name(const struct option_row *row, char form[OPTION_FORM_BYTES])
+{
+        int used = 0;
+
+        if (row->letter < OPTION_LONG_ONLY)
+                used = snprintf(form, OPTION_FORM_BYTES, "-%c, ", row->letter);
+        (void)snprintf(form + used, OPTION_FORM_BYTES - (size_t)used, "--%s%s%s", row->name,
+                       row->argument && !is_optional(row->argument) ? " " : "",
+                       row->argument ? row->argument : "");
+}
+
+void option_table_print(const struct option_table *table, FILE *out)
+{
+        uint32_t n_columns = text_width_of(out);
+
+        if (n_columns > HELP_COLUMNS_MAX)
+                n_columns = HELP_COLUMNS_MAX;
+        (void)fprintf(out, "usage: %s [OPTIONS] %s\n\n%s\n", table->command, table->operands, table->about);
+        for (size_t i = 0; i < table->n_rows; i++) {
+                const struct option_row *row = &table->rows[i];
+                char form[OPTION_FORM_BYTES];
+
+                option_row_name(row, form);
+                if (strlen(form) <= HELP_INDENT - 3)
+                        (void)fprintf(out, "  %-*s ", HELP_INDENT - 3, form);
+                else
+                        (void)fprintf(out, "  %s\n%*s", form, HELP_INDENT, "");
+                text_wrap_within(row->help, strlen(row->help), HELP_INDENT, n_columns, out);
+        }
+        (void)fprintf(out, "\n%s", table->closing);
+}
+
+/* A name for so many of what is counted. */
+struct unit {
+        const char *name;
+        uint64_t factor;
+};
+
+/* Digits, then one of @units, whose list ends with a name of NULL. */
+static int parse_in_units(const char *text, const struct unit *units, uint64_t min, uint64_t max,
+                          uint64_t *ret_value)
+{
+        unsigned long long number;
+        uint64_t value;
+        char *end;
+
+        errno = 0;
+        number = strtoull(text, &end, 10);
+        if (text[0] < '0' || text[0] > '9' || errno != 0)
+                return -EINVAL;
+        while (units->name && strcmp(units->name, end) != 0)
+                units++;
+        if (!units->name || __builtin_mul_overflow(number, units->factor, &value) || value < min ||
+            value > max)
+                return -EINVAL;
+        *ret_value = value;
+        return 0;
+}
+
+int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value)
+{
+        static const struct unit units[] = { { "", 1 }, { NULL, 0 } };
+
+        return parse_in_units(text, units, min, max, ret_value);
+}
+
+int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *ret_bytes)
+{
+        static const struct unit units[] = { { "", 1 },        { "K", 1 << 10 }, { "k", 1 << 10 },
+                                             { "M", 1 << 20 }, { "G", 1 << 30 }, { NULL, 0 } };
+
+        return parse_in_units(text, units, min, max, ret_bytes);
+}
+
+static int find_unit(const char *word, uint64_t *ret_ns)
+{
+        static const struct {
+                const char *name;
+                uint64_t ns;
+        } units[] = {
+                { "", NS_PER_S },         { "ns", 1 },       { "us", NS_PER_US },
+                { "ms", NS_PER_MS },      { "s", NS_PER_S }, { "m", 60 * NS_PER_S },
+                { "h", 3600 * NS_PER_S },
+        };
+
+        for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+                if (strcmp(units[i].name, word) == 0) {
+                        *ret_ns = units[i].ns;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
+/* Where the digits end that start at @text. */
+static const char *skip_digits(const char *text)
+{
+        while (*text >= '0' && *text <= '9')
+                text++;
+        return text;
+}
+
+int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
+{
+        const char *point = skip_digits(text), *end = point, *word;
+        uint64_t unit_ns, whole, ns, scale;
+
+        if (point == text)
+                return -EINVAL;
+        if (*point == '.') {
+                end = skip_digits(point + 1);
+                if (end == point + 1)
+                        return -EINVAL;
+        }
+        /* As the reports print it: "1.234567890 s". */
+        word = *end == ' ' ? end + 1 : end;
+        if (find_unit(word, &unit_ns) < 0)
+                return -EINVAL;
+        errno = 0;
+        whole = strtoull(text, NULL, 10);
+        if (errno != 0 || __builtin_mul_overflow(whole, unit_ns, &ns))
+                return -EINVAL;
+        /* Digit by digit, so that no nanosecond is rounded; what is less than one is dropped. */
+        scale = unit_ns;
+        for (const char *digit = point + 1; digit < end && scale > 0; digit++) {
+                uint64_t part = scale % 10 == 0 ? scale / 10 * (uint64_t)(*digit - '0')
+                                                : scale * (uint64_t)(*digit - '0') / 10;
+
+                if (__builtin_add_overflow(ns, part, &ns))
+                        return -EINVAL;
+                scale /= 10;
+        }
+        if (ns < min_ns || ns > max_ns)
+                return -EINVAL;
+        *ret_ns = ns;
+        return 0;
+}

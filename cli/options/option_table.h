@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/options/option_table.h - the options of one command: parsed and explained from one table
+ *
+ * Way of the data:  command line -> [option_table] -> cmd_*
+ *                   cmd_* -> [option_table] -> --help, man_page, completion
+ */
+#ifndef CLI_OPTIONS_OPTION_TABLE_H
+#define CLI_OPTIONS_OPTION_TABLE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * What an option takes is told by its @argument, so that a row is four members however much is known of it:
+ *
+ *      NULL             nothing
+ *      "FILE"           a word of capitals is a kind, see cli/options/argument_words.h
+ *      "att|intel"      words of small letters are choices; any other word is refused before it is taken
+ *      "N|all"          both: the command judges
+ *      "[=callstacks]"  may be left out, and is given as --name=WORD only
+ */
+struct option_row {
+        int letter; /* the short form; from OPTION_LONG_ONLY on there is none */
+        const char *name;
+        const char *argument;
+        const char *help; /* one paragraph, without line ends: it is wrapped where it is shown */
+};
+
+/* The trace that every command means when none is named. */
+#define OPTION_DEFAULT_TRACE "hyprof.hyp"
+
+#define OPTION_LONG_ONLY 256
+#define OPTION_ROWS_MAX  64
+
+struct option_table {
+        const char *command;  /* "hyprof dump" */
+        const char *operands; /* "[TRACE]": kinds and choices as for options */
+        const char *about;    /* lines below the usage */
+        const struct option_row *rows;
+        size_t n_rows;        /* at most OPTION_ROWS_MAX */
+        const char *closing;  /* lines below the options */
+        int n_operands_max;   /* more are refused, unless they are another program's */
+        bool ends_at_operand; /* what follows the first operand is another program's */
+        const char *
+                choices; /* "folded|chrome": the words that the first operand can be, others are refused; NULL = any */
+        const char *stray_advice; /* what to try when there are too many operands; NULL = the help */
+};
+
+/* What a taker returns that has said what to try; otherwise that is the help. */
+#define OPTION_ADVISED (-ECANCELED)
+
+/*
+ * Takes one option; @value is NULL for one without argument, or whose argument was left out.
+ * Returns 0, or -EINVAL or OPTION_ADVISED after a complaint.
+ */
+typedef int option_taker(void *context, int letter, const char *value);
+
+/*
+ * option_table_parse() - go through the command line
+ * @argv:         as main() has it from the command's name on
+ * @ret_operand:  index of the first operand in @argv
+ * Returns 0, or -EINVAL after a complaint that names the option, what may be meant, and what to try.
+ */
+int option_table_parse(const struct option_table *table, int argc, char **argv, option_taker *take,
+                       void *context, int *ret_operand);
+
+/* The text of --help. */
+void option_table_print(const struct option_table *table, FILE *out);
+
+/* NULL when absent. */
+const struct option_row *option_table_find_letter(const struct option_table *table, int letter);
+const struct option_row *option_table_find_name(const struct option_table *table, const char *name,
+                                                size_t n_bytes);
+
+/* Whether the next word is its argument, if none is in the same. */
+bool option_row_needs_argument(const struct option_row *row);
+
+/* "-o, --output FILE" */
+#define OPTION_FORM_BYTES 96
+void option_row_name(const struct option_row *row, char form[OPTION_FORM_BYTES]);
+
+/* A whole decimal number from @min to @max.  Returns 0 or -EINVAL, silently. */
+int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value);
+
+/* The same for bytes: "65536", "64K", "4M", "1G", powers of 1024. */
+int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *ret_bytes);
+
+/*
+ * The same for nanoseconds: "500ms", "10s", "1.5s", "17us", "2m", "1h", and "1.234567890 s" as reports print it; a
+ * number alone is seconds.  What is less than a nanosecond is dropped.  Every time that a command takes is read by this.
+ */
+int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
+
+#endif /* CLI_OPTIONS_OPTION_TABLE_H */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options/output_options.h"
+
+#include "base/error.h"
+#include "cli/exit_status.h"
+#include "cli/options/common_options.h"
+#include "cli/options/option_table.h"
+#include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
+#include "view/document/view_document.h"
+#include "view/text/text_width.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void output_options_init(struct output_options *o)
+{
+        *o = (struct output_options){ .color = TEXT_COLOR_AUTO, .limit = OUTPUT_LIMIT_UNSET };
+        o->document.separator = ',';
+}
+
+/* One answer has one format. */
+static int set_format(struct output_options *o, enum document_format format)
+{
+        if (o->has_format && o->document.format != format) {
+                complain("error: two formats are asked for; use only one of --json, --csv and --format");
+                return -EINVAL;
+        }
+        o->has_format = true;
+        o->document.format = format;
+        return 1;
+}
+
+static int take_format(struct output_options *o, const char *value)
+{
+        static const struct {
+                const char *name;
+                enum document_format format;
+        } formats[] = {
+                { "text", DOCUMENT_TEXT }, { "md", DOCUMENT_MARKDOWN }, { "markdown", DOCUMENT_MARKDOWN },
+                { "json", DOCUMENT_JSON }, { "csv", DOCUMENT_CSV },
+        };
+
+        for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+                if (strcmp(formats[i].name, value) == 0)
+                        return set_format(o, formats[i].format);
+        complain("error: --format %s: not one of text, md, json, csv", value);
+        return -EINVAL;
+}
+
+static int take_limit(struct output_options *o, const char *value)
+{
+        uint64_t limit;
+
+        if (option_parse_number(value, 0, OUTPUT_LIMIT_UNSET - 1, &limit) < 0) {
+                complain("error: --limit %s: not a number of rows", value);
+                return -EINVAL;
+        }
+        o->limit = (uint32_t)limit;
+        return 1;
+}
+
+int output_options_take(struct output_options *o, int letter, const char *value)
+{
+        switch (letter) {
+        case OUTPUT_OPTION_JSON:
+                return set_format(o, DOCUMENT_JSON);
+        case OUTPUT_OPTION_CSV:
+                return set_format(o, DOCUMENT_CSV);
+        case OUTPUT_OPTION_CSV_SAFE:
+                o->document.csv_is_safe = true;
+                return set_format(o, DOCUMENT_CSV);
+        case OUTPUT_OPTION_FORMAT:
+                return take_format(o, value);
+        case OUTPUT_OPTION_SECTION:
+                o->document.section = value;
+                return 1;
+        case OUTPUT_OPTION_FULL_NAMES:
+                o->document.full_names = true;
+                return 1;
+        case OUTPUT_OPTION_LIMIT:
+                return take_limit(o, value);
+        case OUTPUT_OPTION_COLOR:
+                o->color = text_color_find(value);
+                return 1;
+        default:
+                return 0;
+        }
+}
+
+int output_options_adopt(struct output_options *o, const struct common_options *common)
+{
+        if (common->limit != COMMON_LIMIT_UNSET)
+                o->limit = common->limit;
+        if (common->color != TEXT_COLOR_AUTO)
+                o->color = common->color;
+        if (!o->document.section || o->document.format == DOCUMENT_CSV)
+                return 0;
+        complain("error: --section %s: chooses the table of CSV, and CSV is not asked for",
+                 o->document.section);
+        complain_try("--csv --section %s", o->document.section);
+        return -EINVAL;
+}
+
+void output_options_complete(struct output_options *o)
+{
+        o->document.n_columns = text_width_of(stdout);
+        o->document.color = o->document.format == DOCUMENT_TEXT &&
+                            text_color_is_wanted(o->color, STDOUT_FILENO);
+}
+
+uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows)
+{
+        if (o->limit != OUTPUT_LIMIT_UNSET)
+                return o->limit;
+        return o->document.format == DOCUMENT_TEXT || o->document.format == DOCUMENT_MARKDOWN ? n_text_rows
+                                                                                              : 0;
+}
+
+int output_options_check(const struct view_document *document, struct report_string filter, struct error *err)
+{
+        uint64_t n_rows = 0;
+
+        for (size_t i = 0; i < document->n_tables; i++)
+                n_rows += view_table_count(document->tables[i]) + document->tables[i]->n_left_out;
+        if (n_rows != 0 || filter.n_bytes == 0 || document->n_tables == 0 || document->failed)
+                return 0;
+        return error_set(err, -ENOENT, "nothing that this view shows passes the filters: %.*s",
+                         (int)filter.n_bytes, filter.bytes);
+}
+
+int output_options_print(const struct output_options *o, const struct view_document *document)
+{
+        struct error err = ERROR_NONE;
+        int r = document_print(document, &o->document, stdout, &err);
+
+        if (r == -ENOENT) {
+                complain("error: --section: %s", err.text);
+                return EXIT_STATUS_USAGE;
+        }
+        if (r < 0) {
+                complain("error: writing the answer: %s", err.text);
+                return EXIT_STATUS_FAILED;
+        }
+        return standard_output_finish(EXIT_STATUS_OK, "the answer");
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/options/output_options.h - --json, --csv, --format, --section, --limit, --color, --full-names: how an answer is printed
+ *
+ * Way of the data:  command line, terminal -> [output_options] -> document_format -> standard output
+ */
+#ifndef CLI_OPTIONS_OUTPUT_OPTIONS_H
+#define CLI_OPTIONS_OUTPUT_OPTIONS_H
+
+#include "analyze/trace/report_string.h"
+#include "view/document/document_format.h"
+#include "view/text/text_color.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct common_options;
+struct error;
+struct view_document;
+
+#define OUTPUT_OPTION_JSON       'j'
+#define OUTPUT_OPTION_LIMIT      'l'
+#define OUTPUT_OPTION_CSV        1200
+#define OUTPUT_OPTION_FORMAT     1201
+#define OUTPUT_OPTION_SECTION    1202
+#define OUTPUT_OPTION_COLOR      1203
+#define OUTPUT_OPTION_CSV_SAFE   1204
+#define OUTPUT_OPTION_FULL_NAMES 1205
+
+/* Of an answer whose text is not made of tables. */
+#define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
+        { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/use/view-json.md)" },                 \
+                { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                         \
+                { OUTPUT_OPTION_CSV_SAFE, "csv-safe", NULL, "the same, and no cell is a formula" }, \
+        {                                                                                           \
+                OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" \
+        }
+
+#define OUTPUT_OPTION_ROW_SECTION                                                                  \
+        {                                                                                          \
+                OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" \
+        }
+
+#define OUTPUT_OPTION_ROWS                                                                       \
+        OUTPUT_OPTION_ROWS_OF_FORMAT, OUTPUT_OPTION_ROW_SECTION,                                 \
+                { OUTPUT_OPTION_FULL_NAMES, "full-names", NULL,                                  \
+                  "of text: names are never shortened, and lines as long as need be" },          \
+                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },  \
+        {                                                                                        \
+                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal" \
+        }
+
+#define OUTPUT_LIMIT_UNSET UINT32_MAX
+
+struct output_options {
+        struct document_options document; /* n_columns and color are filled in by output_options_complete() */
+        enum text_color_when color;
+        bool has_format; /* it was asked for */
+        uint32_t limit;  /* 0 = all; OUTPUT_LIMIT_UNSET = the user said nothing */
+};
+
+void output_options_init(struct output_options *o);
+
+/* Returns 1; 0 if the letter is none of them; -EINVAL after a complaint. */
+int output_options_take(struct output_options *o, int letter, const char *value);
+
+/* After the last option: with what a command_frame took of the same ones.  Returns 0, or -EINVAL after a complaint. */
+int output_options_adopt(struct output_options *o, const struct common_options *common);
+
+/* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */
+void output_options_complete(struct output_options *o);
+
+/* The limit; for text and Markdown @n_text_rows if nothing was said, else all (0). */
+uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_rows);
+
+/*
+ * output_options_check() - whether filters left anything of an answer
+ * @filter:  in words; empty = there are none
+ * Returns 0, or -ENOENT with words if there are filters and no table has a row.
+ */
+int output_options_check(const struct view_document *document, struct report_string filter,
+                         struct error *err);
+
+/* Prints the document to standard output; returns the exit status, after a complaint if it failed. */
+int output_options_print(const struct output_options *o, const struct view_document *document);
+
+#endif /* CLI_OPTIONS_OUTPUT_OPTIONS_H */

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options/record_options.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/options/argument_words.h"
+#include "cli/options/common_options.h"
+#include "cli/terminal/complaint.h"
+#include "instrument/client_abi.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_HZ \
+        997 /* prime: a round rate falls into step with timers and sees the same spot again and again */
+#define HZ_MAX           100000
+#define RING_BYTES_MIN   UINT64_C(4096)
+#define RING_BYTES_MAX   (UINT64_C(960) << 20)
+#define EMBED_BYTES_MAX  (UINT64_C(1) << 36)
+#define FLIGHT_BYTES_MIN (UINT64_C(1) << 20)
+#define FLIGHT_BYTES_MAX (UINT64_C(1) << 36)
+#define FLIGHT_BYTES     (UINT64_C(1) << 29) /* of a ring that is so and so long */
+#define FLIGHT_NS_MIN    (NS_PER_S / 10)
+#define DUMPS_DEFAULT    10
+#define DUMPS_MAX        1000
+#define TRACE_BYTES_MIN  (UINT64_C(1) << 16)
+#define DURATION_MAX     (UINT64_C(100) * 24 * 3600 * NS_PER_S)
+
+/* In the order of the enums that they are turned into. */
+#define UNWIND_CHOICES "auto|fp|dwarf|none"
+#define SCOPE_CHOICES  "auto|cgroup|cpus|threads"
+#define EMBED_CHOICES  "auto|all|none"
+
+enum {
+        LETTER_NO_SYMBOLIZE = OPTION_LONG_ONLY,
+        LETTER_EMBED_SOURCE,
+        LETTER_CLIENT_RING,
+        LETTER_STAT,
+        LETTER_STRICT_FREQ,
+        LETTER_LIST_EVENTS,
+        LETTER_MAX_SIZE,
+        LETTER_UNWIND,
+        LETTER_CALL_GRAPH,
+        LETTER_STACK_SIZE,
+        LETTER_KEEP_STACKS,
+        LETTER_OFF_CPU,
+        LETTER_NO_SWITCHES,
+        LETTER_NO_SAMPLING,
+        LETTER_NO_CSWITCH,
+        LETTER_CGROUP,
+        LETTER_NO_CHILDREN,
+        LETTER_SELF,
+        LETTER_DELAY,
+        LETTER_SCOPE,
+        LETTER_AS_ROOT,
+        LETTER_IGNORE_STATUS,
+        LETTER_EMBED,
+        LETTER_EMBED_MAX,
+        LETTER_RING,
+        LETTER_TRIGGER,
+        LETTER_MAX_DUMPS,
+        LETTER_ZONES, /* from here on in the order of `families` */
+        LETTER_FRAMES,
+        LETTER_MESSAGES,
+        LETTER_PLOTS,
+        LETTER_MEMORY,
+        LETTER_LOCKS,
+        LETTER_DEVICES,
+};
+
+static const uint32_t families[] = {
+        CLIENT_ABI_FAMILY_ZONES,   CLIENT_ABI_FAMILY_FRAMES, CLIENT_ABI_FAMILY_MESSAGES,
+        CLIENT_ABI_FAMILY_PLOTS,   CLIENT_ABI_FAMILY_MEMORY, CLIENT_ABI_FAMILY_LOCKS,
+        CLIENT_ABI_FAMILY_DEVICES,
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE",
+          "the trace, - for a pipe; default: " OPTION_DEFAULT_TRACE
+          " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)" },
+        { 'F', "freq", "HZ|max",
+          "samples a second on each CPU, 1 to 100000; max is the kernel's limit "
+          "(kernel.perf_event_max_sample_rate), and higher rates are reduced to it; default: 997, and each one of "
+          "tracepoints" },
+        { LETTER_STRICT_FREQ, "strict-freq", NULL, "refuse a rate over the kernel's limit" },
+        { 'c', "count", "N", "instead: a sample every N events" },
+        { 'e', "event", "EVENTS",
+          "events to sample: cycles, cpu-clock, page-faults:u, sched:sched_switch, r01c2, "
+          "{cycles,instructions}:S, ...; 'hyprof list' shows them; default: cycles, or cpu-clock where "
+          "there is no cycle counter" },
+        { LETTER_LIST_EVENTS, "list-events", NULL, "show the events, as 'hyprof list' does" },
+        { LETTER_STAT, "stat", NULL,
+          "add totals of clocks, faults, switches, cycles, instructions, branches" },
+        { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
+          "call stacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
+          "alone; fp, by frame pointers alone; none, of each sample the innermost function; default: auto" },
+        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, as perf calls it" },
+        { 'g', "callstacks", NULL,
+          "accepted for compatibility with perf, no effect: there are always call stacks" },
+        { LETTER_STACK_SIZE, "stack-size", "SIZE",
+          "of the stack, copied with each sample: 1K to 64K; default: 16K" },
+        { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies into the trace, too" },
+        { LETTER_OFF_CPU, "off-cpu", NULL, "what threads wait for, where, and who wakes them" },
+        { LETTER_NO_SWITCHES, "no-switches", NULL,
+          "leave out when threads ran: cheaper where they switch very often" },
+        { LETTER_NO_SAMPLING, "no-sampling", NULL,
+          "record what the program reports alone, its zones, messages and so on, at undisturbed times: no "
+          "samples, and not when threads ran" },
+        { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, as others call it" },
+        { 'p', "pid", "PID[,...]",
+          "record running processes, with their children; until they end, or as long as COMMAND "
+          "runs if there is one" },
+        { 't', "tid", "TID[,...]", "the same with single threads" },
+        { 'a', "all", NULL, "the same with the whole machine" },
+        { LETTER_CGROUP, "cgroup", "PATH", "the same with all that is in a cgroup" },
+        { 'C', "cpu", "CPUS", "only what runs on these CPUs: 0-3,8" },
+        { LETTER_NO_CHILDREN, "no-children", NULL, "only the processes that are named, or COMMAND itself" },
+        { LETTER_SELF, "self", NULL, "hyprof itself as well" },
+        { LETTER_SCOPE, "scope", SCOPE_CHOICES,
+          "how events are bound; default: auto, what is best of what is permitted" },
+        { LETTER_DELAY, "delay", "TIME", "begin to record so long after the start: 500ms, 10s" },
+        { 'd', "duration", "TIME", "stop recording after so long: 500ms, 10s, 2m, 1h" },
+        { LETTER_RING, "ring", "TIME|SIZE",
+          "keep only the end, in memory: the last 30s, or 64M of events; both if given twice; written at the end, "
+          "and at SIGUSR2 into a file with the time in its name" },
+        { LETTER_TRIGGER, "trigger", "RULE",
+          "with --ring: 'zone:NAME>16ms' writes such a file whenever an instance of that zone lasted longer; NAME as in "
+          "--zone of 'hyprof report'; up to 8 times" },
+        { LETTER_MAX_DUMPS, "max-dumps", "N", "at most so many files because of --trigger; default: 10" },
+        { LETTER_MAX_SIZE, "max-size", "SIZE",
+          "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
+        { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
+        { LETTER_IGNORE_STATUS, "ignore-child-status", NULL, "end with 0 whatever COMMAND ends with" },
+        { LETTER_ZONES, "zones", "[=callstacks]", "of what the program says of itself, only zones ..." },
+        { LETTER_FRAMES, "frames", NULL, "... and frames ..." },
+        { LETTER_MESSAGES, "messages", "[=callstacks]", "... and messages ..." },
+        { LETTER_PLOTS, "plots", NULL, "... and plots ..." },
+        { LETTER_MEMORY, "memory", "[=callstacks]", "... and allocations of memory ..." },
+        { LETTER_LOCKS, "locks", NULL, "... and locks ..." },
+        { LETTER_DEVICES, "devices", "[=callstacks]",
+          "... and work on devices: each that is named; default: all, without call stacks" },
+        { LETTER_CLIENT_RING, "client-ring", "SIZE",
+          "memory that each program may fill with events that are not recorded yet, beyond 1M for each of "
+          "its threads: 64M; from 4K to 960M; up to 1M it is all that a thread has; default: a 32nd of the "
+          "machine's memory, and at most an 8th of what the program's cgroup allows; all programs together "
+          "have at most twice that" },
+        { LETTER_EMBED, "embed", EMBED_CHOICES,
+          "code that is copied into the trace: auto, what may be gone later (deleted and temporary "
+          "files, memfds, containers' files); all, also every other file with samples; none; default: "
+          "auto" },
+        { LETTER_EMBED_MAX, "embed-max", "SIZE", "of such code in all: 64M, 1G; default: 256M" },
+        { LETTER_EMBED_SOURCE, "embed-source", NULL, "keep the sources of sampled lines as well" },
+        { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL,
+          "record addresses only, and names of the kernel's; 'hyprof symbolize' adds the rest" },
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof record",
+        .operands = "[--] COMMAND [ARGS]\n       hyprof record [OPTIONS] -p PID [[--] COMMAND [ARGS]]",
+        .about = "Runs COMMAND and records where it spends its time: call stacks of all its threads and "
+                 "children,\n"
+                 "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so "
+                 "with what\n"
+                 "is already running.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the "
+                   "like;\n"
+                   "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = "
+                   "usage\n"
+                   "Ctrl-C ends the recording and keeps the trace; a second one gives up the names.\n",
+        .ends_at_operand = true,
+};
+
+static int take_events(struct record_options *options, const char *list)
+{
+        struct error err = ERROR_NONE;
+
+        if (event_request_add(&options->events, list, &err) == 0)
+                return 0;
+        complain("error: -e %s: %s", list, err.text);
+        if (!strstr(err.text, "; try: ")) /* which is a better one */
+                complain_try("hyprof list");
+        return OPTION_ADVISED;
+}
+
+static bool contains(const uint32_t *numbers, size_t n_numbers, uint32_t number)
+{
+        for (size_t i = 0; i < n_numbers; i++)
+                if (numbers[i] == number)
+                        return true;
+        return false;
+}
+
+/* A list of numbers of processes or threads, each once. */
+static int take_tasks(uint32_t *tasks, uint32_t *n_tasks, const char *what, const char *list)
+{
+        while (true) {
+                size_t n = strcspn(list, ",");
+                char text[16];
+                uint64_t number = 0;
+
+                (void)snprintf(text, sizeof(text), "%.*s", (int)n, list);
+                if (n >= sizeof(text) || option_parse_number(text, 1, INT32_MAX, &number) < 0) {
+                        complain("error: %s %.*s: not a number of a process or thread", what, (int)n, list);
+                        return -EINVAL;
+                }
+                if (*n_tasks == RECORD_OPTIONS_TASKS_MAX) {
+                        complain("error: %s: more than %d", what, RECORD_OPTIONS_TASKS_MAX);
+                        return -EINVAL;
+                }
+                if (!contains(tasks, *n_tasks, (uint32_t)number))
+                        tasks[(*n_tasks)++] = (uint32_t)number;
+                if (list[n] == '\0')
+                        return 0;
+                list += n + 1;
+        }
+}
+
+static void take_family(struct record_options *options, int letter, const char *value)
+{
+        uint32_t family = families[letter - LETTER_ZONES];
+
+        options->families |= family;
+        if (value)
+                options->families |= family << CLIENT_ABI_CALLSTACK_SHIFT;
+}
+
+static int take_ring(struct record_options *options, const char *value)
+{
+        uint64_t n_bytes;
+
+        if (option_parse_bytes(value, RING_BYTES_MIN, RING_BYTES_MAX, &n_bytes) < 0) {
+                complain("error: --client-ring %s: not a size from 4K to 960M", value);
+                return -EINVAL;
+        }
+        options->client_ring_bytes = n_bytes;
+        return 0;
+}
+
+static int take_stack_size(struct record_options *options, const char *value)
+{
+        uint64_t n_bytes;
+
+        if (option_parse_bytes(value, UNWIND_COPY_MIN, UINT64_C(1) << 16, &n_bytes) < 0) {
+                complain("error: --stack-size %s: not a size from 1K to 64K", value);
+                return -EINVAL;
+        }
+        if (n_bytes > UNWIND_COPY_MAX)
+                n_bytes = UNWIND_COPY_MAX; /* what a record can hold of 64 KiB */
+        options->unwinder.copy_bytes = (uint32_t)(n_bytes & ~UINT64_C(7));
+        return 0;
+}
+
+static int take_embed_max(struct record_options *options, const char *value)
+{
+        if (option_parse_bytes(value, 0, EMBED_BYTES_MAX, &options->embed_bytes_max) == 0)
+                return 0;
+        complain("error: --embed-max %s: not a size such as 64M, up to 64G", value);
+        return -EINVAL;
+}
+
+static int take_max_size(struct record_options *options, const char *value)
+{
+        if (option_parse_bytes(value, TRACE_BYTES_MIN, UINT64_MAX, &options->bytes_max) == 0)
+                return 0;
+        complain("error: --max-size %s: not a size such as 500M or 2G, 64K or more", value);
+        return -EINVAL;
+}
+
+/* By the word, which is a choice: of none, only the innermost function is kept of the frame pointers' chain. */
+static void take_unwinding(struct record_options *options, const char *word)
+{
+        int mode = argument_words_find(UNWIND_CHOICES, word);
+
+        options->unwinder.innermost_only = mode > UNWIND_DWARF;
+        options->unwinder.mode = options->unwinder.innermost_only ? UNWIND_FP : (enum unwind_mode)mode;
+}
+
+static int take_rate(struct record_options *options, const char *value)
+{
+        struct event_request *events = &options->events;
+
+        options->has_rate = true;
+        events->period = 0;
+        events->rate_is_default = false;
+        options->wants_rate_max = strcmp(value, "max") == 0;
+        if (options->wants_rate_max) {
+                events->rate_hz = HZ_MAX;
+                return 0;
+        }
+        if (option_parse_number(value, 1, HZ_MAX, &events->rate_hz) == 0)
+                return 0;
+        complain("error: -F %s: neither a number from 1 to %d nor max", value, HZ_MAX);
+        return -EINVAL;
+}
+
+static int take_time(const char *option, const char *value, uint64_t *ret_ns)
+{
+        if (option_parse_duration(value, 1, DURATION_MAX, ret_ns) == 0)
+                return 0;
+        complain("error: %s %s: not a time such as 500ms, 10s, 2m or 1h", option, value);
+        return -EINVAL;
+}
+
+static int take_number(const char *option, const char *value, uint64_t max, uint64_t *ret_number)
+{
+        if (option_parse_number(value, 1, max, ret_number) == 0)
+                return 0;
+        complain("error: %s %s: not a number from 1 to %llu", option, value, (unsigned long long)max);
+        return -EINVAL;
+}
+
+/* A time, or else a size; "64m" are minutes, "64M" is a size. */
+static int take_flight(struct record_options *options, const char *value)
+{
+        size_t used = strlen(options->ring_words);
+        uint64_t number;
+
+        if (option_parse_duration(value, FLIGHT_NS_MIN, DURATION_MAX, &number) == 0 &&
+            strpbrk(value, "smh")) {
+                options->ring_ns = number;
+        } else if (option_parse_bytes(value, FLIGHT_BYTES_MIN, FLIGHT_BYTES_MAX, &number) == 0) {
+                options->ring_bytes = number;
+        } else {
+                complain("error: --ring %s: neither a time such as 30s or 2m, nor a size from 1M to 64G",
+                         value);
+                return -EINVAL;
+        }
+        options->ring = true;
+        (void)snprintf(options->ring_words + used, sizeof(options->ring_words) - used, "%s%.18s",
+                       used > 0 ? " " : "", value);
+        return 0;
+}
+
+static int take_trigger(struct record_options *options, const char *value)
+{
+        if (options->n_triggers == RECORD_OPTIONS_TRIGGERS_MAX) {
+                complain("error: --trigger: more than %d", RECORD_OPTIONS_TRIGGERS_MAX);
+                return -EINVAL;
+        }
+        return ring_trigger_init(&options->triggers[options->n_triggers++], value);
+}
+
+/* What a letter without an argument switches on; NULL for the others. */
+static bool *find_switch(struct record_options *options, int letter)
+{
+        switch (letter) {
+        case LETTER_STAT:
+                return &options->events.wants_totals;
+        case LETTER_STRICT_FREQ:
+                return &options->is_rate_strict;
+        case LETTER_LIST_EVENTS:
+                return &options->lists_events;
+        case LETTER_KEEP_STACKS:
+                return &options->keep_stacks;
+        case LETTER_OFF_CPU:
+                return &options->off_cpu;
+        case LETTER_NO_SAMPLING:
+                return &options->events.no_samples;
+        case LETTER_NO_SWITCHES:
+        case LETTER_NO_CSWITCH:
+                return &options->no_switches;
+        case 'a':
+                return &options->scope.whole_machine;
+        case LETTER_NO_CHILDREN:
+                return &options->scope.no_children;
+        case LETTER_SELF:
+                return &options->scope.with_self;
+        case LETTER_AS_ROOT:
+                return &options->as_root;
+        case LETTER_IGNORE_STATUS:
+                return &options->ignore_status;
+        case 'g':
+                return &options->has_callstacks;
+        case LETTER_NO_SYMBOLIZE:
+                return &options->no_symbolize;
+        case LETTER_EMBED_SOURCE:
+                return &options->embed_source;
+        case 'q':
+                return &options->quiet;
+        case 'h':
+                return &options->help;
+        default:
+                return NULL;
+        }
+}
+
+static int take_option(void *context, int letter, const char *value)
+{
+        struct record_options *options = context;
+        bool *is_on = find_switch(options, letter);
+
+        if (is_on) {
+                *is_on = true;
+                return 0;
+        }
+        if (letter >= LETTER_ZONES) {
+                take_family(options, letter, value);
+                return 0;
+        }
+        switch (letter) {
+        case 'F':
+                return take_rate(options, value);
+        case 'c':
+                options->has_period = true;
+                options->events.rate_hz = 0;
+                options->events.rate_is_default = false;
+                return take_number("-c", value, INT64_MAX, &options->events.period);
+        case 'e':
+                return take_events(options, value);
+        case LETTER_UNWIND:
+        case LETTER_CALL_GRAPH: /* with the words that both know */
+                take_unwinding(options, value);
+                return 0;
+        case LETTER_MAX_SIZE:
+                return take_max_size(options, value);
+        case LETTER_STACK_SIZE:
+                return take_stack_size(options, value);
+        case LETTER_EMBED:
+                options->embed = (enum code_keeper_mode)argument_words_find(EMBED_CHOICES, value);
+                return 0;
+        case LETTER_EMBED_MAX:
+                return take_embed_max(options, value);
+        case LETTER_RING:
+                return take_flight(options, value);
+        case LETTER_TRIGGER:
+                return take_trigger(options, value);
+        case LETTER_MAX_DUMPS: {
+                uint64_t number;
+
+                if (take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
+                        return -EINVAL;
+                options->n_dumps_max = (uint32_t)number;
+                return 0;
+        }
+        case 'p':
+                return take_tasks(options->pids, &options->scope.n_pids, "-p", value);
+        case 't':
+                return take_tasks(options->tids, &options->scope.n_tids, "-t", value);
+        case LETTER_CGROUP:
+                options->scope.cgroup = value;
+                return 0;
+        case 'C':
+                options->scope.cpus = value;
+                return 0;
+        case LETTER_SCOPE:
+                options->scope.kind = (enum event_scope_kind)argument_words_find(SCOPE_CHOICES, value);
+                return 0;
+        case LETTER_DELAY:
+                return take_time("--delay", value, &options->delay_ns);
+        case 'd':
+                return take_time("-d", value, &options->duration_ns);
+        case LETTER_CLIENT_RING:
+                return take_ring(options, value);
+        case 'o':
+                options->to_stdout = strcmp(value, "-") == 0;
+                options->path = options->to_stdout ? "standard output" : value;
+                return 0;
+        default:
+                return -EINVAL; /* not reached */
+        }
+}
+
+/* What contradicts itself. */
+static int check(const struct record_options *options)
+{
+        const struct event_scope_request *scope = &options->scope;
+        int n_ways = (scope->n_pids + scope->n_tids > 0) + scope->whole_machine + (scope->cgroup != NULL);
+        const char *wrong = NULL;
+
+        if (options->has_period && options->has_rate)
+                wrong = "use only one of -F (samples a second) and -c (one sample in so many events)";
+        else if (n_ways > 1)
+                wrong = "use only one of -p (with -t), -a and --cgroup";
+        else if (options->off_cpu && options->no_switches)
+                wrong = "--off-cpu needs the switches that --no-switches leaves out";
+        else if (options->off_cpu && options->events.no_samples)
+                wrong = "--off-cpu needs the switches that --no-sampling leaves out";
+        else if (options->events.no_samples && options->events.n_specs > 0)
+                wrong = "--no-sampling leaves out the events that -e names";
+        else if (options->events.no_samples && !options->events.rate_is_default)
+                wrong = "--no-sampling leaves out the samples that -F and -c are about";
+        else if (scope->cgroup && scope->cgroup[0] == '\0')
+                wrong = "--cgroup is empty; the root of all is /";
+        else if (options->keep_stacks && options->unwinder.mode == UNWIND_FP)
+                wrong = "--keep-stacks: with --unwind=fp or none there are no copies of stacks";
+        else if (options->embed_source && options->no_symbolize)
+                wrong = "--embed-source needs the lines that --no-symbolize leaves out";
+        else if (options->n_triggers > 0 && !options->ring)
+                wrong = "--trigger needs --ring, which says how much is kept";
+        else if (options->ring && options->events.wants_totals)
+                wrong = "--stat counts the whole recording, and --ring keeps only its end";
+        else if (options->ring && options->bytes_max > 0)
+                wrong = "--max-size: what --ring keeps has a size of its own: --ring 64M";
+        if (!wrong)
+                return 0;
+        complain("error: %s", wrong);
+        complain_try("hyprof record --help");
+        return -EINVAL;
+}
+
+int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand)
+{
+        *options = (struct record_options){ .path = OPTION_DEFAULT_TRACE };
+        options->events.rate_hz = DEFAULT_HZ;
+        options->events.rate_is_default = true;
+        options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
+        options->n_dumps_max = DUMPS_DEFAULT;
+        options->scope.pids = options->pids;
+        options->scope.tids = options->tids;
+        if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)
+                return -EINVAL;
+        if (options->ring && options->ring_bytes == 0)
+                options->ring_bytes = FLIGHT_BYTES;
+        return options->help ? 0 : check(options);
+}
+
+void record_options_deinit(struct record_options *options)
+{
+        for (size_t i = 0; i < options->n_triggers; i++)
+                ring_trigger_deinit(&options->triggers[i]);
+}
+
+void record_options_print_help(void)
+{
+        option_table_print(&table, stdout);
+}
+
+const struct option_table *record_options_table(void)
+{
+        return &table;
+}
+
+bool record_options_is_attaching(const struct record_options *options)
+{
+        const struct event_scope_request *scope = &options->scope;
+
+        return scope->n_pids > 0 || scope->n_tids > 0 || scope->whole_machine || scope->cgroup != NULL;
+}

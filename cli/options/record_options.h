@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/options/record_options.h - the options of `hyprof record`
+ *
+ * Way of the data:  command line -> [record_options] -> cmd_record -> recorder
+ */
+#ifndef CLI_OPTIONS_RECORD_OPTIONS_H
+#define CLI_OPTIONS_RECORD_OPTIONS_H
+
+#include "cli/options/ring_trigger.h"
+#include "sampler/code/code_keeper.h"
+#include "sampler/events/event_request.h"
+#include "sampler/events/event_scope.h"
+#include "sampler/kernel/unwind_request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct option_table;
+
+#define RECORD_OPTIONS_TASKS_MAX 1024 /* processes, and threads, that can be named */
+
+#define RECORD_OPTIONS_TRIGGERS_MAX 8
+
+struct record_options {
+        const char *path;
+        bool to_stdout; /* -o -: the trace is all that gets there */
+        struct event_request events;
+        struct unwind_request unwinder;
+        struct event_scope_request scope; /* its lists are those below */
+        uint32_t pids[RECORD_OPTIONS_TASKS_MAX];
+        uint32_t tids[RECORD_OPTIONS_TASKS_MAX];
+        uint32_t families; /* CLIENT_ABI_FAMILY_*; 0 = all */
+        uint64_t client_ring_bytes;
+        uint64_t duration_ns; /* 0 = until the end */
+        uint64_t delay_ns;    /* before the recording begins */
+        uint64_t bytes_max;   /* of the trace; 0 = without limit */
+        enum code_keeper_mode embed;
+        uint64_t embed_bytes_max; /* 0 = nothing */
+        bool ring;                /* only the end is kept: */
+        uint64_t ring_ns;         /* so long; 0 = as much as fits */
+        uint64_t ring_bytes;      /* of events in memory */
+        char ring_words[40];      /* as it was asked for */
+        uint32_t n_dumps_max;     /* that triggers may cause */
+        struct ring_trigger triggers[RECORD_OPTIONS_TRIGGERS_MAX];
+        size_t n_triggers;
+        bool has_rate, has_period; /* -F, -c */
+        bool keep_stacks;
+        bool off_cpu;
+        bool no_switches;
+        bool as_root;        /* the command, though sudo was asked by another user */
+        bool ignore_status;  /* of the command */
+        bool has_callstacks; /* -g: always so */
+        bool wants_rate_max; /* -F max: events.rate_hz is the most that we take until rate_limit_apply() */
+        bool is_rate_strict; /* a rate over the kernel's limit is refused */
+        bool lists_events;   /* --list-events: instead of recording */
+        bool no_symbolize;
+        bool embed_source;
+        bool quiet;
+        bool help;
+};
+
+/*
+ * record_options_parse() - from the command line
+ * @options:      stays where it is: it refers to itself
+ * @ret_operand:  index of the command in @argv, or @argc
+ * Returns 0, or -EINVAL after a complaint.
+ */
+int record_options_parse(struct record_options *options, int argc, char **argv, int *ret_operand);
+
+void record_options_deinit(struct record_options *options);
+
+void record_options_print_help(void);
+const struct option_table *record_options_table(void);
+
+/* True if something that runs already is to be recorded: the command, if any, only says how long. */
+bool record_options_is_attaching(const struct record_options *options);
+
+#endif /* CLI_OPTIONS_RECORD_OPTIONS_H */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/terminal/complaint.h"
+
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "view/text/text_table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Without memory to escape it: a failure is said all the same. */
+static void replace_unprintable(char *text)
+{
+        for (; *text != '\0'; text++)
+                if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f)
+                        *text = '?';
+}
+
+static __attribute__((format(printf, 2, 0))) void put_line(const char *start, const char *format,
+                                                           va_list args)
+{
+        struct byte_buffer line = { .data = NULL };
+        char text[PATH_MAX + ERROR_TEXT_BYTES]; /* the longest name, and what is said of it */
+
+        (void)vsnprintf(text, sizeof(text), format, args);
+        (void)text_escape(&line, text, strlen(text));
+        if (line.failed) {
+                replace_unprintable(text);
+                (void)fprintf(stderr, "%s%s\n", start, text);
+        } else {
+                (void)fprintf(stderr, "%s%.*s\n", start, (int)line.used_bytes, (const char *)line.data);
+        }
+        byte_buffer_deinit(&line);
+}
+
+void complain(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        put_line("hyprof: ", format, args);
+        va_end(args);
+}
+
+void complain_of_trace(int code, const char *path, const struct error *err)
+{
+        complain("error: %s", err->text);
+        if (code == -ENOENT && strcmp(path, "-") != 0 && access(path, F_OK) < 0)
+                complain_try("hyprof record COMMAND");
+        else if (code == -EBADMSG || code == -EISDIR)
+                complain_try("a file that hyprof record wrote");
+        else if (code == -ENOTSUP)
+                complain_try("a newer hyprof");
+}
+
+void complain_next(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        put_line("next: ", format, args);
+        va_end(args);
+}
+
+void complain_try(const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        put_line("  try: ", format, args);
+        va_end(args);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/terminal/complaint.h - how every command talks to people: what is wrong, what was done
+ *
+ * Way of the data:  error -> [complaint] -> standard error
+ *
+ *      hyprof: error: WHAT
+ *        try: COMMAND
+ *
+ * One line each, whatever control characters are in the names.
+ */
+#ifndef CLI_TERMINAL_COMPLAINT_H
+#define CLI_TERMINAL_COMPLAINT_H
+
+struct error;
+
+/* "hyprof: ..." on standard error. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "next: ...", the command that is likely to follow. */
+void complain_next(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * complain_of_trace() - that a trace could not be read: the words, and what to try
+ * @code:  -errno: -ENOENT, -EISDIR, -EBADMSG and -ENOTSUP have a remedy, others none
+ */
+void complain_of_trace(int code, const char *path, const struct error *err);
+
+/* The remedy, below what is wrong. */
+void complain_try(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* CLI_TERMINAL_COMPLAINT_H */

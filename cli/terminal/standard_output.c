@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/terminal/standard_output.h"
+
+#include "cli/exit_status.h"
+#include "cli/terminal/complaint.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int standard_output_finish(int status, const char *what)
+{
+        errno = 0;
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return status;
+        if (errno == EPIPE)
+                return status;
+        complain("error: writing %s: %s", what, errno != 0 ? strerrordesc_np(errno) : "not all was written");
+        return EXIT_STATUS_FAILED;
+}

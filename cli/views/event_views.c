@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/views/event_views.h"
+
+#include "analyze/stats/device_stats.h"
+#include "analyze/stats/frame_stats.h"
+#include "analyze/stats/frame_zones.h"
+#include "analyze/stats/lock_stats.h"
+#include "analyze/stats/memory_stats.h"
+#include "analyze/stats/message_list.h"
+#include "analyze/stats/plot_stats.h"
+#include "analyze/walk/event_walk.h"
+#include "analyze/walk/loaded_trace.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/option_table.h"
+#include "cli/options/output_options.h"
+#include "cli/terminal/complaint.h"
+#include "view/answers/event_names.h"
+#include "view/answers/event_view.h"
+#include "view/document/view_document.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TEXT_ROWS 25
+
+struct printing {
+        const struct event_views *views;
+        struct loaded_trace trace;
+        struct trace_filter filter;
+        struct view_document document;
+        struct event_view_options options;
+};
+
+static int take_view(struct event_views *v, enum event_view view)
+{
+        if (v->view != EVENT_VIEW_NONE && v->view != view) {
+                complain(
+                        "error: one view at a time: --locks, --memory, --frames, --plots, --messages or --devices");
+                return -EINVAL;
+        }
+        v->view = view;
+        return 1;
+}
+
+static int take_severity(struct event_views *v, const char *value)
+{
+        int severity = message_list_parse_severity(value);
+
+        if (severity < 0) {
+                complain("error: --severity %s: expected one of trace, debug, info, warning, error, fatal",
+                         value);
+                return -EINVAL;
+        }
+        v->severity_min = (uint32_t)severity;
+        return take_view(v, EVENT_VIEW_MESSAGES);
+}
+
+int event_views_take(struct event_views *v, int letter, const char *value)
+{
+        switch (letter) {
+        case EVENT_VIEW_OPTION_LOCKS:
+                return take_view(v, EVENT_VIEW_LOCKS);
+        case EVENT_VIEW_OPTION_MEMORY:
+                return take_view(v, EVENT_VIEW_MEMORY);
+        case EVENT_VIEW_OPTION_FRAMES:
+                return take_view(v, EVENT_VIEW_FRAMES);
+        case EVENT_VIEW_OPTION_PLOTS:
+                return take_view(v, EVENT_VIEW_PLOTS);
+        case EVENT_VIEW_OPTION_MESSAGES:
+                return take_view(v, EVENT_VIEW_MESSAGES);
+        case EVENT_VIEW_OPTION_SEVERITY:
+                return take_severity(v, value);
+        case EVENT_VIEW_OPTION_DEVICES:
+                return take_view(v, EVENT_VIEW_DEVICES);
+        default:
+                return 0;
+        }
+}
+
+/* ------------------------------------------------------------------ one view each: what is found, then the document */
+
+static int fill_locks(struct printing *p, struct error *err)
+{
+        struct event_walk walk;
+        struct lock_stats stats;
+        int r = lock_stats_take(&stats, &p->trace, &p->filter, &walk, err);
+
+        if (r == 0)
+                locks_view_fill(&p->document, &stats, &walk, &p->trace, &p->options);
+        lock_stats_deinit(&stats);
+        event_walk_deinit(&walk);
+        return r;
+}
+
+static int fill_memory(struct printing *p, struct error *err)
+{
+        struct event_walk walk;
+        struct memory_stats stats;
+        int r = memory_stats_take(&stats, &p->trace, &p->filter, &walk, err);
+
+        if (r == 0)
+                memory_view_fill(&p->document, &stats, &walk, &p->trace, &p->options);
+        memory_stats_deinit(&stats);
+        event_walk_deinit(&walk);
+        return r;
+}
+
+static int fill_frames(struct printing *p, struct error *err)
+{
+        struct frame_zones zones = { .rows = NULL };
+        struct frame_stats stats;
+        int r = frame_stats_take(&stats, &p->trace, &p->filter, err);
+
+        if (r == 0)
+                r = frame_zones_take(&zones, &stats, &p->trace, &p->filter, err);
+        if (r == 0)
+                frames_view_fill(&p->document, &zones, &p->trace, &p->options);
+        frame_zones_deinit(&zones);
+        frame_stats_deinit(&stats);
+        return r;
+}
+
+static int fill_plots(struct printing *p, struct error *err)
+{
+        struct plot_stats stats;
+        int r = plot_stats_take(&stats, &p->trace, &p->filter, err);
+
+        if (r == 0)
+                plots_view_fill(&p->document, &stats, &p->trace, &p->options);
+        plot_stats_deinit(&stats);
+        return r;
+}
+
+static int fill_messages(struct printing *p, struct error *err)
+{
+        struct message_list list;
+        struct trace_walk walk;
+        int r;
+
+        message_list_init(&list, p->views->severity_min, 0);
+        r = message_list_take(&list, &p->trace, &p->filter, &walk, err);
+        if (r == 0)
+                messages_view_fill(&p->document, &list, &walk.paths, &p->trace, &p->options);
+        message_list_deinit(&list);
+        trace_walk_deinit(&walk);
+        return r;
+}
+
+static int fill_devices(struct printing *p, struct error *err)
+{
+        struct device_stats stats;
+        int r = device_stats_take(&stats, &p->trace, &p->filter, err);
+
+        if (r == 0)
+                devices_view_fill(&p->document, &stats, &p->trace, &p->options);
+        device_stats_deinit(&stats);
+        return r;
+}
+
+static int fill(struct printing *p, struct error *err)
+{
+        switch (p->views->view) {
+        case EVENT_VIEW_LOCKS:
+                return fill_locks(p, err);
+        case EVENT_VIEW_MEMORY:
+                return fill_memory(p, err);
+        case EVENT_VIEW_FRAMES:
+                return fill_frames(p, err);
+        case EVENT_VIEW_PLOTS:
+                return fill_plots(p, err);
+        case EVENT_VIEW_MESSAGES:
+                return fill_messages(p, err);
+        case EVENT_VIEW_DEVICES:
+                return fill_devices(p, err);
+        case EVENT_VIEW_NONE:
+                break;
+        }
+        return 0;
+}
+
+/* ------------------------------------------------------------------ printing */
+
+static const char *schema_of(enum event_view view)
+{
+        static const char *const schemas[] = {
+                [EVENT_VIEW_NONE] = "",
+                [EVENT_VIEW_LOCKS] = LOCKS_VIEW_SCHEMA,
+                [EVENT_VIEW_MEMORY] = MEMORY_VIEW_SCHEMA,
+                [EVENT_VIEW_FRAMES] = FRAMES_VIEW_SCHEMA,
+                [EVENT_VIEW_PLOTS] = PLOTS_VIEW_SCHEMA,
+                [EVENT_VIEW_MESSAGES] = MESSAGES_VIEW_SCHEMA,
+                [EVENT_VIEW_DEVICES] = DEVICES_VIEW_SCHEMA,
+        };
+
+        return schemas[view];
+}
+
+static int print(struct printing *p, const struct output_options *options, const char *path,
+                 struct error *err)
+{
+        struct output_options output = *options;
+        int r;
+
+        output_options_complete(&output);
+        view_document_init(&p->document, schema_of(p->views->view));
+        r = fill(p, err);
+        if (r == 0)
+                r = output_options_check(&p->document, p->options.filter, err);
+        if (r == 0 && (p->trace.ending == TRACE_ENDING_CUT_OFF || p->trace.ending == TRACE_ENDING_DAMAGED))
+                complain("warning: %s: %s; showing the part before", path, p->trace.ending_words);
+        if (r == 0)
+                r = output_options_print(&output, &p->document);
+        view_document_deinit(&p->document);
+        return r;
+}
+
+int event_views_print(const struct event_views *v, const struct trace_filter_request *request,
+                      const struct output_options *output, const char *path, struct error *err)
+{
+        bool is_usual = strcmp(path, OPTION_DEFAULT_TRACE) == 0 || strcmp(path, "-") == 0;
+        struct printing p = { .views = v, .filter = { .is_empty = true } };
+        struct byte_buffer words = { .data = NULL };
+        int r = loaded_trace_open(&p.trace, path, err);
+
+        filter_options_describe(request, &words);
+        p.options = (struct event_view_options){
+                .path = is_usual ? NULL : path,
+                .limit = output_options_limit(output, TEXT_ROWS),
+                .filter = { .bytes = (const char *)words.data, .n_bytes = words.used_bytes },
+        };
+        if (r == 0)
+                r = trace_filter_init(&p.filter, request, &p.trace, err);
+        p.options.is_filtered = !p.filter.is_empty;
+        if (r == 0) {
+                p.options.range = trace_filter_range(&p.filter, &p.trace);
+                r = loaded_trace_read_names(&p.trace, err);
+        }
+        if (r == 0)
+                r = print(&p, output, path, err);
+        trace_filter_deinit(&p.filter);
+        loaded_trace_close(&p.trace);
+        byte_buffer_deinit(&words);
+        return r;
+}

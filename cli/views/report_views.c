@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/views/report_views.h"
+
+#include "analyze/report/report.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "cli/exit_status.h"
+#include "cli/options/argument_words.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/option_table.h"
+#include "cli/terminal/complaint.h"
+#include "view/answers/report_view.h"
+#include "view/document/view_document.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What fits a screen, unless --limit says otherwise. */
+#define GROUP_CHOICES   "text|name|value|thread|parent" /* as in enum zone_group_key */
+#define TEXT_ROWS       25
+#define TEXT_ROWS_ZONE  5 /* of each table about one zone */
+#define TEXT_TREE_ROWS  40
+#define TEXT_TREE_ZONE  20
+#define TEXT_SHARE_MIN  0.01
+#define TEXT_CALLERS    4 /* levels of a tree from the bottom */
+#define TEXT_HISTOGRAMS 3
+#define DATA_SHARE_MIN  0.001
+#define DEPTH_MAX       64
+#define SLOWEST         10
+
+void report_views_init(struct report_views *v)
+{
+        *v = (struct report_views){ .share_min = -1, .depth_max = REPORT_VIEWS_DEPTH_UNSET };
+        output_options_init(&v->output);
+}
+
+static int take_view(struct report_views *v, enum report_view view)
+{
+        if (v->view != REPORT_VIEW_NONE && v->view != view) {
+                complain("error: one view at a time: --functions, --zones, --threads or --modules");
+                return -EINVAL;
+        }
+        v->view = view;
+        return 1;
+}
+
+static int take_share(struct report_views *v, const char *value)
+{
+        char *end;
+        double percent = strtod(value, &end);
+
+        if (end == value || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100)) {
+                complain("error: --min-share %s: not a number of percent", value);
+                return -EINVAL;
+        }
+        v->share_min = percent / 100;
+        return 1;
+}
+
+static int take_depth(struct report_views *v, const char *value)
+{
+        uint64_t depth;
+
+        if (option_parse_number(value, 0, REPORT_VIEWS_DEPTH_UNSET - 1, &depth) < 0) {
+                complain("error: --depth %s: not a number of levels", value);
+                return -EINVAL;
+        }
+        v->depth_max = (uint32_t)depth;
+        return 1;
+}
+
+static int take_own(struct report_views *v, int letter, const char *value)
+{
+        switch (letter) {
+        case VIEW_OPTION_FUNCTIONS:
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
+        case VIEW_OPTION_TOP_DOWN:
+                v->top_down = true;
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
+        case VIEW_OPTION_BOTTOM_UP:
+                v->bottom_up = true;
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
+        case VIEW_OPTION_FUNCTION:
+                v->function = value;
+                return take_view(v, REPORT_VIEW_FUNCTIONS);
+        case VIEW_OPTION_MIN_SHARE:
+                return take_share(v, value);
+        case VIEW_OPTION_DEPTH:
+                return take_depth(v, value);
+        case VIEW_OPTION_ZONES:
+                return take_view(v, REPORT_VIEW_ZONES);
+        case VIEW_OPTION_HISTOGRAM:
+                v->histogram = true;
+                return 1;
+        case VIEW_OPTION_GROUP_BY:
+                v->group_by = ZONE_GROUP_TEXT +
+                              (enum zone_group_key)argument_words_find(GROUP_CHOICES, value);
+                return 1;
+        case VIEW_OPTION_THREADS:
+                return take_view(v, REPORT_VIEW_THREADS);
+        case VIEW_OPTION_MODULES:
+                return take_view(v, REPORT_VIEW_MODULES);
+        default:
+                return 0;
+        }
+}
+
+int report_views_take(struct report_views *v, int letter, const char *value)
+{
+        int r = take_own(v, letter, value);
+
+        if (r == 0)
+                r = output_options_take(&v->output, letter, value);
+        return r == 0 ? filter_options_take(&v->filter, letter, value) : r;
+}
+
+/* Groups are of the instances that --zone names, in the view of these. */
+static int complete_groups(const struct report_views *v, bool has_other)
+{
+        if (!v->filter.zone) {
+                complain("error: --group-by groups the instances of a zone, and no zone is named");
+                complain_try("hyprof report --zones, then --zone NAME --group-by text");
+                return -EINVAL;
+        }
+        if (!has_other && v->view == REPORT_VIEW_NONE)
+                return 0;
+        complain("error: --group-by is of the view that --zone NAME is alone; another view is asked for");
+        complain_try("hyprof report --zone NAME --group-by text");
+        return -EINVAL;
+}
+
+int report_views_complete(struct report_views *v, bool has_other)
+{
+        enum document_format format = v->output.document.format;
+
+        if (v->group_by != ZONE_GROUP_NONE && complete_groups(v, has_other) < 0)
+                return -EINVAL;
+        if (v->histogram && v->group_by == ZONE_GROUP_NONE && take_view(v, REPORT_VIEW_ZONES) < 0)
+                return -EINVAL;
+        if (has_other && v->view != REPORT_VIEW_NONE) {
+                complain("error: one view at a time: what is beside --functions, --zones, --threads "
+                         "and --modules is a view as well");
+                return -EINVAL;
+        }
+        if (v->view == REPORT_VIEW_NONE && !has_other && v->filter.zone)
+                v->view = REPORT_VIEW_ZONE;
+        if (v->view == REPORT_VIEW_NONE && !has_other &&
+            (format == DOCUMENT_CSV || format == DOCUMENT_MARKDOWN))
+                v->view = REPORT_VIEW_OVERVIEW;
+        return 0;
+}
+
+static bool is_for_people(const struct report_views *v)
+{
+        return v->output.document.format == DOCUMENT_TEXT || v->output.document.format == DOCUMENT_MARKDOWN;
+}
+
+static uint32_t count_slowest(const struct report_views *v)
+{
+        if (v->view != REPORT_VIEW_ZONE)
+                return 0;
+        if (v->output.limit == OUTPUT_LIMIT_UNSET)
+                return SLOWEST;
+        return v->output.limit != 0 ? v->output.limit : ZONE_INSTANCES_SLOWEST_MAX;
+}
+
+static struct report_view_options choose(const struct report_views *v, const char *path)
+{
+        bool is_zone = v->view == REPORT_VIEW_ZONE;
+        bool is_text = is_for_people(v);
+        struct report_view_options options = {
+                .path = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0 ? path : NULL,
+                .limit = output_options_limit(&v->output, is_zone ? TEXT_ROWS_ZONE : TEXT_ROWS),
+                .tree_limit = output_options_limit(&v->output, is_zone ? TEXT_TREE_ZONE : TEXT_TREE_ROWS),
+                .share_min = is_text ? TEXT_SHARE_MIN : DATA_SHARE_MIN,
+                .depth_max = DEPTH_MAX,
+                .function = v->function,
+                .zone = v->filter.zone,
+                .group_limit = output_options_limit(&v->output, TEXT_ROWS),
+                .has_group_histograms = v->histogram && v->group_by != ZONE_GROUP_NONE,
+                .n_histograms = is_text && !v->histogram ? TEXT_HISTOGRAMS : 0,
+                .top_down = v->top_down,
+                .bottom_up = v->bottom_up,
+                .skips_common = is_text && !v->function,
+        };
+
+        if (is_text && !v->function)
+                options.up_depth_max = TEXT_CALLERS;
+        if (v->share_min >= 0)
+                options.share_min = v->share_min;
+        if (v->depth_max != REPORT_VIEWS_DEPTH_UNSET) {
+                options.depth_max = v->depth_max;
+                options.up_depth_max = 0;
+        }
+        return options;
+}
+
+static const char *schema_of(enum report_view view)
+{
+        static const char *const schemas[] = {
+                [REPORT_VIEW_NONE] = "",
+                [REPORT_VIEW_FUNCTIONS] = FUNCTIONS_VIEW_SCHEMA,
+                [REPORT_VIEW_ZONES] = ZONES_VIEW_SCHEMA,
+                [REPORT_VIEW_ZONE] = ZONE_VIEW_SCHEMA,
+                [REPORT_VIEW_THREADS] = THREADS_VIEW_SCHEMA,
+                [REPORT_VIEW_MODULES] = MODULES_VIEW_SCHEMA,
+                [REPORT_VIEW_OVERVIEW] = OVERVIEW_VIEW_SCHEMA,
+        };
+
+        return schemas[view];
+}
+
+static int fill(struct view_document *d, const struct report_views *v, const struct report *report,
+                const struct report_view_options *options, struct error *err)
+{
+        switch (v->view) {
+        case REPORT_VIEW_FUNCTIONS:
+                return functions_view_fill(d, report, options, err);
+        case REPORT_VIEW_ZONES:
+                zones_view_fill(d, report, options);
+                break;
+        case REPORT_VIEW_ZONE:
+                zone_view_fill(d, report, options);
+                break;
+        case REPORT_VIEW_THREADS:
+                threads_view_fill(d, report, options);
+                break;
+        case REPORT_VIEW_MODULES:
+                modules_view_fill(d, report, options);
+                break;
+        case REPORT_VIEW_OVERVIEW:
+                overview_view_fill(d, report, options);
+                break;
+        case REPORT_VIEW_NONE:
+                break;
+        }
+        return 0;
+}
+
+static int print(const struct report_views *v, const struct report *report,
+                 const struct report_view_options *options, struct error *err)
+{
+        struct output_options output = v->output;
+        struct view_document document;
+        int r;
+
+        output_options_complete(&output);
+        view_document_init(&document, schema_of(v->view));
+        r = fill(&document, v, report, options, err);
+        if (r == 0)
+                r = output_options_check(&document, options->filter, err);
+        if (r == 0)
+                r = output_options_print(&output, &document);
+        view_document_deinit(&document);
+        return r;
+}
+
+int report_views_print(const struct report_views *v, const char *path, struct error *err)
+{
+        struct report_view_options options = choose(v, path);
+        struct trace_filter_request filter = v->filter;
+        struct report_options load = {
+                .event = v->filter.event,
+                .n_zones_inside = 1,
+                .n_functions_inside = 1,
+                .wants_waits = v->view == REPORT_VIEW_ZONE || v->view == REPORT_VIEW_THREADS ||
+                               v->view == REPORT_VIEW_OVERVIEW,
+                .n_slowest = count_slowest(v),
+                .group_by = v->group_by,
+                .filter = &filter,
+        };
+        struct byte_buffer words = { .data = NULL };
+        struct report *report;
+        int r;
+
+        /* Which samples are shown; counters that were read with them are shown as well. */
+        filter.event = NULL;
+        r = report_load(path, &load, &report, err);
+
+        if (r < 0)
+                return r;
+        if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; showing the part before", path, report->ending_words);
+        filter_options_describe(&filter, &words);
+        options.filter = (struct report_string){ .bytes = (const char *)words.data,
+                                                 .n_bytes = words.used_bytes };
+        r = words.failed ? error_set(err, -ENOMEM, "out of memory") : print(v, report, &options, err);
+        byte_buffer_deinit(&words);
+        report_free(report);
+        return r;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/views/report_views.h - the views of `hyprof report`: --functions, --zones, --zone NAME, --threads, --modules
+ *
+ * Way of the data:  command line -> [report_views] -> report_load(), functions_view ... -> output_options
+ */
+#ifndef CLI_VIEWS_REPORT_VIEWS_H
+#define CLI_VIEWS_REPORT_VIEWS_H
+
+#include "analyze/walk/trace_filter.h"
+#include "analyze/walk/zone_groups.h"
+#include "cli/options/output_options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+
+/* Rows for the command's option_table; its letters must be these. */
+#define VIEW_OPTION_FUNCTIONS 1300
+#define VIEW_OPTION_TOP_DOWN  1301
+#define VIEW_OPTION_BOTTOM_UP 1302
+#define VIEW_OPTION_FUNCTION  1303
+#define VIEW_OPTION_MIN_SHARE 1304
+#define VIEW_OPTION_DEPTH     1305
+#define VIEW_OPTION_ZONES     1306
+#define VIEW_OPTION_HISTOGRAM 1307
+#define VIEW_OPTION_THREADS   1308
+#define VIEW_OPTION_MODULES   1309
+#define VIEW_OPTION_GROUP_BY  1310
+
+#define REPORT_VIEW_ROWS                                                                                   \
+        { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by the time in themselves" },               \
+                { VIEW_OPTION_TOP_DOWN, "top-down", NULL, "calls as a tree, from the first function on" }, \
+                { VIEW_OPTION_BOTTOM_UP, "bottom-up", NULL, "functions, and who calls them, as a tree" },  \
+                { VIEW_OPTION_FUNCTION, "function", "NAME",                                                \
+                  "only these: name (glob), a part of it, or handle f12" },                                \
+                { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT", "of trees: leave out what is less" },     \
+                { VIEW_OPTION_DEPTH, "depth", "N", "of trees: at most N levels; 0 = all" },                \
+                { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },            \
+                { VIEW_OPTION_HISTOGRAM, "histogram", NULL,                                                \
+                  "of --zones, or of the groups of --group-by: a histogram for each" },                    \
+                { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent",                       \
+                  "of --zone NAME alone: its instances in groups" },                                       \
+                { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },             \
+        {                                                                                                  \
+                VIEW_OPTION_MODULES, "modules", NULL, "files that samples fell into, and their symbols"    \
+        }
+
+enum report_view {
+        REPORT_VIEW_NONE,
+        REPORT_VIEW_FUNCTIONS,
+        REPORT_VIEW_ZONES,
+        REPORT_VIEW_ZONE,
+        REPORT_VIEW_THREADS,
+        REPORT_VIEW_MODULES,
+        REPORT_VIEW_OVERVIEW /* what there is without a view, as tables */
+};
+
+#define REPORT_VIEWS_DEPTH_UNSET UINT32_MAX
+
+struct report_views {
+        enum report_view view;
+        bool top_down, bottom_up, histogram;
+        enum zone_group_key group_by; /* ZONE_GROUP_NONE = not given */
+        const char *function;         /* NULL = all */
+        double share_min;             /* negative = not given */
+        uint32_t depth_max;           /* 0 = all; REPORT_VIEWS_DEPTH_UNSET = not given */
+        struct trace_filter_request filter;
+        struct output_options output;
+};
+
+void report_views_init(struct report_views *v);
+
+/* Takes an option of a view, of a filter or of the output.  Returns 1; 0 if it is none; -EINVAL after a complaint. */
+int report_views_take(struct report_views *v, int letter, const char *value);
+
+/*
+ * report_views_complete() - after the last option
+ * @has_other: a view is asked for that is not one of these
+ * --zone is a view if it is alone, else a filter.  Returns 0, or -EINVAL after a complaint.
+ */
+int report_views_complete(struct report_views *v, bool has_other);
+
+/*
+ * report_views_print() - load the trace and print the view; `view` is not NONE
+ * Returns an exit status; -errno with words in @err if the trace could not be read.
+ */
+int report_views_print(const struct report_views *v, const char *path, struct error *err);
+
+#endif /* CLI_VIEWS_REPORT_VIEWS_H */

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report/report.h"
+#include "base/error.h"
+#include "base/name_guess.h"
+#include "format/trace_dictionary.h"
+#include "view/answers/report_heading.h"
+#include "view/answers/report_names.h"
+#include "view/answers/report_view.h"
+#include "view/answers/tree_rows.h"
+#include "view/document/view_document.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES_MAX 4096 /* of a name that a glob is held against */
+
+#define NAME_COLUMNS                                                                                    \
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },                      \
+                { .key = "self", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },             \
+                { .key = "total", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },           \
+                { .key = "function", .title = "function", .type = VIEW_STRING },                        \
+                { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 }, \
+        {                                                                                               \
+                .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26             \
+        }
+#define RATIO_COLUMNS                                                                              \
+        { .key = "ipc", .title = "IPC", .type = VIEW_REAL, .n_columns_max = 8 },                   \
+                { .key = "cache_misses_per_1000",                                                  \
+                  .title = "cache misses/1000",                                                    \
+                  .type = VIEW_REAL,                                                               \
+                  .n_columns_max = 17 },                                                           \
+        {                                                                                          \
+                .key = "branch_misses_per_1000", .title = "branch misses/1000", .type = VIEW_REAL, \
+                .n_columns_max = 18                                                                \
+        }
+/* Samples of a clock weigh nanoseconds, those of other events what these count. */
+#define WEIGHT_COLUMNS(type_)                                                                        \
+        { .key = "self_weight", .title = "self weight", .type = (type_), .n_columns_max = 20 },      \
+        {                                                                                            \
+                .key = "total_weight", .title = "total weight", .type = (type_), .n_columns_max = 20 \
+        }
+
+static const struct view_column columns_of_times[] = { NAME_COLUMNS, RATIO_COLUMNS,
+                                                       WEIGHT_COLUMNS(VIEW_DURATION) };
+static const struct view_column columns_of_counts[] = { NAME_COLUMNS, RATIO_COLUMNS,
+                                                        WEIGHT_COLUMNS(VIEW_COUNT) };
+/* Without counters that ratios could be made of, their columns are not there. */
+static const struct view_column few_columns_of_times[] = { NAME_COLUMNS, WEIGHT_COLUMNS(VIEW_DURATION) };
+static const struct view_column few_columns_of_counts[] = { NAME_COLUMNS, WEIGHT_COLUMNS(VIEW_COUNT) };
+#define N_RATIOS  3
+#define N_COLUMNS (sizeof(columns_of_times) / sizeof(columns_of_times[0]))
+
+/* ------------------------------------------------------------------ which functions */
+
+/* "f12" -> 12, if there is such a function; else 0. */
+static uint32_t label_of(const struct report *report, const char *handle)
+{
+        uint32_t n_labels = report->samples.functions.functions.n_items;
+        unsigned long label;
+        char *end;
+
+        if (handle[0] != 'f' || handle[1] < '1' || handle[1] > '9')
+                return 0;
+        errno = 0;
+        label = strtoul(handle + 1, &end, 10);
+        return *end == '\0' && errno == 0 && label <= n_labels ? (uint32_t)label : 0;
+}
+
+/* A name as it stands in a report is meant as such, also if it has "[abi:cxx11]" or another glob in it. */
+static bool text_fits(const char *glob, const char *text)
+{
+        return strcmp(glob, text) == 0 || fnmatch(glob, text, 0) == 0;
+}
+
+/* A glob has to fit the whole name; "name" fits "name(int)" as well. */
+static bool name_fits(const char *glob, struct report_string name)
+{
+        char text[NAME_BYTES_MAX];
+        char *parenthesis;
+
+        if (name.n_bytes >= sizeof(text))
+                name.n_bytes = sizeof(text) - 1;
+        if (name.n_bytes != 0)
+                memcpy(text, name.bytes, name.n_bytes);
+        text[name.n_bytes] = '\0';
+        if (text_fits(glob, text))
+                return true;
+        parenthesis = strchr(text, '(');
+        if (!parenthesis || parenthesis == text)
+                return false;
+        *parenthesis = '\0';
+        return text_fits(glob, text);
+}
+
+static bool part_fits(const char *part, struct report_string name)
+{
+        return part[0] != '\0' && name.n_bytes != 0 && memmem(name.bytes, name.n_bytes, part, strlen(part));
+}
+
+/* Marks the functions that fit.  Returns how many. */
+static uint32_t mark(const struct report *report, const char *wanted,
+                     bool (*fits)(const char *wanted, struct report_string name), bool *chosen)
+{
+        const struct function_table *functions = &report->samples.functions;
+        uint32_t n = 0;
+
+        for (uint32_t label = 1; label <= functions->functions.n_items; label++) {
+                const struct function *function = function_table_get(functions, label);
+
+                chosen[label] = fits(
+                        wanted,
+                        report_names_function(report_string_of(report->samples.dictionary, function->name),
+                                              (enum function_kind)function->kind));
+                n += chosen[label];
+        }
+        return n;
+}
+
+/* A handle, else a name or a glob, else a part of names, as `hyprof annotate` has it.  By label; to be freed.  NULL without memory. */
+static bool *choose(const struct report *report, const char *wanted, uint32_t *ret_n)
+{
+        uint32_t n_labels = report->samples.functions.functions.n_items;
+        uint32_t handle = label_of(report, wanted);
+        bool *chosen = calloc((size_t)n_labels + 1, sizeof(*chosen));
+
+        *ret_n = 0;
+        if (!chosen)
+                return NULL;
+        if (handle != 0) {
+                chosen[handle] = true;
+                *ret_n = 1;
+        } else {
+                *ret_n = mark(report, wanted, name_fits, chosen);
+                if (*ret_n == 0)
+                        *ret_n = mark(report, wanted, part_fits, chosen);
+        }
+        return chosen;
+}
+
+/* -ENOENT, and the name that is nearest, without its parameters. */
+static int no_function(const struct report *report, const char *wanted, struct error *err)
+{
+        const struct function_table *functions = &report->samples.functions;
+        struct name_guess guess;
+
+        name_guess_init(&guess, wanted, strlen(wanted));
+        for (uint32_t label = 1; label <= functions->functions.n_items; label++) {
+                struct report_string name = report_string_of(report->samples.dictionary,
+                                                             function_table_get(functions, label)->name);
+                const char *end = name.n_bytes != 0 ? memchr(name.bytes, '(', name.n_bytes) : NULL;
+
+                name_guess_offer_bytes(&guess, name.bytes, end ? (size_t)(end - name.bytes) : name.n_bytes);
+        }
+        if (guess.best[0] != '\0')
+                return error_set(err, -ENOENT, "no function '%s' in this trace; did you mean '%s'?", wanted,
+                                 guess.best);
+        return error_set(err, -ENOENT, "no function '%s' in this trace", wanted);
+}
+
+/* ------------------------------------------------------------------ the list */
+
+static void put_ratio(struct view_document *d, struct view_table *t, double ratio)
+{
+        if (ratio >= 0)
+                view_table_put_real(d, t, ratio);
+        else
+                view_table_put_unknown(d, t);
+}
+
+static void put_ratios(struct view_document *d, struct view_table *t, const struct report *report,
+                       uint32_t row)
+{
+        const struct report_counters *c = &report->counters;
+        struct report_ratios ratios = { -1, -1, -1 };
+
+        if (c->n_counters != 0)
+                ratios = report_counters_ratios(c, &c->functions_self[(size_t)row * c->n_counters]);
+        put_ratio(d, t, ratios.instructions_per_cycle);
+        put_ratio(d, t, ratios.cache_misses);
+        put_ratio(d, t, ratios.branch_misses);
+}
+
+static void put_row(struct view_document *d, struct view_table *t, const struct report *report, uint32_t row,
+                    bool has_ratios)
+{
+        const struct report_function *function = &report->functions.rows[row];
+        uint64_t whole = report->event ? report->event->sum.weight : 0;
+
+        view_table_put_handle(d, t, 'f', function->label);
+        report_heading_put_share(d, t, function->self.weight, whole, function->kind != FUNCTION_MARK);
+        report_heading_put_share(d, t, function->total.weight, whole, true);
+        report_heading_put_function(d, t, function->name, function->kind);
+        view_table_put_number(d, t, function->self.n_samples);
+        view_table_put_place(d, t, function->module, 0);
+        if (has_ratios)
+                put_ratios(d, t, report, row);
+        view_table_put_number(d, t, function->self.weight);
+        view_table_put_number(d, t, function->total.weight);
+}
+
+static const struct view_column *choose_columns(const struct report *report, uint32_t *ret_n)
+{
+        const struct report_string unit = report->event ? report->event->unit : report_names_words("");
+        bool has_ratios = report->counters.n_counters != 0;
+        bool is_time = unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0;
+
+        *ret_n = (uint32_t)(has_ratios ? N_COLUMNS : N_COLUMNS - N_RATIOS);
+        if (has_ratios)
+                return is_time ? columns_of_times : columns_of_counts;
+        return is_time ? few_columns_of_times : few_columns_of_counts;
+}
+
+static void add_list(struct view_document *d, const struct report *report, const bool *chosen, uint32_t limit)
+{
+        uint32_t n_columns;
+        const struct view_column *own = choose_columns(report, &n_columns);
+        struct view_table *t = view_document_add_table(d, "functions", "Functions, by the time in themselves",
+                                                       own, n_columns);
+        uint32_t n_shown = 0, n_fitting = 0;
+
+        if (report->event)
+                view_table_set_about(d, t,
+                                     "%% of the %s of %.*s (taken while on a CPU); total is with callees, "
+                                     "recursion counts once",
+                                     text_number_counted(report->event->sum.n_samples, "samples").text,
+                                     (int)report->event->name.n_bytes, report->event->name.bytes);
+        for (uint32_t i = 0; i < report->functions.n_rows; i++) {
+                if (chosen && !chosen[report->functions.rows[i].label])
+                        continue;
+                n_fitting++;
+                if (limit != 0 && n_shown == limit)
+                        continue;
+                put_row(d, t, report, i, n_columns == N_COLUMNS);
+                n_shown++;
+        }
+        if (t)
+                t->n_left_out = n_fitting - n_shown;
+}
+
+void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
+{
+        add_list(d, report, NULL, limit);
+}
+
+/* ------------------------------------------------------------------ the trees */
+
+static void add_calls(struct view_document *d, const struct report *report,
+                      const struct report_view_options *options, const bool *chosen)
+{
+        struct tree_rows rows = { .key = "top_down", .wanted = chosen };
+
+        rows.title = chosen ? "What they call" : "Calls, from the thread's first function on";
+        tree_rows_add(d, report, options, &rows);
+}
+
+static void add_callers(struct view_document *d, const struct report *report,
+                        const struct report_view_options *options, const bool *chosen)
+{
+        struct tree_rows rows = { .key = "bottom_up", .from_bottom = true, .wanted = chosen };
+
+        rows.title = chosen ? "Who calls them" : "Functions by the time in themselves, and who calls them";
+        tree_rows_add(d, report, options, &rows);
+}
+
+static void add_hints(struct view_document *d, const struct report *report,
+                      const struct report_view_options *options)
+{
+        const struct report_function *first = report->functions.n_rows != 0 ? &report->functions.rows[0]
+                                                                            : NULL;
+
+        if (!first) {
+                report_heading_hint(d, options->path, "report");
+                return;
+        }
+        if (!options->function)
+                report_heading_hint(d, options->path, "report --function f%u", first->label);
+        if (!options->top_down && !options->bottom_up && !options->function)
+                report_heading_hint(d, options->path, "report --top-down");
+        if (!options->bottom_up && !options->function)
+                report_heading_hint(d, options->path, "report --bottom-up");
+        if (options->top_down || options->bottom_up)
+                report_heading_hint(d, options->path, "report --functions");
+        if (report->n_zones != 0)
+                report_heading_hint(d, options->path, "report --zones");
+}
+
+int functions_view_fill(struct view_document *d, const struct report *report,
+                        const struct report_view_options *options, struct error *err)
+{
+        bool *chosen = NULL;
+        uint32_t n_chosen;
+        bool both = options->function && !options->top_down && !options->bottom_up;
+
+        if (options->function) {
+                chosen = choose(report, options->function, &n_chosen);
+                if (!chosen)
+                        return error_set(err, -ENOMEM, "choosing functions: out of memory");
+                if (n_chosen == 0) {
+                        free(chosen);
+                        return no_function(report, options->function, err);
+                }
+        }
+        view_document_set_title(d, "Functions%s%s", options->function ? ": " : "",
+                                options->function ? options->function : "");
+        report_heading_add(d, report, options->filter);
+        if (options->function || (!options->top_down && !options->bottom_up))
+                add_list(d, report, chosen, options->limit);
+        if (options->top_down || both)
+                add_calls(d, report, options, chosen);
+        if (options->bottom_up || both)
+                add_callers(d, report, options, chosen);
+        add_hints(d, report, options);
+        free(chosen);
+        return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/answers/histogram_rows.h - histograms of zones as rows with bars
+ *
+ * Way of the data:  histogram_bins -> [histogram_rows] -> view_document
+ */
+#ifndef VIEW_ANSWERS_HISTOGRAM_ROWS_H
+#define VIEW_ANSWERS_HISTOGRAM_ROWS_H
+
+#include "analyze/trace/report_string.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct histogram;
+struct view_document;
+struct view_table;
+
+/* The table "histogram".  @title: static.  @has_names: it is for several zones, and each row says for which. */
+struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names);
+
+/* @location, @name: shown if it has names.  0: of what is no zone. */
+void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
+                        struct report_string name, const struct histogram *h);
+
+#endif /* VIEW_ANSWERS_HISTOGRAM_ROWS_H */

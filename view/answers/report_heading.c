@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/answers/report_heading.h"
+
+#include "analyze/report/report.h"
+#include "view/answers/gap_advice.h"
+#include "view/answers/report_names.h"
+#include "view/document/view_document.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The words of one line of "missing, and why". */
+static void warn_of_gap(struct view_document *d, const struct report *report, const struct report_gap *gap)
+{
+        int n = (int)gap->detail.n_bytes;
+        const char *detail = n != 0 ? gap->detail.bytes : "";
+
+        if (gap->share > 0 && n != 0)
+                view_document_warn(d, "%.*s (%s of the samples) %s%s%s", n, detail,
+                                   text_number_share(gap->share).text, gap->words, gap->advice ? "; " : "",
+                                   gap_advice_of(report, gap).text);
+        else if (gap->share > 0)
+                view_document_warn(d, "%s: %s", gap->words, text_number_share(gap->share).text);
+        else if (gap->count != 0 && n != 0)
+                view_document_warn(d, "%s (%.*s)", text_number_counted(gap->count, gap->words).text, n,
+                                   detail);
+        else if (gap->count != 0)
+                view_document_warn(d, "%s", text_number_counted(gap->count, gap->words).text);
+        else if (n != 0)
+                view_document_warn(d, "%s (%.*s)", gap->words, n, detail);
+        else
+                view_document_warn(d, "%s", gap->words);
+}
+
+void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost)
+{
+        char words[LOST_ZONES_WORDS_BYTES];
+
+        lost_zones_words(lost, words);
+        if (lost->n_lost == 0) {
+                view_document_add_unknown(d, "n_zones_lost", "zones lost", VIEW_COUNT);
+                view_document_add_unknown(d, "lost", "lost", VIEW_STRING);
+                return;
+        }
+        view_document_add_number(d, "n_zones_lost", "zones lost", VIEW_COUNT, lost->n_lost);
+        view_document_add_string(d, "lost", "lost", (struct report_string){ words, strlen(words) });
+}
+
+void report_heading_add_length(struct view_document *d, const struct trace_range *range, uint64_t duration_ns)
+{
+        if (range->is_part)
+                view_document_add_number(d, "range_ns", "range", VIEW_DURATION,
+                                         range->to_ns - range->from_ns);
+        else
+                view_document_add_unknown(d, "range_ns", "range", VIEW_DURATION);
+        view_document_add_number(d, "duration_ns", range->is_part ? "of a recording of" : "lasted",
+                                 VIEW_DURATION, duration_ns);
+}
+
+void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter)
+{
+        const struct report_event *event = report->event;
+
+        view_document_add_string(d, "command", "command", report->recording.command);
+        view_document_add_string(d, "filter", "only", filter);
+        report_heading_add_length(d, &report->recording.range, report->recording.duration_ns);
+        if (event) {
+                view_document_add_string(d, "event", "samples of", event->name);
+                view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, event->sum.n_samples);
+        } else {
+                view_document_add_unknown(d, "event", "samples of", VIEW_STRING);
+                view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, 0);
+        }
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
+                warn_of_gap(d, report, &report->gaps.rows[i]);
+        if (report->ending_words[0] != '\0' && report->ending != TRACE_ENDING_WHOLE)
+                view_document_warn(d, "the trace does not end as it should: %s", report->ending_words);
+}
+
+void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)
+{
+        char words[256];
+        va_list args;
+
+        va_start(args, format);
+        (void)vsnprintf(words, sizeof(words), format, args);
+        va_end(args);
+        if (trace_path)
+                view_document_hint(d, "hyprof %s %s", words, shell_word_of(trace_path).text);
+        else
+                view_document_hint(d, "hyprof %s", words);
+}
+
+void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known)
+{
+        if (known)
+                view_table_put_number(d, t, number);
+        else
+                view_table_put_unknown(d, t);
+}
+
+void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
+                              bool known)
+{
+        if (known && whole != 0)
+                view_table_put_real(d, t, report_share(part, whole));
+        else
+                view_table_put_unknown(d, t);
+}
+
+void report_heading_put_function(struct view_document *d, struct view_table *t, struct report_string name,
+                                 enum function_kind kind)
+{
+        view_table_put_string(d, t, report_names_function(name, kind));
+}
+
+void report_heading_put_name(struct view_document *d, struct view_table *t, struct report_string name)
+{
+        if (name.n_bytes != 0)
+                view_table_put_string(d, t, name);
+        else
+                view_table_put_unknown(d, t);
+}
+
+const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread)
+{
+        for (uint32_t i = 0; i < report->n_threads; i++)
+                if (report->threads[i].thread == thread)
+                        return &report->threads[i];
+        return NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/answers/report_heading.h - what stands at the head of each view of a report, and the hints at its end
+ *
+ * Way of the data:  report -> [report_heading] -> view_document
+ */
+#ifndef VIEW_ANSWERS_REPORT_HEADING_H
+#define VIEW_ANSWERS_REPORT_HEADING_H
+
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lost_zones;
+struct report;
+struct trace_range;
+struct view_document;
+struct view_table;
+
+/* Command, duration, samples and what is missing: the facts and warnings of every view.  @filter: empty = everything. */
+void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter);
+
+/*
+ * report_heading_add_length() - how long what is looked at is, and the recording that it is a part of
+ * @range:  what of the recording the filters leave; range_ns is null if that is all of it
+ */
+void report_heading_add_length(struct view_document *d, const struct trace_range *range,
+                               uint64_t duration_ns);
+
+/* Beside a number of zones: that it is a lower bound, and by how much; null if none were lost. */
+void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost);
+
+/* "hyprof " and the words, then the trace, quoted for a shell. */
+void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* Cells that several views have. */
+void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known);
+void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
+                              bool known);
+/* A function's name, or in brackets why it has none; a zone or thread without a name is unknown. */
+void report_heading_put_function(struct view_document *d, struct view_table *t, struct report_string name,
+                                 enum function_kind kind);
+void report_heading_put_name(struct view_document *d, struct view_table *t, struct report_string name);
+
+/* The row of the report's threads that is a thread of the trace; NULL if it has no events. */
+const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread);
+
+#endif /* VIEW_ANSWERS_REPORT_HEADING_H */

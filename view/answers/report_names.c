@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/answers/report_names.h"
+
+#include <string.h>
+
+struct report_string report_names_words(const char *words)
+{
+        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+}
+
+struct report_string report_names_function(struct report_string name, enum function_kind kind)
+{
+        switch (kind) {
+        case FUNCTION_NAMED:
+        case FUNCTION_MARK:
+        case FUNCTION_UNNAMED:
+        case FUNCTION_KIND_COUNT:
+                break;
+        case FUNCTION_NO_SYMBOL:
+                return report_names_words("[no symbol]");
+        case FUNCTION_STALE_FILE:
+                return report_names_words("[build-id differs]");
+        case FUNCTION_NO_MODULE:
+                return report_names_words("[outside of every module]");
+        case FUNCTION_NO_CALLSTACK:
+                return report_names_words("[no call stack]");
+        }
+        return name;
+}
+
+struct report_string report_names_file(struct report_string path)
+{
+        const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
+        size_t skip = slash ? (size_t)(slash - path.bytes) + 1 : 0;
+
+        if (path.n_bytes == 0)
+                return report_names_words("-");
+        if (skip == path.n_bytes)
+                skip = 0;
+        return (struct report_string){ .bytes = path.bytes + skip, .n_bytes = path.n_bytes - skip };
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/answers/report_names.h - what functions and files are called in text, also those without a name
+ *
+ * Way of the data:  report -> [report_names] -> report_text, waits_text, counters_text, *_view
+ */
+#ifndef VIEW_ANSWERS_REPORT_NAMES_H
+#define VIEW_ANSWERS_REPORT_NAMES_H
+
+#include "analyze/trace/report_string.h"
+#include "analyze/walk/function_table.h"
+
+/* The function's name, or in brackets why it has none. */
+struct report_string report_names_function(struct report_string name, enum function_kind kind);
+
+/* Without folders: the JSON has the whole path. "-" for none. */
+struct report_string report_names_file(struct report_string path);
+
+/* Static words as a string. */
+struct report_string report_names_words(const char *words);
+
+#endif /* VIEW_ANSWERS_REPORT_NAMES_H */

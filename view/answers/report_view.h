@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/answers/report_view.h - one view of a report: functions, zones, one zone, threads, modules
+ *
+ * Way of the data:  report -> functions_view, zones_view, zone_view, threads_view, modules_view -> view_document
+ * Specification:    docs/use/view-json.md
+ *
+ * Each fills a document that is initialised; when memory runs out, it is `failed`.
+ */
+#ifndef VIEW_ANSWERS_REPORT_VIEW_H
+#define VIEW_ANSWERS_REPORT_VIEW_H
+
+#include "analyze/trace/report_string.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct report;
+struct view_document;
+
+#define FUNCTIONS_VIEW_SCHEMA "hyprof.functions/1"
+#define ZONES_VIEW_SCHEMA     "hyprof.zones/1"
+#define ZONE_VIEW_SCHEMA      "hyprof.zone/1"
+#define THREADS_VIEW_SCHEMA   "hyprof.threads/1"
+#define MODULES_VIEW_SCHEMA   "hyprof.modules/1"
+#define OVERVIEW_VIEW_SCHEMA  "hyprof.overview/1"
+
+struct report_view_options {
+        const char *path;            /* of the trace, for the hints */
+        struct report_string filter; /* what was looked at, in words; empty = everything */
+        uint32_t limit;              /* rows of each table; 0 = all */
+        uint32_t tree_limit;         /* rows of each tree: the heaviest; 0 = all */
+        double share_min;            /* of a tree's rows, of all samples */
+        uint32_t depth_max;          /* levels of a tree; 0 = all */
+        uint32_t up_depth_max;       /* the same from the bottom; 0 = depth_max */
+        const char *function;        /* handle or glob: only these; NULL = all */
+        const char *zone;            /* what zone_view is about, as it was asked for */
+        uint32_t n_histograms;       /* for how many zones; 0 = all */
+        uint32_t group_limit;        /* rows of a zone's groups; 0 = all */
+        bool has_group_histograms;   /* of these groups, instead of one histogram of all */
+        bool top_down, bottom_up;
+        bool skips_common; /* leave out of a tree from the top what is around all of it */
+};
+
+/* Returns 0, or -ENOENT with words if there is no such function. */
+int functions_view_fill(struct view_document *d, const struct report *report,
+                        const struct report_view_options *options, struct error *err);
+void zones_view_fill(struct view_document *d, const struct report *report,
+                     const struct report_view_options *options);
+/* @report: loaded with n_slowest, wants_waits and a filter for zones. */
+void zone_view_fill(struct view_document *d, const struct report *report,
+                    const struct report_view_options *options);
+void threads_view_fill(struct view_document *d, const struct report *report,
+                       const struct report_view_options *options);
+void modules_view_fill(struct view_document *d, const struct report *report,
+                       const struct report_view_options *options);
+
+/* The tables that have the names of these views, without the facts, warnings and hints around them. */
+void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
+void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
+void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
+
+/* All of them: the report without a view, where it is to be Markdown or CSV.  @report: loaded with wants_waits. */
+void overview_view_fill(struct view_document *d, const struct report *report,
+                        const struct report_view_options *options);
+
+#endif /* VIEW_ANSWERS_REPORT_VIEW_H */

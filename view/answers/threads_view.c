@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report/report.h"
+#include "view/answers/report_heading.h"
+#include "view/answers/report_view.h"
+#include "view/document/view_document.h"
+
+static const struct view_column columns[] = {
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
+        { .key = "name", .title = "thread", .type = VIEW_STRING },
+        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 6, .may_go = true },
+        { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "on_cpu", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "preempted_ns", .title = "preempted", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "n_zones", .title = "zones", .type = VIEW_COUNT, .n_columns_max = 14 },
+        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
+        { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
+        { .key = "n_waits", .title = "waits", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "n_migrations", .title = "migrations", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "first_at_ns", .title = "first", .type = VIEW_TIME, .n_columns_max = 18 },
+        { .key = "last_at_ns", .title = "last", .type = VIEW_TIME, .n_columns_max = 18 },
+};
+
+static void put_time(struct view_document *d, struct view_table *t, const struct report *report, uint64_t ns)
+{
+        uint64_t start_ns = report->trace.start_ns;
+
+        view_table_put_number(d, t, ns > start_ns ? ns - start_ns : 0);
+}
+
+static void put_waits(struct view_document *d, struct view_table *t, const struct report *report,
+                      const struct report_thread *thread, const struct wait_thread *waits)
+{
+        bool known = report->on_cpu_known && !thread->is_fiber;
+
+        report_heading_put_known(d, t, wait_row_total_ns(&waits->waits), known);
+        report_heading_put_known(d, t, waits->preempted.total_ns, known);
+}
+
+static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
+                    const struct report_thread *thread)
+{
+        static const struct wait_thread none = { .preempted = { .n_waits = 0 } };
+        const struct wait_stats *all = &report->totals.waits;
+        const struct wait_thread *waits = thread->thread <= all->n_threads ? &all->threads[thread->thread - 1]
+                                                                           : &none;
+        bool known = report->on_cpu_known;
+
+        view_table_put_handle(d, t, 't', thread->thread);
+        report_heading_put_name(d, t, thread->name);
+        view_table_put_words(d, t, thread->is_fiber ? "fiber" : "thread");
+        report_heading_put_known(d, t, thread->on_cpu_ns, known);
+        report_heading_put_share(d, t, thread->on_cpu_ns, thread->last_ns - thread->first_ns, known);
+        put_waits(d, t, report, thread, waits);
+        view_table_put_number(d, t, thread->n_samples);
+        view_table_put_number(d, t, thread->n_zones);
+        view_table_put_number(d, t, thread->pid);
+        report_heading_put_known(d, t, thread->tid, !thread->is_fiber);
+        report_heading_put_known(d, t, waits->waits.ended.n_waits + waits->waits.n_open,
+                                 known && !thread->is_fiber);
+        view_table_put_number(d, t, report->totals.walk.threads[thread->thread - 1].n_migrations);
+        put_time(d, t, report, thread->first_ns);
+        put_time(d, t, report, thread->last_ns);
+}
+
+void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
+{
+        uint32_t n_rows = report_limited(report->n_threads, limit);
+        struct view_table *t = view_document_add_table(d, "threads", "Threads, by time on a CPU", columns,
+                                                       sizeof(columns) / sizeof(columns[0]));
+
+        view_table_set_about(
+                d, t,
+                "%% of the time from a thread's first event to its last; preempted: it could have run "
+                "on and did not; a fiber's time is also in that of the threads that it ran on");
+        for (uint32_t i = 0; i < n_rows; i++)
+                put_row(d, t, report, &report->threads[i]);
+        if (t)
+                t->n_left_out = report->n_threads - n_rows;
+}
+
+void threads_view_fill(struct view_document *d, const struct report *report,
+                       const struct report_view_options *options)
+{
+        view_document_set_title(d, "Threads");
+        report_heading_add(d, report, options->filter);
+        view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
+        if (!report->on_cpu_known && report->n_threads != 0)
+                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
+        threads_view_add_list(d, report, options->limit);
+        if (report->n_threads == 0)
+                return;
+        report_heading_hint(d, options->path, "report --functions --thread t%u", report->threads[0].thread);
+        if (report->on_cpu_known)
+                report_heading_hint(d, options->path, "report --off-cpu");
+        if (report->n_zones != 0)
+                report_heading_hint(d, options->path, "report --zones --thread t%u",
+                                    report->threads[0].thread);
+}

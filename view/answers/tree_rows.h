@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/answers/tree_rows.h - a call_tree as rows of a document
+ *
+ * Way of the data:  call_tree -> [tree_rows] -> view_document
+ */
+#ifndef VIEW_ANSWERS_TREE_ROWS_H
+#define VIEW_ANSWERS_TREE_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct call_tree;
+struct report;
+struct report_view_options;
+struct view_document;
+
+struct tree_rows {
+        const char *key, *title; /* of the table; static */
+        bool from_bottom;
+        const bool *wanted; /* by label of the functions; NULL = all */
+};
+
+/*
+ * tree_rows_add() - a table of the samples of the report's event as a tree
+ * What does not fit options->tree_limit is the lightest; what is left out is said in the table's `about`.
+ */
+void tree_rows_add(struct view_document *d, const struct report *report,
+                   const struct report_view_options *options, const struct tree_rows *rows);
+
+#endif /* VIEW_ANSWERS_TREE_ROWS_H */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/report/report.h"
+#include "analyze/stats/histogram_bins.h"
+#include "analyze/walk/lost_zones.h"
+#include "analyze/walk/zone_cost.h"
+#include "view/answers/histogram_rows.h"
+#include "view/answers/report_heading.h"
+#include "view/answers/report_view.h"
+#include "view/document/view_document.h"
+
+static const struct view_column columns[] = {
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
+        { .key = "name", .title = "zone", .type = VIEW_STRING },
+        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 14 },
+        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "self_ns", .title = "self", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "p50_ns", .title = "p50", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "mean_without_samples_ns",
+          .title = "w/o samples",
+          .type = VIEW_DURATION,
+          .n_columns_max = 11 },
+        { .key = "min_ns", .title = "min", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "p90_ns", .title = "p90", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "p99_9_ns", .title = "p99.9", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 30 },
+        { .key = "function", .title = "function", .type = VIEW_STRING, .n_columns_max = 30, .may_go = true },
+};
+
+static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
+                    const struct report_zone *zone)
+{
+        bool closed = zone->n_closed != 0;
+        uint64_t waiting_ns = zone->total_ns > zone->on_cpu_ns ? zone->total_ns - zone->on_cpu_ns : 0;
+        struct zone_cost cost;
+
+        if (zone_cost_find(&cost, &report->totals.zones.zones[zone->location - 1]) < 0)
+                d->failed = true;
+        view_table_put_handle(d, t, 'z', zone->location);
+        view_table_put_string(d, t, zone->name);
+        view_table_put_number(d, t, zone->n_closed);
+        view_table_put_number(d, t, zone->total_ns);
+        view_table_put_number(d, t, zone->self_ns);
+        report_heading_put_known(d, t, zone->on_cpu_ns, report->on_cpu_known);
+        report_heading_put_known(d, t, waiting_ns, report->on_cpu_known);
+        report_heading_put_known(d, t, zone->mean_ns, closed);
+        report_heading_put_known(d, t, zone->p50_ns, closed);
+        report_heading_put_known(d, t, zone->p99_ns, closed);
+        report_heading_put_known(d, t, zone->max_ns, closed);
+        report_heading_put_known(d, t, cost.mean_ns, cost.is_known && cost.share >= ZONE_COST_SHARE_MIN);
+        report_heading_put_known(d, t, zone->min_ns, closed);
+        report_heading_put_known(d, t, zone->p90_ns, closed);
+        report_heading_put_known(d, t, zone->p999_ns, closed);
+        view_table_put_number(d, t, zone->n_unclosed);
+        view_table_put_number(d, t, zone->samples.n_samples);
+        view_table_put_place(d, t, zone->file, zone->line);
+        report_heading_put_name(d, t, zone->function);
+}
+
+static void add_histograms(struct view_document *d, const struct report *report, uint32_t n_zones)
+{
+        struct view_table *t = histogram_rows_begin(d, "How long they took", true);
+
+        for (uint32_t i = 0; i < n_zones; i++) {
+                const struct report_zone *zone = &report->zones[i];
+
+                histogram_rows_add(d, t, zone->location, zone->name,
+                                   &report->totals.zones.zones[zone->location - 1].durations_ns);
+        }
+}
+
+void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
+{
+        uint32_t n_rows = report_limited(report->n_zones, limit);
+        char lost_words[LOST_ZONES_WORDS_BYTES];
+        struct view_table *t = view_document_add_table(d, "zones", "Zones, by total time", columns,
+                                                       sizeof(columns) / sizeof(columns[0]));
+
+        lost_zones_words(&report->lost, lost_words);
+        view_table_set_about(
+                d, t,
+                "%s%s%stime between begin and end, of all threads together; in total, on-CPU and waiting "
+                "recursion counts once; percentiles are within 1%%; w/o samples: the mean without what sampling "
+                "costs, where that is 1%% or more",
+                report->lost.n_lost != 0 ? "counts and totals are " : "", lost_words,
+                report->lost.n_lost != 0 ? "; " : "");
+        for (uint32_t i = 0; i < n_rows; i++)
+                put_row(d, t, report, &report->zones[i]);
+        if (t)
+                t->n_left_out = report->n_zones - n_rows;
+}
+
+void zones_view_fill(struct view_document *d, const struct report *report,
+                     const struct report_view_options *options)
+{
+        uint32_t n_rows = report_limited(report->n_zones, options->limit);
+
+        view_document_set_title(d, "Zones");
+        report_heading_add(d, report, options->filter);
+        view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
+        report_heading_add_lost(d, &report->lost);
+        view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
+        if (!report->on_cpu_known && report->n_zones != 0)
+                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
+        zones_view_add_list(d, report, options->limit);
+        if (n_rows != 0)
+                add_histograms(d, report, report_limited(n_rows, options->n_histograms));
+        if (report->n_zones == 0) {
+                report_heading_hint(d, options->path, "report --functions");
+                return;
+        }
+        report_heading_hint(d, options->path, "report --zone z%u", report->zones[0].location);
+        report_heading_hint(d, options->path, "why --zone z%u", report->zones[0].location);
+        report_heading_hint(d, options->path, "report --functions --zone z%u", report->zones[0].location);
+}

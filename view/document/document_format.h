@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/document/document_format.h - a view_document as text, Markdown, JSON or CSV
+ *
+ * Way of the data:  view_document -> [document_format] -> terminal, file, pipe
+ *
+ *      text       of at most `n_columns` columns; what is cut or left out is announced; color and full names on request
+ *      Markdown   GitHub tables, for issues and pull requests
+ *      JSON       one object: "schema", facts, "warnings", each table as { "rows": [...], "left_out": n }; names never cut
+ *      CSV        RFC 4180: the first table, or the one that is asked for; warnings are not in it
+ */
+#ifndef VIEW_DOCUMENT_DOCUMENT_FORMAT_H
+#define VIEW_DOCUMENT_DOCUMENT_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct error;
+struct view_document;
+
+enum document_format { DOCUMENT_TEXT, DOCUMENT_MARKDOWN, DOCUMENT_JSON, DOCUMENT_CSV };
+
+struct document_options {
+        enum document_format format;
+        uint32_t n_columns;  /* of text; 0 = without limit */
+        bool color;          /* of text */
+        bool full_names;     /* of text: names are never cut, so that lines are as long as need be */
+        const char *section; /* of CSV: the key of the table; NULL = the first */
+        char separator;      /* of CSV: ',' */
+        bool csv_is_safe;    /* see csv_writer.h */
+};
+
+/*
+ * document_print() - write the document
+ * Returns 0, -ENOMEM, -ENOENT with words if there is no such section; the caller looks at ferror(@out).
+ */
+int document_print(const struct view_document *d, const struct document_options *options, FILE *out,
+                   struct error *err);
+
+/* One for each format; the same returns. */
+int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out);
+int document_print_markdown(const struct view_document *d, FILE *out);
+int document_print_json(const struct view_document *d, FILE *out);
+int document_print_csv(const struct view_document *d, const struct document_options *options, FILE *out,
+                       struct error *err);
+
+#endif /* VIEW_DOCUMENT_DOCUMENT_FORMAT_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/document/json_value.h - values of JSON out of what a trace may hold
+ *
+ * Way of the data:  view_document, report -> [json_value] -> document_json, report_object
+ */
+#ifndef VIEW_DOCUMENT_JSON_VALUE_H
+#define VIEW_DOCUMENT_JSON_VALUE_H
+
+#include "analyze/trace/report_string.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* What is no UTF-8 becomes U+FFFD.  NULL without memory. */
+json_t *json_value_string(struct report_string string);
+
+/* JSON numbers end where the readers' do, at 2^63 - 1. */
+json_t *json_value_number(uint64_t number);
+
+#endif /* VIEW_DOCUMENT_JSON_VALUE_H */

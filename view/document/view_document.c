@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/document/view_document.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void view_document_init(struct view_document *d, const char *schema)
+{
+        *d = (struct view_document){ .schema = schema };
+}
+
+static void free_table(struct view_table *t)
+{
+        free(t->cells);
+        free(t->depths);
+        byte_buffer_deinit(&t->about);
+        free(t);
+}
+
+void view_document_deinit(struct view_document *d)
+{
+        for (size_t i = 0; i < d->n_tables; i++)
+                free_table(d->tables[i]);
+        free(d->tables);
+        free(d->facts);
+        byte_buffer_deinit(&d->title);
+        byte_buffer_deinit(&d->strings);
+        byte_buffer_deinit(&d->warnings);
+        byte_buffer_deinit(&d->hints);
+        view_document_init(d, d->schema);
+}
+
+/* printf to the end of @buffer; how many bytes that were. */
+static __attribute__((format(printf, 3, 0))) size_t add_format(struct view_document *d,
+                                                               struct byte_buffer *buffer, const char *format,
+                                                               va_list args)
+{
+        va_list again;
+        uint8_t *at = NULL;
+        int n;
+
+        va_copy(again, args);
+        n = vsnprintf(NULL, 0, format, again);
+        va_end(again);
+        if (n >= 0)
+                at = byte_buffer_reserve(buffer, (size_t)n + 1);
+        if (!at) {
+                d->failed = true;
+                return 0;
+        }
+        (void)vsnprintf((char *)at, (size_t)n + 1, format, args);
+        buffer->used_bytes += (size_t)n;
+        return (size_t)n;
+}
+
+/* A name with a line break in it must not make two lines of one. */
+static __attribute__((format(printf, 3, 0))) void add_line(struct view_document *d, struct byte_buffer *lines,
+                                                           const char *format, va_list args)
+{
+        size_t n = add_format(d, lines, format, args);
+
+        for (size_t i = lines->used_bytes - n; i < lines->used_bytes; i++)
+                if (lines->data[i] == '\n')
+                        lines->data[i] = ' ';
+        byte_buffer_add_u8(lines, '\n');
+        d->failed = d->failed || lines->failed;
+}
+
+void view_document_set_title(struct view_document *d, const char *format, ...)
+{
+        va_list args;
+
+        byte_buffer_clear(&d->title);
+        va_start(args, format);
+        (void)add_format(d, &d->title, format, args);
+        va_end(args);
+}
+
+void view_document_warn(struct view_document *d, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        add_line(d, &d->warnings, format, args);
+        va_end(args);
+}
+
+void view_document_hint(struct view_document *d, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        add_line(d, &d->hints, format, args);
+        va_end(args);
+}
+
+bool view_type_is_text(enum view_type type)
+{
+        return type == VIEW_STRING || type == VIEW_HANDLE || type == VIEW_PLACE;
+}
+
+static bool is_real(enum view_type type)
+{
+        return type == VIEW_SHARE || type == VIEW_CHANGE || type == VIEW_REAL || type == VIEW_BAR;
+}
+
+static bool is_number(enum view_type type)
+{
+        return !view_type_is_text(type) && !is_real(type) && type != VIEW_DELTA;
+}
+
+/* ------------------------------------------------------------------ facts */
+
+static void add_fact(struct view_document *d, const struct view_fact *fact)
+{
+        if (array_reserve(&d->facts, &d->facts_capacity, d->n_facts + 1, sizeof(*d->facts)) < 0) {
+                d->failed = true;
+                return;
+        }
+        d->facts[d->n_facts++] = *fact;
+}
+
+static struct view_cell string_cell(struct view_document *d, struct report_string string)
+{
+        struct view_cell cell = {
+                .is_known = true,
+                .string = { .at_bytes = d->strings.used_bytes, .n_bytes = string.n_bytes },
+        };
+
+        if (string.n_bytes != 0)
+                byte_buffer_add(&d->strings, string.bytes, string.n_bytes);
+        if (d->strings.failed) {
+                d->failed = true;
+                return (struct view_cell){ .is_known = false };
+        }
+        return cell;
+}
+
+void view_document_add_string(struct view_document *d, const char *key, const char *title,
+                              struct report_string string)
+{
+        struct view_fact fact = { .key = key, .title = title, .type = VIEW_STRING };
+
+        fact.cell = string_cell(d, string);
+        fact.cell.is_known = fact.cell.is_known && string.n_bytes != 0;
+        add_fact(d, &fact);
+}
+
+void view_document_add_number(struct view_document *d, const char *key, const char *title,
+                              enum view_type type, uint64_t number)
+{
+        struct view_fact fact = { .key = key, .title = title, .type = type };
+
+        assert(is_number(type));
+        fact.cell = (struct view_cell){ .is_known = true, .number = number };
+        add_fact(d, &fact);
+}
+
+void view_document_add_real(struct view_document *d, const char *key, const char *title, enum view_type type,
+                            double real)
+{
+        struct view_fact fact = { .key = key, .title = title, .type = type };
+
+        assert(is_real(type));
+        fact.cell = (struct view_cell){ .is_known = true, .real = real };
+        add_fact(d, &fact);
+}
+
+void view_document_add_delta(struct view_document *d, const char *key, const char *title, int64_t delta)
+{
+        struct view_fact fact = { .key = key, .title = title, .type = VIEW_DELTA };
+
+        fact.cell = (struct view_cell){ .is_known = true, .delta = delta };
+        add_fact(d, &fact);
+}
+
+void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
+                               enum view_type type)
+{
+        struct view_fact fact = { .key = key, .title = title, .type = type };
+
+        add_fact(d, &fact);
+}
+
+/* ----------------------------------------------------------------- tables */
+
+struct view_table *view_document_add_table(struct view_document *d, const char *key, const char *title,
+                                           const struct view_column *columns, uint32_t n_columns)
+{
+        struct view_table *t;
+
+        assert(n_columns > 0);
+        if (array_reserve(&d->tables, &d->tables_capacity, d->n_tables + 1, sizeof(struct view_table *)) < 0)
+                goto fail;
+        t = malloc(sizeof(*t));
+        if (!t)
+                goto fail;
+        *t = (struct view_table){ .key = key, .title = title, .columns = columns, .n_columns = n_columns };
+        d->tables[d->n_tables++] = t;
+        return t;
+fail:
+        d->failed = true;
+        return NULL;
+}
+
+struct view_table *view_document_add_tree(struct view_document *d, const char *key, const char *title,
+                                          const struct view_column *columns, uint32_t n_columns)
+{
+        struct view_table *t = view_document_add_table(d, key, title, columns, n_columns);
+
+        if (t)
+                t->is_tree = true;
+        return t;
+}
+
+void view_table_set_about(struct view_document *d, struct view_table *t, const char *format, ...)
+{
+        va_list args;
+
+        if (!t)
+                return;
+        byte_buffer_clear(&t->about);
+        va_start(args, format);
+        (void)add_format(d, &t->about, format, args);
+        va_end(args);
+}
+
+void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth)
+{
+        size_t row;
+
+        if (!t || d->failed)
+                return;
+        assert(t->is_tree && t->n_cells % t->n_columns == 0);
+        row = view_table_count(t);
+        if (array_reserve(&t->depths, &t->depths_capacity, row + 1, sizeof(*t->depths)) < 0) {
+                d->failed = true;
+                return;
+        }
+        t->depths[row] = depth;
+}
+
+/* The type of the column that the next cell belongs to. */
+static enum view_type next_type(const struct view_table *t)
+{
+        return t->columns[t->n_cells % t->n_columns].type;
+}
+
+static void put_cell(struct view_document *d, struct view_table *t, struct view_cell cell)
+{
+        /* In a failed document the rows may lack cells: nothing is printed, and nothing more comes to it. */
+        if (d->failed)
+                return;
+        if (array_reserve(&t->cells, &t->cells_capacity, t->n_cells + 1, sizeof(*t->cells)) < 0) {
+                d->failed = true;
+                return;
+        }
+        assert(!t->is_tree || view_table_count(t) < t->depths_capacity);
+        t->cells[t->n_cells++] = cell;
+}
+
+void view_table_put_string(struct view_document *d, struct view_table *t, struct report_string string)
+{
+        if (!t)
+                return;
+        assert(d->failed || view_type_is_text(next_type(t)));
+        put_cell(d, t, string_cell(d, string));
+}
+
+void view_table_put_words(struct view_document *d, struct view_table *t, const char *words)
+{
+        view_table_put_string(d, t, (struct report_string){ .bytes = words, .n_bytes = strlen(words) });
+}
+
+void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
+{
+        struct view_cell cell = { .is_known = true };
+        va_list args;
+
+        if (!t)
+                return;
+        assert(d->failed || view_type_is_text(next_type(t)));
+        cell.string.at_bytes = d->strings.used_bytes;
+        va_start(args, format);
+        cell.string.n_bytes = add_format(d, &d->strings, format, args);
+        va_end(args);
+        put_cell(d, t, cell);
+}
+
+void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id)
+{
+        view_table_put_format(d, t, "%c%" PRIu32, letter, id);
+}
+
+void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number)
+{
+        if (!t)
+                return;
+        assert(d->failed || is_number(next_type(t)));
+        put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
+}
+
+void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta)
+{
+        if (!t)
+                return;
+        assert(d->failed || next_type(t) == VIEW_DELTA);
+        put_cell(d, t, (struct view_cell){ .is_known = true, .delta = delta });
+}
+
+void view_table_put_real(struct view_document *d, struct view_table *t, double real)
+{
+        if (!t)
+                return;
+        assert(d->failed || is_real(next_type(t)));
+        put_cell(d, t, (struct view_cell){ .is_known = true, .real = real });
+}
+
+void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes)
+{
+        if (!t)
+                return;
+        assert(d->failed || next_type(t) == VIEW_REAL);
+        put_cell(d, t, (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
+}
+
+void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
+                          uint32_t line)
+{
+        struct view_cell cell;
+        char digits[16];
+        int n;
+
+        if (!t)
+                return;
+        assert(d->failed || next_type(t) == VIEW_PLACE);
+        if (file.n_bytes == 0) {
+                view_table_put_unknown(d, t);
+                return;
+        }
+        cell = string_cell(d, file);
+        if (line != 0 && cell.is_known) {
+                n = snprintf(digits, sizeof(digits), ":%" PRIu32, line);
+                byte_buffer_add(&d->strings, digits, (size_t)n);
+                cell.string.n_bytes += (size_t)n;
+                d->failed = d->failed || d->strings.failed;
+        }
+        put_cell(d, t, cell);
+}
+
+void view_table_put_unknown(struct view_document *d, struct view_table *t)
+{
+        if (t)
+                put_cell(d, t, (struct view_cell){ .is_known = false });
+}
+
+/* ------------------------------------------------------------------ without what is empty */
+
+static bool is_column_shown(const struct view_table *t, uint32_t column)
+{
+        if (t->optional_from == 0 || column < t->optional_from)
+                return true;
+        for (size_t i = column; i < t->n_cells; i += t->n_columns)
+                if (t->cells[i].is_known)
+                        return true;
+        return false;
+}
+
+int view_table_pack(const struct view_table *t, struct view_table *ret)
+{
+        const size_t cells_bytes = t->n_cells * sizeof(*t->cells);
+        struct view_cell *cells = calloc(1, cells_bytes + t->n_columns * sizeof(*t->columns) + 1);
+        struct view_column *columns;
+        uint32_t n_columns = 0;
+        size_t n_cells = 0;
+
+        if (!cells)
+                return -ENOMEM;
+        columns = (struct view_column *)(cells + t->n_cells);
+        for (uint32_t c = 0; c < t->n_columns; c++)
+                if (is_column_shown(t, c))
+                        columns[n_columns++] = t->columns[c];
+        for (size_t i = 0, shown = 0; i < t->n_cells; i++) {
+                bool is_shown = n_columns > 0 &&
+                                columns[shown % n_columns].key == t->columns[i % t->n_columns].key;
+
+                if (is_shown)
+                        cells[n_cells++] = t->cells[i];
+                shown += is_shown;
+        }
+        *ret = *t;
+        ret->columns = columns;
+        ret->n_columns = n_columns;
+        ret->cells = cells;
+        ret->n_cells = n_cells;
+        return 0;
+}
+
+void view_table_unpack(struct view_table *packed)
+{
+        free(packed->cells);
+}

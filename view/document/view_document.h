@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view/document/view_document.h - an answer as facts and tables, before it is text, Markdown, JSON or CSV
+ *
+ * Way of the data:  analyze -> *_view -> [view_document] -> document_text, _markdown, _json, _csv -> cli
+ *
+ * A view says what it found once; what it looks like is said once for each
+ * format.  Numbers stay numbers, in base units (ns, bytes, shares of 1).  Strings
+ * are copied; they may be hostile, of any length and encoding, and are escaped
+ * where they are printed.
+ *
+ * Sticky: when memory runs out, `failed` is set and printing fails; nothing in
+ * between has to be checked.  Not thread-safe.
+ */
+#ifndef VIEW_DOCUMENT_VIEW_DOCUMENT_H
+#define VIEW_DOCUMENT_VIEW_DOCUMENT_H
+
+#include "analyze/trace/report_string.h"
+#include "base/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*                    in text           in JSON and CSV */
+enum view_type {
+        VIEW_STRING,   /* foo           "foo" */
+        VIEW_HANDLE,   /* z7            "z7": a letter and an id, for the next command */
+        VIEW_COUNT,    /* 1,103,220     1103220 */
+        VIEW_ID,       /* 12345         12345: a number that is a name, as a PID */
+        VIEW_DURATION, /* 12.3 ms       12300000 */
+        VIEW_TIME,     /* 1.234567890 s 1234567890: since the start of the recording */
+        VIEW_BYTES,    /* 31.0 MB       31000000 */
+        VIEW_SHARE,    /* 31.2%         0.312 */
+        VIEW_CHANGE,   /* +5.0%         0.05: with a sign */
+        VIEW_DELTA,    /* +1.2 ms       1200000: a duration with a sign */
+        VIEW_REAL,     /* 1.23          1.2345678 */
+        VIEW_BAR,      /* ########      0.8: the length of a bar; left out of CSV */
+        VIEW_PLACE,    /* main.c:12     "src/main.c:12": a file and a line; without folders in text */
+};
+
+/*
+ * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
+ * the ones that matter most come first.  Handles, the first other column, and names stay, unless they `may_go`.
+ */
+struct view_column {
+        const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it */
+        const char *title; /* in text and Markdown: "total" */
+        enum view_type type;
+        uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
+        bool may_go;            /* of a name: it may be left out like a number */
+};
+
+struct view_cell {
+        bool is_known; /* false: "-" in text, null in JSON, empty in CSV */
+        bool is_bytes; /* of a REAL: text shows it as bytes are shown */
+        union {
+                uint64_t number;
+                int64_t delta;
+                double real;
+                struct {
+                        size_t at_bytes, n_bytes; /* in the document's `strings` */
+                } string;
+        };
+};
+
+struct view_table {
+        const char *key;                   /* in JSON: "zones" */
+        const char *title;                 /* in text, above: "Zones, by total time" */
+        const struct view_column *columns; /* borrowed, static */
+        uint32_t n_columns;
+        bool is_tree;            /* rows have a depth: the first VIEW_STRING column is indented by it */
+        struct view_cell *cells; /* heap; row by row */
+        size_t n_cells, cells_capacity;
+        uint32_t *depths; /* heap; by row, if is_tree */
+        size_t depths_capacity;
+        uint32_t
+                optional_from; /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
+        uint64_t n_left_out;      /* rows that there are beside these */
+        struct byte_buffer about; /* a line or more below the title; "" = none: what percentages are of */
+};
+
+struct view_fact {
+        const char *key, *title; /* as of a column */
+        enum view_type type;
+        struct view_cell cell;
+};
+
+struct view_document {
+        const char *schema; /* "hyprof.zones/1" */
+        struct byte_buffer title;
+        struct view_fact *facts; /* heap */
+        size_t n_facts, facts_capacity;
+        struct view_table **tables; /* heap; each on the heap, so that pointers stay */
+        size_t n_tables, tables_capacity;
+        struct byte_buffer strings;
+        struct byte_buffer warnings; /* lines, each ends in '\n': what is missing, lost or doubtful */
+        struct byte_buffer hints;    /* lines: commands that go on from here */
+        bool failed;
+};
+
+void view_document_init(struct view_document *d, const char *schema);
+void view_document_deinit(struct view_document *d);
+
+/* printf into title, a new line of the warnings, of the hints. */
+void view_document_set_title(struct view_document *d, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+void view_document_warn(struct view_document *d, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+void view_document_hint(struct view_document *d, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+/* Facts; @key and @title are borrowed, static. */
+void view_document_add_string(struct view_document *d, const char *key, const char *title,
+                              struct report_string string);
+void view_document_add_number(struct view_document *d, const char *key, const char *title,
+                              enum view_type type, uint64_t number);
+void view_document_add_real(struct view_document *d, const char *key, const char *title, enum view_type type,
+                            double real);
+void view_document_add_delta(struct view_document *d, const char *key, const char *title, int64_t delta);
+/* null in JSON; text leaves it out, as it does an empty string. */
+void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
+                               enum view_type type);
+
+/* A new table, which is the document's; NULL without memory, which all of the functions below take. */
+struct view_table *view_document_add_table(struct view_document *d, const char *key, const char *title,
+                                           const struct view_column *columns, uint32_t n_columns);
+struct view_table *view_document_add_tree(struct view_document *d, const char *key, const char *title,
+                                          const struct view_column *columns, uint32_t n_columns);
+void view_table_set_about(struct view_document *d, struct view_table *t, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* The next row of a tree; then its cells follow.  Rows of tables begin by themselves. */
+void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth);
+
+/* The next cell of the row; the type of its column says which. */
+void view_table_put_string(struct view_document *d, struct view_table *t, struct report_string string);
+void view_table_put_words(struct view_document *d, struct view_table *t, const char *words);
+void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id);
+void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number);
+void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta);
+void view_table_put_real(struct view_document *d, struct view_table *t, double real);
+/* Of a column of REAL, where what the numbers are differs by row. */
+void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes);
+void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
+                          uint32_t line);
+void view_table_put_unknown(struct view_document *d, struct view_table *t);
+
+/*
+ * view_table_pack() - the table without optional columns of which no cell is known
+ * @ret:  its `cells` are on the heap, and its `columns` with them; the rest is borrowed from @t
+ * Returns 0; -ENOMEM, then there is nothing to free.
+ */
+int view_table_pack(const struct view_table *t, struct view_table *ret);
+void view_table_unpack(struct view_table *packed);
+
+/* Whether a cell of the type is a `string`. */
+bool view_type_is_text(enum view_type type);
+
+static inline size_t view_table_count(const struct view_table *t)
+{
+        return t->n_cells / t->n_columns;
+}
+
+#endif /* VIEW_DOCUMENT_VIEW_DOCUMENT_H */
