@@ -6,11 +6,17 @@
 # Sources are found by wildcard: a new file in a folder below is built, a new
 # tests/unit/test_x.c is a test, a new tests/workloads/w_x.c is a workload.
 
-VERSION := 0.1.0
-# Of this version: the date that its manuals bear.
+# The only place of the version and of its date: manuals, packages and the files of pkg-config and CMake take both from
+# here, and tests/lint/version.sh compares CHANGELOG.md and debian/changelog with it.
+VERSION  := 0.1.0
 RELEASED := 2026-11-21
-SONAME  := libhyprof.so.0
+
+# The libraries' binary interface.  Functions are only added; one that changes or goes needs another number.
+SOVERSION := 1
+
+# Where `make install` puts things.  Distributions set LIBDIR: /usr/lib/x86_64-linux-gnu, /usr/lib64.
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 
 # Who may use the capabilities that `make install-capabilities` gives to hyprof.
@@ -37,7 +43,7 @@ ifeq ($(origin CXX),default)
 CXX := g++
 endif
 endif
-AR := ar
+OBJCOPY ?= objcopy
 IS_CLANG := $(findstring clang,$(CC))
 
 WARN_BOTH   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wpointer-arith \
@@ -59,7 +65,8 @@ WARN_CXX := $(filter-out -Wundef,$(WARN))
 
 MACHINE := $(shell uname -m)
 CFPROT  := $(if $(filter x86_64,$(MACHINE)),-fcf-protection)$(if $(filter aarch64,$(MACHINE)),-mbranch-protection=standard)
-HARD    := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection $(CFPROT) -fvisibility=hidden
+FORTIFY := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS) $(CXXFLAGS)),,-D_FORTIFY_SOURCE=3) # unless the caller chose
+HARD    := $(FORTIFY) -fstack-protector-strong -fstack-clash-protection $(CFPROT) -fvisibility=hidden
 ASAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
 # gcc's manual: with a sanitizer, it warns of uninitialized variables that are none.
 NOT_CERTAIN := $(if $(IS_CLANG),,-Wno-maybe-uninitialized)
@@ -132,6 +139,7 @@ MANUALS     := $(if $(MAIN_SRC),$(B)/man/made)
 INTERNAL    := $(B)/libhyprof_internal.a
 CLIENT_A    := $(if $(CLIENT_SRC),$(B)/libhyprof.a)
 CLIENT_SO   := $(if $(CLIENT_SRC),$(B)/libhyprof.so)
+CLIENT_MAP  := instrument/client/libhyprof.map
 TRACY_NAMES := hyprof_tracy hyprof_tracy_0.13 hyprof_tracy_ondemand
 TRACY_LIBS  := $(foreach n,$(TRACY_NAMES),$(B)/lib$(n).a $(B)/lib$(n).so)
 IREE_A      := $(B)/libhyprof_iree.a
@@ -236,25 +244,27 @@ COMPLETIONS := bash-completion/completions/hyprof.bash zsh/site-functions/_hypro
 COMPLETION_FOLDERS := $(patsubst %/,%,$(dir $(COMPLETIONS)))
 installed = $(1:.bash=)
 
-install: all ## install hyprof and libhyprof under DESTDIR and PREFIX (/usr/local)
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof'
+# What is installed is found again when the whole folder has moved: by paths from PREFIX and from where a file lies.
+FROM_PREFIX    = $(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
+INCLUDE_TO_LIB = $(shell realpath -ms --relative-to='$(LIBDIR)/cmake/hyprof' '$(PREFIX)/include')
+FILLED_IN      = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(FROM_PREFIX)|' -e 's|@INCLUDE@|$(INCLUDE_TO_LIB)|' \
+                 -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|'
+CMAKE_FILES   := hyprofConfig.cmake hyprofConfigVersion.cmake
+SHARED_NAMES  := hyprof $(TRACY_NAMES)
+
+install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) and LIBDIR (PREFIX/lib)
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
 	install -m 755 $(B)/hyprof '$(DESTDIR)$(PREFIX)/bin/hyprof'
-	install -m 644 $(B)/libhyprof.a '$(DESTDIR)$(PREFIX)/lib/libhyprof.a'
-	install -m 644 $(IREE_A) '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a'
-	install -m 755 $(B)/libhyprof.so '$(DESTDIR)$(PREFIX)/lib/$(SONAME)'
-	ln -sf $(SONAME) '$(DESTDIR)$(PREFIX)/lib/libhyprof.so'
-	$(foreach n,$(TRACY_NAMES),install -m 644 $(B)/lib$(n).a '$(DESTDIR)$(PREFIX)/lib/' && \
-	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(PREFIX)/lib/lib$(n).so.0' && \
-	        ln -sf lib$(n).so.0 '$(DESTDIR)$(PREFIX)/lib/lib$(n).so' &&) true
+	install -m 644 $(IREE_A) '$(DESTDIR)$(LIBDIR)/libhyprof_iree.a'
+	$(foreach n,$(SHARED_NAMES),install -m 644 $(B)/lib$(n).a '$(DESTDIR)$(LIBDIR)/' && \
+	        install -m 755 $(B)/lib$(n).so '$(DESTDIR)$(LIBDIR)/lib$(n).so.$(SOVERSION)' && \
+	        ln -sf lib$(n).so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)/lib$(n).so' &&) true
 	$(foreach h,$(CLIENT_HDR),install -D -m 644 $(h) '$(h:instrument/client/%=$(DESTDIR)$(PREFIX)/%)' &&) true
 	install -d $(COMPLETION_FOLDERS:%='$(DESTDIR)$(PREFIX)/share/%') '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 644 $(B)/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
 	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprof.pc.in \
-	        > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc'
-	install -m 644 instrument/client/hyprofConfig.cmake '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/'
-	sed -e 's|@VERSION@|$(VERSION)|' instrument/client/hyprofConfigVersion.cmake.in \
-	        > '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/hyprofConfigVersion.cmake'
+	$(FILLED_IN) instrument/client/hyprof.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/hyprof.pc'
+	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
 # What docs/understand/privileges.md says of each.  The mode first: whoever is not in the group must never see the capabilities.
@@ -265,16 +275,13 @@ install-capabilities: ## after install: members of GROUP (root) record without s
 	PATH="$$PATH:/sbin:/usr/sbin"; setcap '$(CAPABILITIES)' '$(DESTDIR)$(PREFIX)/bin/hyprof'
 
 uninstall: ## remove what install put there
-	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(PREFIX)/lib/libhyprof.a' \
-	        '$(DESTDIR)$(PREFIX)/lib/libhyprof_iree.a' \
-	        '$(DESTDIR)$(PREFIX)/lib/$(SONAME)' '$(DESTDIR)$(PREFIX)/lib/libhyprof.so' \
-	        '$(DESTDIR)$(PREFIX)/lib/pkgconfig/hyprof.pc' \
-	        '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/hyprofConfig.cmake' \
-	        '$(DESTDIR)$(PREFIX)/lib/cmake/hyprof/hyprofConfigVersion.cmake' \
-	        $(foreach n,$(TRACY_NAMES),$(foreach e,.a .so .so.0,'$(DESTDIR)$(PREFIX)/lib/lib$(n)$(e)')) \
+	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof' '$(DESTDIR)$(LIBDIR)/libhyprof_iree.a' '$(DESTDIR)$(LIBDIR)/pkgconfig/hyprof.pc' \
+	        $(foreach f,$(CMAKE_FILES),'$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)') \
+	        $(foreach n,$(SHARED_NAMES),$(foreach e,.a .so .so.$(SOVERSION),'$(DESTDIR)$(LIBDIR)/lib$(n)$(e)')) \
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
+	-rmdir '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
 	-find '$(DESTDIR)$(PREFIX)/include/hyprof' -depth -type d -empty -delete
 
 clean: ## remove build/
@@ -355,7 +362,7 @@ $(B)/man/made: $(B)/hyprof
 	@touch $@
 
 # Another commit builds one file anew.
-GIT_ID := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+GIT_ID := $(if $(wildcard .git),$(shell git describe --always --dirty --exclude '*' 2>/dev/null))
 $(B)/git_id: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(GIT_ID)' | cmp -s - $@ || printf '%s\n' '$(GIT_ID)' > $@
@@ -380,7 +387,7 @@ $(INTERNAL): $(LIB_OBJ) $(B)/flags
 # One object whose internal names are local: they cannot clash with those of the program it is linked into.
 $(B)/libhyprof.a: $(CLIENT_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(CC) -r -nostdlib $^ -o $(B)/libhyprof.o && objcopy --localize-hidden $(B)/libhyprof.o && \
+	$(Q)rm -f $@ && $(CC) -r -nostdlib $^ -o $(B)/libhyprof.o && $(OBJCOPY) --localize-hidden $(B)/libhyprof.o && \
 	        $(AR) rcs $@ $(B)/libhyprof.o
 
 # Whole: what IREE is configured with is one path.
@@ -393,10 +400,11 @@ $(B)/libhyprof_open.a: $(CLIENT_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/libhyprof.so: $(CLIENT_OBJ)
+$(B)/libhyprof.so: $(CLIENT_OBJ) $(CLIENT_MAP)
 	$(call say,LD,$@)
 	# nodelete: a thread's end calls into the library, whenever that is
-	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete $(LINK_FLAGS) $^ -o $@
+	$(Q)$(CC) -shared -Wl,-soname,libhyprof.so.$(SOVERSION) -Wl,--version-script=$(CLIENT_MAP) -Wl,-z,nodelete \
+	        $(LINK_FLAGS) $(CLIENT_OBJ) -o $@
 
 # Tracy's C functions, once for each revision of them: see docs/use/tracy-compat.md.
 $(B)/libhyprof_tracy_0.13.o:     TRACY_REVISION := -DTRACY_COMPAT_API=1103
@@ -404,16 +412,18 @@ $(B)/libhyprof_tracy_ondemand.o: TRACY_REVISION := -DHYPROF_TRACY_ON_DEMAND_ABI
 $(TRACY_NAMES:%=$(B)/lib%.o): $(TRACY_SRC) $(wildcard instrument/compat/tracy/*.h) $(CLIENT_HDR) $(B)/flags
 	$(call say,CC,$@)
 	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) $(TRACY_REVISION) -fPIC -r -nostdlib $(TRACY_SRC) -o $@ && \
-	        objcopy --localize-hidden $@
+	        $(OBJCOPY) --localize-hidden $@
 
 $(TRACY_NAMES:%=$(B)/lib%.a): %.a: %.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $<
 
-# They find libhyprof.so beside them, whoever loads them by a path alone, as with LD_PRELOAD.
+# They find libhyprof.so beside them, also when they are loaded by a path alone, as with LD_PRELOAD.  Packages need no
+# such path, since their libraries lie where the loader looks: TRACY_RPATH= leaves it out.
+TRACY_RPATH ?= -Wl,-rpath,'$$ORIGIN'
 $(TRACY_NAMES:%=$(B)/lib%.so): %.so: %.o $(CLIENT_SO)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,$(@F).0 -Wl,-rpath,'$$ORIGIN' $(LINK_FLAGS) $^ -o $@
+	$(Q)$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) $(TRACY_RPATH) $(LINK_FLAGS) $^ -o $@
 
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)

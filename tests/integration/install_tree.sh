@@ -27,7 +27,7 @@ files_are_there() {
         (cd "$root$prefix" && ls -L bin/hyprof lib/libhyprof.a lib/libhyprof.so include/hyprof/hyprof.h \
                 lib/pkgconfig/hyprof.pc lib/cmake/hyprof/hyprofConfig{,Version}.cmake lib/libhyprof_iree.a include/hyprof/compat/iree/hyprof_iree_provider.h \
                 include/hyprof/compat/tracy/TracyC.h include/hyprof/compat/common/TracyColor.hpp \
-                lib/libhyprof_tracy{,_0.13,_ondemand}.{a,so,so.0} share/man/man1/hyprof{,-record,-guide}.1 \
+                lib/libhyprof_tracy{,_0.13,_ondemand}.{a,so,so.1} share/man/man1/hyprof{,-record,-guide}.1 \
                 share/{bash-completion/completions/hyprof,zsh/site-functions/_hyprof,fish/vendor_completions.d/hyprof.fish})
 }
 
@@ -61,7 +61,7 @@ tracy_by_path() {
                 env -u LD_LIBRARY_PATH "$TMPDIR/program"
 }
 
-# As README.md has it: both targets, and a version that is too new is refused.
+# Both targets; a version that is too new is refused.
 cmake_finds_it() {
         mkdir -p "$TMPDIR/cmake" && cp "$TMPDIR/program.c" "$TMPDIR/cmake/" || return 1
         cat >"$TMPDIR/cmake/CMakeLists.txt" <<'END'

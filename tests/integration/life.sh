@@ -8,6 +8,7 @@ need_sampling
 
 # "NAME begins/ends in processes", for each name, in order.
 zones() { # trace
+        # shellcheck disable=SC2154 # of tap.sh
         awk -F '\t' "$columns"'
                 kind == "zone_begin" { begun[zone]++; if (!((zone, pid) in seen)) n_pids[zone]++; seen[zone, pid] = 1 }
                 kind == "zone_end" { ended[zone]++ }
@@ -111,7 +112,7 @@ builds() {
         cc "${sanitize[@]}" -g -O1 "$TMPDIR/host.c" -o "$TMPDIR/host" -ldl
 }
 holds "libraries: built" builds
-ln -s "$BUILD/libhyprof.so" "$TMPDIR/libhyprof.so.0"
+ln -s "$BUILD/libhyprof.so" "$TMPDIR/libhyprof.so.1"
 export LD_LIBRARY_PATH=$TMPDIR
 holds "libraries: recorded" record libraries "$TMPDIR/host" "$TMPDIR/first.so" "$TMPDIR/second.so"
 read_trace libraries

@@ -59,7 +59,7 @@ check_host "bound and hidden" 1 bound_host hidden_a open_b
 check_host "bare, visible" 0 bare_host open_a open_b
 check_host "bare, hidden" 0 bare_host hidden_a hidden_b
 check_host "linked" 1 linked_host open_a open_b
-[ -e "$BUILD/libhyprof.so.0" ] || ln -s "$BUILD/libhyprof.so" "$TMPDIR/libhyprof.so.0"
+[ -e "$BUILD/libhyprof.so.1" ] || ln -s "$BUILD/libhyprof.so" "$TMPDIR/libhyprof.so.1"
 LD_LIBRARY_PATH=$TMPDIR check_host "shared library" 1 shared_host hidden_a open_b
 
 if [ "$VARIANT" = asan ]; then

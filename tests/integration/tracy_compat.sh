@@ -498,7 +498,7 @@ memory_discard foreign pool
 WANTED
 mkdir "$TMPDIR/lib"
 for library in hyprof hyprof_tracy hyprof_tracy_0.13 hyprof_tracy_ondemand; do
-        ln -s "$BUILD/lib$library.so" "$TMPDIR/lib/lib$library.so.0"
+        ln -s "$BUILD/lib$library.so" "$TMPDIR/lib/lib$library.so.1"
         ln -s "$BUILD/lib$library.so" "$TMPDIR/lib/lib$library.so"
 done
 binding_is_recorded() { # library, flags...

@@ -24,6 +24,12 @@ for symbol in $exports; do
         *) bad=1; echo "libhyprof.so exports $symbol" >&2 ;;
         esac
 done
+# The map of the linker is the list of what was promised.
+named=$(sed -n 's/^ *\(hyprof_[a-z_]*\);$/\1/p' instrument/client/libhyprof.map | LC_ALL=C sort)
+if [ "$named" != "$(printf '%s\n' "$exports" | LC_ALL=C sort)" ]; then
+        bad=1
+        echo "instrument/client/libhyprof.map and the sources do not name the same symbols" >&2
+fi
 [ -n "$exports" ] || { bad=1; echo "libhyprof.so exports nothing" >&2; }
 
 pattern=$(printf '%s' "$allowed" | tr '\n' '|')
