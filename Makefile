@@ -125,6 +125,7 @@ FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
 TOOL_SRC    := $(wildcard tests/tools/*.c)
 PROSE_TXT   := $(wildcard docs/man/*.txt)
+SCHEMAS     := $(wildcard docs/schemas/*.json)
 
 # The client's symbols are reachable by tests/unit only through the archive, never through hyprof itself.
 objects    = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
@@ -262,6 +263,8 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	$(foreach h,$(CLIENT_HDR),install -D -m 644 $(h) '$(h:instrument/client/%=$(DESTDIR)$(PREFIX)/%)' &&) true
 	install -d $(COMPLETION_FOLDERS:%='$(DESTDIR)$(PREFIX)/share/%') '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 644 $(B)/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	install -d '$(DESTDIR)$(PREFIX)/share/doc/hyprof/schemas'
+	install -m 644 $(SCHEMAS) '$(DESTDIR)$(PREFIX)/share/doc/hyprof/schemas/'
 	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
 	$(FILLED_IN) instrument/client/hyprof.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/hyprof.pc'
 	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
@@ -281,8 +284,9 @@ uninstall: ## remove what install put there
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
+	rm -f $(SCHEMAS:docs/%='$(DESTDIR)$(PREFIX)/share/doc/hyprof/%')
 	-rmdir '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
-	-find '$(DESTDIR)$(PREFIX)/include/hyprof' -depth -type d -empty -delete
+	-find '$(DESTDIR)$(PREFIX)/include/hyprof' '$(DESTDIR)$(PREFIX)/share/doc/hyprof' -depth -type d -empty -delete
 
 clean: ## remove build/
 	rm -rf build
@@ -343,11 +347,15 @@ $(BPF_PROGRAM): sampler/bpf/switch_events.bpf.c $(wildcard sampler/bpf/*.h) $(B)
 $(B)/obj/sampler/kernel/switch_program.o: $(BPF_PROGRAM)
 $(B)/obj/sampler/kernel/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
 
-# What manuals say beyond the tables of options: one file, in which each begins with its name.
+# Texts that are built in, one after the other in one file, each after its name: the prose of manuals ("report"), and
+# the schemas of answers ("hyprof.zones/1" is hyprof.zones.1.json).
 MANUAL_PROSE := $(B)/obj/cli/manual_prose.txt
-$(MANUAL_PROSE): $(PROSE_TXT) docs/man $(B)/flags
+$(MANUAL_PROSE): $(PROSE_TXT) $(SCHEMAS) docs/man docs/schemas $(B)/flags
 	@mkdir -p $(@D)
-	$(Q)for file in $(PROSE_TXT); do printf '\001%s\n' "$$(basename "$$file" .txt)" && cat "$$file" || exit 1; done > $@
+	$(Q)for file in $(PROSE_TXT) $(SCHEMAS); do \
+	        name=$${file##*/} && name=$${name%.*} && case $$file in *.json) name=$${name%.*}/$${name##*.} ;; esac && \
+	        printf '\001%s\n' "$$name" && cat "$$file" || exit 1; \
+	done > $@
 $(B)/obj/cli/commands/manual_prose.o: $(MANUAL_PROSE)
 $(B)/obj/cli/commands/manual_prose.o: private C_FLAGS += -DMANUAL_PROSE_FILE='"$(MANUAL_PROSE)"'
 $(B)/obj/cli/commands/man_page.o: private C_FLAGS += -DHYPROF_DATE='"$(RELEASED)"'

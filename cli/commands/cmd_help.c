@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/cmd_help.h"
 
+#include "base/name_guess.h"
 #include "cli/commands/command_frame.h"
 #include "cli/commands/command_table.h"
 #include "cli/commands/man_page.h"
+#include "cli/commands/manual_prose.h"
 #include "cli/exit_status.h"
+#include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +18,20 @@
 /* Shows it as `man` does, with the pager that this has; the page is the one of this very program. */
 #define SHOW_COMMAND "exec man -l - 2>/dev/null"
 
+/* Schemas are called by what follows this, too. */
+#define SCHEMA_PREFIX "hyprof."
+#define TITLE_KEY     "\n  \"title\": \""
+
+enum { LETTER_SCHEMA = OPTION_LONG_ONLY };
+
+struct arguments {
+        bool wants_schema;
+        const char *schema; /* NULL = the operand, or the list of them */
+};
+
 static const struct option_row option_rows[] = {
+        { LETTER_SCHEMA, "schema", "[=SCHEMA]",
+          "print the JSON Schema of an answer, such as hyprof.zones/1, which is TOPIC as well; default: list them" },
         COMMON_ROW_HELP,
 };
 
@@ -24,10 +41,11 @@ static const struct option_table table = {
         .n_operands_max = 1,
         .about =
                 "Shows the manual of a command, as man(1) does, or as plain text where there is no terminal.\n"
-                "TOPIC is a command; default: the list of them.\n",
+                "TOPIC is a command; default: the list of them.  With --schema, the JSON Schema of what a command\n"
+                "prints with --json.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: 0 = shown; 2 = there is no such command, or usage\n",
+        .closing = "exit status: 0 = shown; 2 = there is no such command or schema, or usage\n",
 };
 
 /* Whether people have seen it. */
@@ -44,11 +62,95 @@ static bool show_with_man(const char *name)
         return pclose(man) == 0;
 }
 
+static int take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        if (letter != LETTER_SCHEMA)
+                return 0;
+        args->wants_schema = true;
+        args->schema = value;
+        return 0;
+}
+
+/* ---- schemas ------------------------------------------------------------------------------------------- */
+
+/* "hyprof.zones/1", "zones/1" and "zones" are the same one; of two versions the last is the newest. */
+static bool help_is_schema(const struct manual_text *text, const char *wanted)
+{
+        const char *slash = memchr(text->name, '/', text->n_name_bytes);
+        size_t n_prefix = sizeof(SCHEMA_PREFIX) - 1, n = strlen(wanted);
+        const char *name = text->name;
+        size_t n_name = text->n_name_bytes;
+
+        if (!slash)
+                return false;
+        if (strncmp(wanted, SCHEMA_PREFIX, n_prefix) != 0) {
+                name += n_prefix;
+                n_name -= n_prefix;
+        }
+        return strncmp(name, wanted, n) == 0 && (n == n_name || name + n == slash);
+}
+
+static void help_list_schemas(void)
+{
+        struct manual_text text = { .text = NULL };
+
+        while (manual_prose_next(&text) == 1) {
+                const char *title = memmem(text.text, text.n_bytes, TITLE_KEY, sizeof(TITLE_KEY) - 1);
+
+                if (!memchr(text.name, '/', text.n_name_bytes))
+                        continue;
+                title = title ? title + sizeof(TITLE_KEY) - 1 : "\"";
+                (void)printf("%-24.*s  %.*s\n", (int)text.n_name_bytes, text.name,
+                             (int)strcspn(title, "\"\n"), title);
+        }
+}
+
+static void help_complain_of_schema(const char *wanted)
+{
+        struct manual_text text = { .text = NULL };
+        size_t n_skip = strncmp(wanted, SCHEMA_PREFIX, sizeof(SCHEMA_PREFIX) - 1) != 0
+                                ? sizeof(SCHEMA_PREFIX) - 1
+                                : 0;
+        struct name_guess guess;
+
+        name_guess_init(&guess, wanted, strlen(wanted));
+        while (manual_prose_next(&text) == 1)
+                if (memchr(text.name, '/', text.n_name_bytes))
+                        name_guess_offer_bytes(&guess, text.name + n_skip, text.n_name_bytes - n_skip);
+        complain("error: unknown schema '%s'%s%s%s", wanted, guess.best[0] != '\0' ? "; did you mean '" : "",
+                 guess.best, guess.best[0] != '\0' ? "'?" : "");
+        complain_try("hyprof help --schema");
+}
+
+/* Returns an exit status. */
+static int help_show_schema(const char *wanted)
+{
+        struct manual_text text = { .text = NULL }, found = { .text = NULL };
+
+        while (manual_prose_next(&text) == 1)
+                if (help_is_schema(&text, wanted))
+                        found = text;
+        if (!found.text) {
+                help_complain_of_schema(wanted);
+                return EXIT_STATUS_USAGE;
+        }
+        (void)fwrite(found.text, 1, found.n_bytes, stdout);
+        return standard_output_finish(EXIT_STATUS_OK, "the schema");
+}
+
 static int run(void *context, struct common_options *common)
 {
+        const struct arguments *args = context;
         const char *name = common->operands[0];
 
-        (void)context;
+        if (args->wants_schema && (args->schema || name))
+                return help_show_schema(args->schema ? args->schema : name);
+        if (args->wants_schema) {
+                help_list_schemas();
+                return standard_output_finish(EXIT_STATUS_OK, "the schemas");
+        }
         if (!name) {
                 command_table_print(stdout);
         } else if (!command_table_find(name) && strcmp(name, MAN_PAGE_OWN) != 0) {
@@ -67,7 +169,10 @@ const struct option_table *cmd_help_options(void)
 
 int cmd_help(int argc, char **argv)
 {
-        const struct command_frame frame = { .table = &table, .run = run };
+        struct arguments args = { .wants_schema = false };
+        const struct command_frame frame = {
+                .table = &table, .take = take_option, .context = &args, .run = run
+        };
 
         return command_frame_run(&frame, argc, argv);
 }

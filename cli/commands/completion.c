@@ -2,9 +2,9 @@
 #include "cli/commands/completion.h"
 
 #include "cli/commands/command_table.h"
+#include "cli/commands/manual_prose.h"
 #include "cli/exit_status.h"
 #include "cli/files/trace_names.h"
-#include "cli/options/argument_words.h"
 #include "cli/options/option_table.h"
 #include "cli/terminal/standard_output.h"
 #include "sampler/events/event_catalog.h"
@@ -25,6 +25,7 @@ struct completion {
         const struct option_table *table;
         const struct option_row *waiting; /* the option whose value is the current word; NULL = none */
         bool only_operands;               /* behind -- */
+        bool has_schema;                  /* --schema was typed: a topic is a schema */
         int n_operands;                   /* before the current word */
         const char *operands[2];          /* the first of them */
         int first_operand;                /* place of the first, from 1 */
@@ -139,6 +140,15 @@ static void offer_topics(struct completion *c)
                 offer(c, rows[i].name, rows[i].help);
 }
 
+static void offer_schemas(struct completion *c)
+{
+        struct manual_text text = { .text = NULL };
+
+        while (manual_prose_next(&text) == 1)
+                if (memchr(text.name, '/', text.n_name_bytes))
+                        offer_bytes(c, text.name, text.n_name_bytes, "");
+}
+
 static void offer_kind(struct completion *c, enum argument_kind kind)
 {
         if (kind == ARGUMENT_TRACE && c->trace)
@@ -157,7 +167,13 @@ static void offer_kind(struct completion *c, enum argument_kind kind)
                 (void)puts(":program");
                 break;
         case ARGUMENT_TOPIC:
-                offer_topics(c);
+                if (c->has_schema)
+                        offer_schemas(c);
+                else
+                        offer_topics(c);
+                break;
+        case ARGUMENT_SCHEMA:
+                offer_schemas(c);
                 break;
         case ARGUMENT_EVENTS:
                 offer_event_list(c);
@@ -276,6 +292,7 @@ static void take_word(struct completion *c, const char *word, int place)
                 row = option_table_find_name(c->table, word + 2, strcspn(word + 2, "="));
                 if (row && option_row_needs_argument(row) && !strchr(word, '='))
                         c->waiting = row;
+                c->has_schema |= row && strcmp(row->name, "schema") == 0;
         } else {
                 for (const char *letter = word + 1; *letter != '\0'; letter++) {
                         row = option_table_find_letter(c->table, *letter);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* All files, each behind a line of this character and its name.  The Makefile says where they lie. */
+/* All files, each after a line of this character and its name.  The Makefile says where they lie. */
 #define FILE_MARK '\001'
 
 __asm__(".pushsection .rodata\n"
@@ -20,22 +20,33 @@ __asm__(".pushsection .rodata\n"
 extern const char manual_prose[];
 extern const uint64_t manual_prose_bytes;
 
+int manual_prose_next(struct manual_text *text)
+{
+        const char *end = manual_prose + manual_prose_bytes;
+        const char *mark = text->text ? text->text + text->n_bytes : manual_prose;
+        const char *line, *next;
+
+        if (mark == end)
+                return 0;
+        line = memchr(mark, '\n', (size_t)(end - mark));
+        next = memchr(mark + 1, FILE_MARK, (size_t)(end - mark) - 1);
+        *text = (struct manual_text){ .name = mark + 1,
+                                      .n_name_bytes = (size_t)(line - mark) - 1,
+                                      .text = line + 1,
+                                      .n_bytes = (size_t)((next ? next : end) - line) - 1 };
+        return 1;
+}
+
 const char *manual_prose_find(const char *name, size_t *ret_n_bytes)
 {
-        const char *all_end = manual_prose + manual_prose_bytes;
+        struct manual_text text = { .text = NULL };
         size_t n_name = strlen(name);
 
-        for (const char *mark = memchr(manual_prose, FILE_MARK, manual_prose_bytes); mark;) {
-                const char *start = mark + 1;
-                const char *next = memchr(start, FILE_MARK, (size_t)(all_end - start));
-                const char *end = next ? next : all_end;
-
-                if ((size_t)(end - start) > n_name && memcmp(start, name, n_name) == 0 &&
-                    start[n_name] == '\n') {
-                        *ret_n_bytes = (size_t)(end - start) - n_name - 1;
-                        return start + n_name + 1;
-                }
-                mark = next;
+        while (manual_prose_next(&text) == 1) {
+                if (text.n_name_bytes != n_name || memcmp(text.name, name, n_name) != 0)
+                        continue;
+                *ret_n_bytes = text.n_bytes;
+                return text.text;
         }
         return NULL;
 }

@@ -21,6 +21,7 @@ static const struct {
         { "TRACE", ARGUMENT_TRACE },
         { "COMMAND", ARGUMENT_PROGRAM },
         { "TOPIC", ARGUMENT_TOPIC },
+        { "SCHEMA", ARGUMENT_SCHEMA },
         { "EVENT", ARGUMENT_EVENT },
         { "EVENTS", ARGUMENT_EVENTS },
         { "ZONE", ARGUMENT_ZONE },

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What every command and view prints with --json is what its schema says, which `hyprof help --schema` prints; broken ones are seen
+set -eu
+. tests/tap.sh
+need python3 jq
+python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not installed"
+
+check() { python3 tests/tools/check_schemas.py "$@"; }
+
+# ---- hyprof help --schema
+"$HYPROF" help --schema >"$TMPDIR/list"
+holds "a line for each file of docs/schemas" same "$(cd docs/schemas && for file in *.json; do name=${file%.json} && echo "${name%.*}/${name##*.}"; done | sort)" \
+        "$(cut -d ' ' -f 1 "$TMPDIR/list" | sort)"
+holds "each with the command" same "" "$(grep -vE "^hyprof\.[a-z_-]+/[0-9]+ +hyprof [^ ]" "$TMPDIR/list" || true)"
+holds "byte for byte the file" cmp docs/schemas/hyprof.zones.1.json <("$HYPROF" help --schema hyprof.zones/1)
+for name in zones/1 zones hyprof.zones; do
+        holds "$name is the same" cmp docs/schemas/hyprof.zones.1.json <("$HYPROF" help --schema "$name")
+done
+holds "--schema=NAME as well" cmp docs/schemas/hyprof.zones.1.json <("$HYPROF" help --schema=zones/1)
+holds "an unknown one: status 2" ends_with 2 "$HYPROF" help --schema hyprof.thraeds/1
+holds "and which may be meant" grep -qF "unknown schema 'hyprof.thraeds/1'; did you mean 'hyprof.threads/1'?" "$TMPDIR/err"
+holds "a version that there is not: status 2" ends_with 2 "$HYPROF" help --schema zones/99
+holds "a part of a name is no name" ends_with 2 "$HYPROF" help --schema zon
+holds "completed" same "hyprof.zones/1" "$("$HYPROF" __complete help --schema hyprof.zones | cut -f 1)"
+holds "completed after =" same "--schema=hyprof.zones/1" "$("$HYPROF" __complete help --schema=hyprof.zones | cut -f 1)"
+
+# ---- all answers, of traces with little, too much or hostile things in them
+traces=()
+for way in empty samples zones unclosed hostile extreme; do
+        "$BUILD/tools/odd_trace" "$TMPDIR/$way.hyp" "$way"
+        traces+=("$TMPDIR/$way.hyp")
+done
+# With all that programs emit, waits, counters, a lock, and pairs for diff of which one is slower.
+if "$HYPROF" doctor >/dev/null 2>&1; then
+        holds "recorded: every event" record every --embed=none "$WORKLOADS/w_every_event"
+        holds "recorded: a slow lock, and counters" record lock -F 2000 --off-cpu -e '{cpu-clock,page-faults}:S' "$WORKLOADS/w_why" lock 200
+        holds "recorded: page faults alone" record faults -e page-faults -c 1 "$WORKLOADS/w_diff" 10
+        traces+=("$TMPDIR/every.hyp" "$TMPDIR/lock.hyp" "$TMPDIR/faults.hyp")
+else
+        skips "recorded traces" "nothing can be recorded here"
+fi
+checks_all() { check "$HYPROF" "${traces[@]}" >"$TMPDIR/said" 2>&1 || { cat "$TMPDIR/said" && return 1; }; }
+holds "every document is what its schema says" checks_all
+figure "$(tail -n 1 "$TMPDIR/said")"
+
+# ---- the check itself: a program whose answers lack a key, have a new one, or a text for a number
+cat >"$TMPDIR/other" <<END
+#!/bin/bash
+set -o pipefail
+case "\$*" in help*) exec "$HYPROF" "\$@" ;; esac
+"$HYPROF" "\$@" | jq "\$HOW"
+END
+chmod +x "$TMPDIR/other"
+finds() { # jq's expression, words
+        HOW="$1" check --some "$TMPDIR/other" "$TMPDIR/samples.hyp" >"$TMPDIR/said" 2>&1 && return 1
+        grep -qF "$2" "$TMPDIR/said" || { head "$TMPDIR/said" && return 1; }
+}
+holds "nothing is wrong of the same" env HOW=. python3 tests/tools/check_schemas.py --some "$TMPDIR/other" "$TMPDIR/samples.hyp"
+holds "a renamed key" finds 'if .threads.rows then .threads.rows |= map(.samples = .n_samples | del(.n_samples)) else . end' "'n_samples' is a required property"
+holds "a new key" finds 'if .threads.rows then .threads.rows |= map(.extra = 1) else . end' "'extra' was unexpected"
+holds "a vanished table" finds 'if .schema == "hyprof.threads/1" then del(.threads) else . end' "'threads' is a required property"
+holds "a text for a number" finds 'if .threads.rows then .threads.rows |= map(.n_samples |= tostring) else . end' "is not of type"
+holds "a schema that there is not" finds '.schema |= sub("threads"; "treads")' "there is no schema hyprof.treads/1"

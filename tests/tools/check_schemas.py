@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Validates what every command and view prints with --json against the schema that `hyprof help --schema` prints.
+
+check_schemas.py HYPROF TRACE...
+
+A document names its schema, which must be one of the list, and every schema of the list must be seen in one document at
+least: with `--some`, which comes first, not all of them.  Each schema is itself judged: of draft 2020-12, and closed,
+so that a key that vanished, was renamed or is new fails.  Prints a line a fault; the exit status is 1 if there was one,
+77 without jsonschema.
+"""
+import json
+import subprocess
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("python3-jsonschema is not installed")
+    sys.exit(77)
+
+VIEWS = [[], ["--functions"], ["--top-down"], ["--bottom-up"], ["--function", "*"], ["--zones"],
+         ["--zones", "--histogram"], ["--zone", "*"], ["--zone", "**", "--group-by", "thread", "--histogram"],
+         ["--zone", "*", "--group-by", "text"], ["--zone", "*", "--group-by", "value"], ["--zone", "*", "--group-by", "name"],
+         ["--zone", "*", "--group-by", "parent"], ["--threads"], ["--modules"], ["--locks"],
+         ["--memory"], ["--frames"], ["--plots"], ["--messages"], ["--devices"], ["--off-cpu"], ["--cpus"],
+         ["--off-cpu", "--cpus"], ["--functions", "--from", "1ms"], ["--functions", "--limit", "1"]]
+OF_A_TRACE = [["report", *view] for view in VIEWS] + [
+    ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["modules"], ["check"],
+    ["annotate"], ["annotate", "--limit", "0"], ["annotate", "--source"]]
+# Their shape is about to change.
+WITHOUT = {"hyprof.report/1", "hyprof.annotation/1", "hyprof.events/1", "hyprof.module_list/1"}
+OF_NONE = [["list"], ["list", "clock"], ["doctor"], ["--version"]]
+
+
+def answers(traces):
+    """Argument lists of all that answers."""
+    for words in OF_NONE:
+        yield [words[0], "--json", *words[1:]]
+    for trace in traces:
+        for words in OF_A_TRACE:
+            yield [words[0], "--json", *words[1:], "-i", trace]
+        yield ["diff", "--json", "--anyway", trace, trace]
+        yield ["diff", "--json", "--anyway", "--per", "*", trace, trace]
+    for before, after in zip(traces, traces[1:]):
+        yield ["diff", "--json", "--anyway", before, after]
+
+
+def ask(hyprof, arguments):
+    """The document, or None where there is no answer and words on standard error instead."""
+    done = subprocess.run([hyprof, *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False)
+    if not done.stdout and done.returncode in (1, 2) and done.stderr:
+        return None
+    return json.loads(done.stdout)
+
+
+def open_objects(schema, path="#"):
+    """Places in a schema where an object may have members that nothing is said of, or none at all."""
+    if not isinstance(schema, dict):
+        return
+    if "properties" in schema:
+        if "additionalProperties" not in schema or not schema.get("required"):
+            yield path
+    for key, value in schema.items():
+        if key in ("properties", "$defs"):
+            for name, part in value.items():
+                yield from open_objects(part, f"{path}/{key}/{name}")
+        elif isinstance(value, dict):
+            yield from open_objects(value, f"{path}/{key}")
+
+
+def read_schemas(hyprof, fault):
+    names = [line.split()[0] for line in
+             subprocess.run([hyprof, "help", "--schema"], capture_output=True, check=True).stdout.decode().splitlines()]
+    validators = {}
+    for name in names:
+        text = subprocess.run([hyprof, "help", "--schema", name], capture_output=True, check=True).stdout
+        schema = json.loads(text)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        if schema["properties"]["schema"] != {"const": name}:
+            fault(f"{name}: is of another name: {schema['properties']['schema']}")
+        for place in open_objects(schema):
+            fault(f"{name}: not closed: {place}")
+        validators[name] = jsonschema.Draft202012Validator(schema)
+    return validators
+
+
+def main():
+    arguments = sys.argv[1:]
+    wants_all = arguments[0] != "--some"
+    hyprof, traces = (arguments if wants_all else arguments[1:])[0], arguments[1 if wants_all else 2:]
+    faults, seen, n_documents = [], set(), 0
+
+    def fault(words):
+        faults.append(words)
+        print(words)
+
+    validators = read_schemas(hyprof, fault)
+    for words in answers(traces):
+        document = ask(hyprof, words)
+        if document is None or document.get("schema") in WITHOUT:
+            continue
+        n_documents += 1
+        name = document.get("schema")
+        seen.add(name)
+        if name not in validators:
+            fault(f"{' '.join(words)}: there is no schema {name}")
+            continue
+        for error in list(validators[name].iter_errors(document))[:5]:
+            fault(f"{' '.join(words)}: {'/'.join(str(part) for part in error.path)}: {error.message[:300]}")
+    for name in sorted(set(validators) - seen) if wants_all else ():
+        fault(f"{name}: no command printed a document of it")
+    print(f"{n_documents} documents of {len(seen)} schemas, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
