@@ -33,9 +33,9 @@ static const struct feature features[] = {
         { "demangler", true, "readable names of C++, Rust and D" },
         { "lzma", true, "symbol tables in .gnu_debugdata" },
         { "zstd", true, "traces; compressed debug information" },
-        { "seccomp", true, "children that read foreign files are without rights" },
-        { "llvm", true, "instructions, if libLLVM is there when they are wanted" },
-        { "debuginfod", true, "debug files from servers, if libdebuginfod is there when it is wanted" },
+        { "seccomp", true, "processes that read untrusted files run without privileges" },
+        { "llvm", true, "disassembly, if libLLVM is installed at run time" },
+        { "debuginfod", true, "debug files from servers, if libdebuginfod is installed at run time" },
 };
 
 #define N_FEATURES (sizeof(features) / sizeof(features[0]))

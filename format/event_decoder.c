@@ -11,7 +11,7 @@
 
 #define VARINT_BYTES 10 /* of the longest */
 
-/* Keeps the bytes of a column; one of an op or operand that this version does not know is let go. */
+/* Keeps the bytes of a column; a column of an op or operand that this version does not know is ignored. */
 static int set_column(struct event_decoder *d, const struct trace_column_entry *entry, struct error *err)
 {
         uint64_t op = entry->column / TRACE_COLUMNS_PER_OP;
@@ -27,7 +27,7 @@ static int set_column(struct event_decoder *d, const struct trace_column_entry *
         else
                 return 0;
         if (column->at)
-                return error_set(err, -EBADMSG, "column %" PRIu64 " comes twice", entry->column);
+                return error_set(err, -EBADMSG, "column %" PRIu64 " appears twice", entry->column);
         *column = entry->bytes;
         return 0;
 }
@@ -78,7 +78,7 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
                 return r;
         if (d->n_runs_left == 0) {
                 if (d->ops.left > 0)
-                        return error_set(err, -EBADMSG, "%zu events follow the last run", d->ops.left);
+                        return error_set(err, -EBADMSG, "%zu events after the last run", d->ops.left);
                 return 0;
         }
 
@@ -143,7 +143,7 @@ static int decode_operands(struct event_decoder *d, const struct trace_op_schema
         return 1;
 }
 
-/* What nearly every event is, without asking the schema.  False: that has to judge. */
+/* A fast check that nearly every event passes, without the schema.  False: that has to judge. */
 static bool decode_zone_begin(struct event_decoder *d, struct trace_event *event)
 {
         struct byte_reader *column = &d->operands[TRACE_OP_ZONE_BEGIN][0];

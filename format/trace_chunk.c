@@ -41,7 +41,7 @@ static void encode_header(const struct trace_chunk_header *h, struct byte_buffer
         byte_buffer_add_u64(out, h->checksum);
 }
 
-/* Puts the body behind the room for its header; returns its codec, or -ENOMEM. */
+/* Puts the body after the room for its header; returns its codec, or -ENOMEM. */
 static int store_body(const uint8_t *raw, size_t raw_bytes, int level, size_t header_at,
                       struct byte_buffer *out)
 {
@@ -114,7 +114,7 @@ int trace_chunk_decode_header(const uint8_t *bytes, size_t n_bytes, struct trace
         h.checksum = bytes_u64(&in);
 
         if (n_bytes >= sizeof(magic) && magic != TRACE_CHUNK_MAGIC)
-                return error_set(err, -EBADMSG, "no chunk: magic is 0x%08" PRIx32, magic);
+                return error_set(err, -EBADMSG, "not a chunk: magic is 0x%08" PRIx32, magic);
         if (in.short_read)
                 return error_set(err, -ENODATA, "chunk header: %zu of %d bytes", n_bytes,
                                  TRACE_CHUNK_HEADER_BYTES);

@@ -255,7 +255,7 @@ void trace_dictionary_mark_encoded(struct trace_dictionary *d)
 
 /* ---- decoding ------------------------------------------------------------------------------------------ */
 
-/* What one body brings, while it is taken in. */
+/* The contents of one body while it is read. */
 struct incoming {
         const struct trace_schema *schema;
         uint32_t first_id;
@@ -274,7 +274,7 @@ static int find_columns(struct incoming *in, struct trace_column_list *list, str
                 if (entry.column < 1 || entry.column > n_known)
                         continue;
                 if (in->seen[entry.column - 1])
-                        return error_set(err, -EBADMSG, "column %" PRIu64 " comes twice", entry.column);
+                        return error_set(err, -EBADMSG, "column %" PRIu64 " appears twice", entry.column);
                 in->columns[entry.column - 1] = entry.bytes;
                 in->seen[entry.column - 1] = true;
         }

@@ -23,7 +23,10 @@
 #define TRACE_TRAILER_MAGIC      UINT32_C(0x45505948) /* "HYPE": last four bytes of a whole trace */
 #define TRACE_TRAILER_BYTES      12
 
-/* Of a text in an event.  A writer leaves longer ones out and counts them, so that bodies stay below their limit. */
+/*
+ * The limit of a text in an event.  A writer leaves longer ones out and counts them, so that bodies stay
+ * below their limit.
+ */
 #define TRACE_TEXT_BYTES_MAX (UINT32_C(1) << 24)
 
 /* X(id, NAME) */
@@ -88,7 +91,7 @@ enum trace_table {
 #undef X
 };
 
-/* What can happen in a thread's stream; operands are listed in format/trace_event.c: X(id, NAME, name in text) */
+/* The events of a thread's stream; operands are listed in format/trace_event.c: X(id, NAME, name in text) */
 #define TRACE_OPS(X)                                  \
         X(1, ZONE_BEGIN, "zone_begin")                \
         X(2, ZONE_END, "zone_end")                    \
@@ -162,10 +165,10 @@ enum trace_attachment_kind {
 };
 
 /* struct trace_module_image.state: X(id, NAME, "words") */
-#define TRACE_IMAGE_STATES(X)                                         \
-        X(1, KEPT, "kept")                                            \
-        X(2, TOO_LATE, "gone before it could be opened")              \
-        X(3, OVER_LIMIT, "left out: the trace has its share of code") \
+#define TRACE_IMAGE_STATES(X)                                        \
+        X(1, KEPT, "kept")                                           \
+        X(2, TOO_LATE, "gone before it could be opened")             \
+        X(3, OVER_LIMIT, "left out: the limit for code was reached") \
         X(4, UNREADABLE, "could not be read")
 
 enum trace_image_state {
@@ -176,7 +179,7 @@ enum trace_image_state {
 
 #define TRACE_IMAGE_STATE_COUNT 5 /* ids below this are known */
 
-/* struct trace_code_region.source: who told of it: X(id, NAME) */
+/* struct trace_code_region.source: who announced it: X(id, NAME) */
 #define TRACE_CODE_SOURCES(X) \
         X(0, ANNOUNCED)       \
         X(1, PERF_MAP)        \
@@ -216,7 +219,7 @@ enum trace_sample_mode {
         TRACE_SAMPLE_MODE_FREQUENCY_HZ = 1,
         TRACE_SAMPLE_MODE_PERIOD = 2,
         TRACE_SAMPLE_MODE_WITH_LEADER =
-                3, /* read with each sample of `leader`; the weight is what was counted since */
+                3, /* read with each sample of `leader`; the weight is the count since the previous one */
         TRACE_SAMPLE_MODE_COUNTED = 4, /* no samples, only a total in COUNTERS */
 };
 
@@ -225,7 +228,7 @@ enum trace_sample_mode {
  * From TRACE_STACK_TRUNCATED on callers are missing, and the stack's root is the mark "[truncated]".
  */
 #define TRACE_STACK_STATES(X)                                                                        \
-        X(0, UNKNOWN, "not said")                                                                    \
+        X(0, UNKNOWN, "not stated")                                                                  \
         X(1, COMPLETE, "complete")                                                                   \
         X(2, STITCHED, "complete: joined to the thread's stack before")                              \
         X(3, APPROXIMATE, "complete: joined to memory that was read a moment later")                 \
@@ -302,7 +305,7 @@ enum trace_clock_kind {
         X(24, DROPPED_DEVICES, "device events dropped by the program: a thread's ring was full")             \
         X(25, BLOB_REFUSED, "large texts or images refused by the program: larger than allowed, or no room") \
         X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before they were read")                 \
-        X(27, ATTACHMENTS_FULL, "source texts or images left out: the trace has its share of them")          \
+        X(27, ATTACHMENTS_FULL, "source texts or images left out: the limit was reached")                    \
         X(28, STACK_NOT_UNWOUND, "call stacks of events cut: the program's code keeps no frame pointers")    \
         X(29, STACK_TRUNCATED, "call stacks truncated: deeper than the copy of the stack")                   \
         X(30, STACK_NO_TABLE, "call stacks truncated: code without unwind information")                      \
@@ -314,7 +317,7 @@ enum trace_clock_kind {
         X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                 \
         X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")                  \
         X(38, CODE_TOO_LATE, "files of code not kept: gone before they could be opened")                     \
-        X(39, CODE_OVER_LIMIT, "files of code not kept: the trace has its share of them (--embed-max)")      \
+        X(39, CODE_OVER_LIMIT, "files of code not kept: the limit was reached (--embed-max)")                \
         X(40, CODE_UNREADABLE, "files of code not kept: they could not be read")                             \
         X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")              \
         X(42, SWITCHES_UNSEEN, "context switches that the kernel did not report; their times are estimated") \
@@ -331,7 +334,7 @@ enum trace_loss_reason {
 #undef X
 };
 
-/* What this recording could not have from the start: X(id, NAME, "words for the report") */
+/* Data that this recording could not have from the start: X(id, NAME, "words for the report") */
 #define TRACE_NOTICE_IDS(X)                                                                               \
         X(1, NO_HARDWARE_COUNTERS,                                                                        \
           "no hardware counters on this machine: sampled by cpu-clock instead of cycles")                 \
@@ -347,7 +350,7 @@ enum trace_loss_reason {
         X(10, ATTACHED, "attached to a running program: zones that were open then are not shown")         \
         X(11, CLIENT_RING_FIXED, "a running program keeps the size of its rings")                         \
         X(12, WAITING_BY_PERF, "waiting was recorded through perf, not through BPF")                      \
-        X(13, NO_WAKERS, "no wakers: who ended a wait is unknown")                                        \
+        X(13, NO_WAKERS, "no wakers: the threads that ended waits are unknown")                           \
         X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time") \
         X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                      \
         X(16, NO_STACK_COPIES, "no copies of stacks on this machine: call stacks by frame pointers")      \

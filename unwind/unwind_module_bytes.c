@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns go as they lie in memory, so that a table of some megabytes costs no more than
- * copying it.  What is checked is what a lookup and a walk rely on without
- * looking: that rows are sorted, and that each number lies within the part it
- * refers to.  A table of nonsense within these bounds gives wrong stacks, never a wrong access.
+ * Columns go as they lie in memory, so that a table of some megabytes costs no more than copying it.  The
+ * checks cover what a lookup and a walk rely on unchecked: that rows are sorted, and that each number lies
+ * within the part it refers to.  A table of nonsense within these bounds gives wrong stacks, never a wrong
+ * access.
  */
 #include "unwind/unwind_module_bytes.h"
 
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC        UINT32_C(0x31747768) /* other bytes were sent by somebody else */
+#define MAGIC        UINT32_C(0x31747768) /* other bytes were not sent by this program */
 #define SEGMENTS_MAX 4096                 /* of one file, as elf_image has it */
 
 /* A row and a gap a function, and the end: what a builder can have made. */
@@ -255,6 +255,6 @@ int unwind_module_decode(const uint8_t *bytes, size_t n_bytes, struct unwind_mod
                 return error_set(err, r, "no memory for an unwind table of %zu bytes", n_bytes);
         return error_set(err, r,
                          r == -ENODATA ? "%zu bytes of an unwind table that is longer"
-                                       : "%zu bytes that are no unwind table",
+                                       : "%zu bytes are not an unwind table",
                          n_bytes);
 }

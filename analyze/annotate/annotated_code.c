@@ -133,7 +133,7 @@ static int list_region(struct annotation *a, struct listing_request *request,
                 r = -ENOMEM;
         else if (!attachment || image_spool_map(&a->trace->images, d, row->attachment, &code, NULL) != 1)
                 (void)error_set(&a->no_code, -ENOENT,
-                                "its program told the name of this code, but not its bytes");
+                                "the program announced the name of this code, but not its bytes");
         if (code.bytes && attachment->kind == TRACE_ATTACHMENT_CODE_IMAGE) {
                 request->image = code.bytes;
                 request->image_bytes = code.n_bytes;
@@ -168,7 +168,7 @@ static int list_memory(struct annotation *a, struct listing_request *request)
         if (region_symbols_find(regions, a->function.module, request->offsets[0], &found) == 1)
                 r = list_region(a, request, regions, found.region);
         else
-                (void)error_set(&a->no_code, -ENOENT, "nothing says what code is in this memory");
+                (void)error_set(&a->no_code, -ENOENT, "the code in this memory is unknown");
         region_symbols_free(regions);
         return r;
 }

@@ -185,8 +185,7 @@ static int add_nameless(struct report *report)
 {
         static const struct gap_text texts[FUNCTION_KIND_COUNT] = {
                 [FUNCTION_STALE_FILE] = { "STALE_FILE",
-                                          "is another file now, of another build-id or content: its "
-                                          "symbols were not used" },
+                                          "has changed since (another build-id or content): its symbols were not used" },
                 [FUNCTION_NO_MODULE] = { "NO_MODULE", "samples at addresses outside of every known module" },
                 [FUNCTION_NO_CALLSTACK] = { "NO_CALLSTACK", "samples without a call stack" },
         };
@@ -210,9 +209,9 @@ static int add_nameless(struct report *report)
 }
 
 static const char *const image_words[TRACE_IMAGE_STATE_COUNT] = {
-        [TRACE_IMAGE_TOO_LATE] = "should be in the trace, and is not: it was gone before it could be opened",
-        [TRACE_IMAGE_OVER_LIMIT] = "should be in the trace, and is not: the trace has its share of code",
-        [TRACE_IMAGE_UNREADABLE] = "should be in the trace, and is not: it could not be read",
+        [TRACE_IMAGE_TOO_LATE] = "is missing in the trace: it was gone before it could be opened",
+        [TRACE_IMAGE_OVER_LIMIT] = "is missing in the trace: the limit for code was reached (--embed-max)",
+        [TRACE_IMAGE_UNREADABLE] = "is missing in the trace: it could not be read",
 };
 
 /* Code that no machine can name later. */
@@ -292,7 +291,7 @@ static int add_zones(struct report *report, const struct trace_totals *totals)
                 n_too_deep += totals->walk.threads[i].timeline.n_too_deep;
         }
         r = add_counted(&report->gaps, "ZONES_UNCLOSED",
-                        "zones never ended; what is known of their time is in total, self and on-CPU",
+                        "zones never ended; the known part of their time is in total, self and on-CPU",
                         report->n_unclosed);
         if (r == 0)
                 r = add_counted(&report->gaps, "ZONES_UNBALANCED",
@@ -371,7 +370,7 @@ static int add_throttled(struct report *report, const struct trace_dictionary *d
         }
         return add_counted(
                 &report->gaps, "RATIOS_THROTTLED",
-                "times the counters of a group went on while their leader was throttled (Linux before "
+                "times that the counters of a group kept counting while their leader was throttled (Linux before "
                 "6.16); IPC and other ratios are too high there; a lower -F avoids it",
                 n_throttled);
 }

@@ -45,9 +45,9 @@ static int add_step(struct zone_pattern_choice *choice, const char *text, size_t
         char *glob;
 
         if (n_bytes == 0)
-                return error_set(err, -EINVAL, "a zone without a name in the pattern");
+                return error_set(err, -EINVAL, "the pattern contains an empty zone name");
         if (choice->n_steps == ZONE_PATTERN_STEPS_MAX)
-                return error_set(err, -EINVAL, "a pattern of more than %d zones", ZONE_PATTERN_STEPS_MAX);
+                return error_set(err, -EINVAL, "a pattern with more than %d zones", ZONE_PATTERN_STEPS_MAX);
         *step = (struct zone_pattern_step){ .glob = NULL };
         choice->n_steps++;
         if (n_bytes == 2 && memcmp(text, "**", 2) == 0)

@@ -166,10 +166,10 @@ static int say_zone(const struct zone_paths *paths, const struct trace_filter *f
 
 static int say_time(const struct survey *s, const struct loaded_trace *trace, struct error *err)
 {
-        return error_set(err, -ENOENT,
-                         "nothing in this trace happened in that range of time; events are from %.9f s to "
-                         "%.9f s",
-                         seconds_of(trace, s->first_ns), seconds_of(trace, s->last_ns));
+        return error_set(
+                err, -ENOENT,
+                "nothing in this trace happened in that range of time; events are from %.9f s to %.9f s",
+                seconds_of(trace, s->first_ns), seconds_of(trace, s->last_ns));
 }
 
 static int say_sample(const struct trace_filter *f, struct error *err)
@@ -203,10 +203,10 @@ static int say(const struct survey *s, const struct zone_paths *paths, const str
         if (f->has_zone && !has_path(paths))
                 return say_zone(paths, f, err);
         if (!s->of_thread)
-                return error_set(err, -ENOENT, "nothing was recorded of the threads that are asked for");
+                return error_set(err, -ENOENT, "nothing was recorded of the chosen threads");
         if ((f->stacks || f->event != 0) && !s->of_sample)
                 return say_sample(f, err);
-        return error_set(err, -ENOENT, "nothing in this trace is all that is asked for at once");
+        return error_set(err, -ENOENT, "nothing in this trace passes all filters at once");
 }
 
 int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *filter, struct error *err)
@@ -223,7 +223,7 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
         int r;
 
         if (!s)
-                return error_set(err, -ENOMEM, "nothing passed the filters, and why: out of memory");
+                return error_set(err, -ENOMEM, "finding out why nothing passed the filters: out of memory");
         s->filter = filter;
         r = trace_walk_init(&walk, trace, &only_zone, &sink);
         if (r == 0 && filter->has_zone) {
@@ -231,7 +231,7 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
                 zone_paths_deinit(&walk.paths);
                 r = zone_paths_init(&walk.paths, trace->dictionary, &filter->zone);
         }
-        r = r < 0 ? error_set(err, r, "nothing passed the filters, and why: out of memory")
+        r = r < 0 ? error_set(err, r, "finding out why nothing passed the filters: out of memory")
                   : loaded_trace_walk(trace, &walk, err);
         if (r == 0)
                 r = say(s, &walk.paths, trace, err);

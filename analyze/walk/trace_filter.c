@@ -19,7 +19,7 @@
 
 static int no_memory(struct error *err)
 {
-        return error_set(err, -ENOMEM, "looking up what is asked for: out of memory");
+        return error_set(err, -ENOMEM, "looking up the names in the filters: out of memory");
 }
 
 /* -ENOENT with what is nearest of the names that were offered, if any is near. */

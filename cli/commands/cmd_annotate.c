@@ -65,21 +65,21 @@ struct arguments {
 
 static const struct option_row option_rows[] = {
         COMMON_ROW_INPUT,
-        { LETTER_MODULE, "module", "MODULE", "the function of this module: its path, or a part of that" },
+        { LETTER_MODULE, "module", "MODULE", "the function in this module: its path, or a part of it" },
         { 'e', "event", "EVENT", "show the samples of this event; default: the one with the most" },
         { LETTER_INLINED, "inlined", NULL,
-          "the places where FUNCTION was inlined into others, also if it has code of its own" },
-        { LETTER_SOURCE, "source", NULL, "lines of source alone; with --asm: both" },
-        { LETTER_ASM, "asm", NULL, "instructions alone; default: both" },
-        { 'M', "disassembler-style", "att|intel", "of x86 instructions; default: att" },
+          "show the places where FUNCTION was inlined into others, even if it has code of its own" },
+        { LETTER_SOURCE, "source", NULL, "only source lines; with --asm: both" },
+        { LETTER_ASM, "asm", NULL, "only instructions; default: both" },
+        { 'M', "disassembler-style", "att|intel", "syntax of x86 instructions; default: att" },
         { LETTER_CONTEXT, "context", "N|all",
-          "in a function of more than 300 instructions, show N around each hot one; all = the whole function; "
-          "default: 8" },
+          "in a function of more than 300 instructions, show N around each hot one; all = the whole function; default: 8" },
         { LETTER_PERCENT_LIMIT, "percent-limit", "P",
-          "what has P percent of the samples is hot; default: 0.5" },
+          "instructions with P percent of the samples or more are hot; default: 0.5" },
         { OUTPUT_OPTION_JSON, "json", NULL,
           "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/use/annotate.md)" },
-        { OUTPUT_OPTION_CSV, "csv", NULL, "print a row an instruction as CSV; with --source a row a line" },
+        { OUTPUT_OPTION_CSV, "csv", NULL,
+          "print CSV, one row per instruction; with --source one row per line" },
         { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" },
         OUTPUT_OPTION_ROW_SECTION,
         COMMON_ROW_COLOR,
@@ -98,11 +98,11 @@ static const struct option_table table = {
                 "Shows the instructions of a function with the samples at each, its jumps, and the lines of its\n"
                 "source.  FUNCTION is its name, a part of it, or its handle f12 of a report; default: the hottest.\n"
                 "TRACE is a trace, \"-\" standard input; default: " OPTION_DEFAULT_TRACE
-                ".  They may stand in any order.\n",
+                ".  They may be given in any order.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = shown, also without code, and what could be read of a trace that is cut off;\n"
+        "exit status: 0 = shown, even without code, or as far as a damaged trace can be read;\n"
         "1 = TRACE cannot be read, no function or several have that name, or the result cannot be\n"
         "written; 2 = usage\n",
 };
@@ -297,14 +297,14 @@ static void explain_no_function(const struct sampled_trace *trace, const struct 
                 complain_try("hyprof annotate without --module");
         } else if (is_handle) {
                 complain("error: the function %s of this trace has no samples of its own", args->function);
-                complain_try("hyprof report --function %s %s, for what it calls", args->function,
+                complain_try("hyprof report --function %s %s, which shows what it calls", args->function,
                              shell_word_of(args->path).text);
         } else {
                 complain("error: no function with samples has '%s' in its name%s%s%s",
                          args->function ? args->function : "",
                          choice->near.best[0] != '\0' ? "; did you mean '" : "", choice->near.best,
                          choice->near.best[0] != '\0' ? "'?" : "");
-                complain_try("hyprof report %s, for those that have", shell_word_of(args->path).text);
+                complain_try("hyprof report %s, which lists them", shell_word_of(args->path).text);
         }
 }
 
@@ -313,7 +313,7 @@ static void explain_choice(const struct sampled_trace *trace, const struct argum
                            const struct function_choice *choice)
 {
         if (!args->function)
-                complain("note: no function was named; this is the hottest");
+                complain("note: no function was given; this is the hottest");
         else if (choice->is_inlined && !args->inlined)
                 complain(
                         "note: '%s' has no samples in code of its own: these are the places where it was inlined",

@@ -53,7 +53,7 @@ struct findings {
 
 static const struct option_row option_rows[] = {
         { LETTER_REPAIR, "repair", NULL,
-          "replace a trace that is cut off by what is intact of it, with an index; keep the old file beside it" },
+          "replace a trace that is cut off by its intact part, with an index; the old file is kept as TRACE.unrepaired" },
         OUTPUT_OPTION_ROWS_OF_FORMAT,
         COMMON_ROW_INPUT,
         COMMON_ROW_HELP,
@@ -67,8 +67,8 @@ static const struct option_table table = {
                  "TRACE is a file; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = intact, or repaired now; 1 = cut off, damaged, no trace or unreadable; 2 = usage\n",
+        .closing = "exit status: 0 = intact, or repaired now; 1 = cut off, damaged, not a trace, or "
+                   "unreadable; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)
@@ -207,8 +207,8 @@ static int verify(int fd, const struct findings *wanted, struct error *err)
             f.n_chunks - f.n_indexes != wanted->n_chunks - wanted->n_indexes ||
             f.n_attachments != wanted->n_attachments)
                 return error_set(err, -EIO,
-                                 "the new file is not what was written to it: %" PRIu64 " events in %" PRIu64
-                                 " chunks",
+                                 "the new file differs from the data written to it: %" PRIu64
+                                 " events in %" PRIu64 " chunks",
                                  f.n_events, f.n_chunks);
         return 0;
 }

@@ -28,16 +28,16 @@ struct arguments {
 
 /* -e is --self as in tracy-csvexport; --event of the other commands has no place here: there are no samples. */
 static const struct option_row option_rows[] = {
-        { 'f', "filter", "NAME", "only zones whose name has this in it" },
-        { 'c', "case", NULL, "capitals matter to --filter" },
-        { 's', "sep", "CHAR", "between the columns; default: a comma; \"\\t\" is a tab" },
+        { 'f', "filter", "NAME", "only zones whose name contains this" },
+        { 'c', "case", NULL, "make --filter case-sensitive" },
+        { 's', "sep", "CHAR", "column separator; default: a comma; \"\\t\" is a tab" },
         { LETTER_SAFE, "csv-safe", NULL,
-          "texts that a spreadsheet takes for formulas begin with an apostrophe" },
-        { 'e', "self", NULL, "times without the zones inside" },
-        { 'u', "unwrap", NULL, "every zone, one line per zone, instead of statistics" },
-        { 'm', "messages", NULL, "messages instead of zones" },
-        { 'g', "gpu", NULL, "zones of accelerators instead, one line per zone" },
-        { 'p', "plot", NULL, "with -u: the values of plots as well" },
+          "put an apostrophe before texts that a spreadsheet would take for formulas" },
+        { 'e', "self", NULL, "self times: without the zones inside" },
+        { 'u', "unwrap", NULL, "print every zone, one per line, instead of statistics" },
+        { 'm', "messages", NULL, "print messages instead of zones" },
+        { 'g', "gpu", NULL, "print zones of accelerators instead, one per line" },
+        { 'p', "plot", NULL, "with -u: print the values of plots as well" },
         FILTER_OPTION_ROWS_OF_PLACE,
         FILTER_OPTION_ROW_ZONE,
         COMMON_ROW_INPUT,
@@ -50,13 +50,13 @@ static const struct option_table table = {
         .n_operands_max = 1,
         .about =
                 "Prints statistics of the zones of a trace, or every zone, as tracy-csvexport does: the same\n"
-                "columns in the same order, quoted where they need it; more columns follow.  TRACE is a\n"
+                "columns in the same order, quoted where necessary; more columns follow.  TRACE is a\n"
                 "file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = printed, also what could be read of a trace that is cut off or damaged;\n"
-        "1 = TRACE cannot be read, nothing in it is what is asked for, or the table cannot be\n"
+        "exit status: 0 = printed, or as far as a damaged trace can be read;\n"
+        "1 = TRACE cannot be read, nothing in it passes the filters, or the table cannot be\n"
         "written; 2 = usage\n",
 };
 
@@ -72,7 +72,7 @@ static int take_separator(struct arguments *args, const char *value)
                 return 0;
         }
         if (strlen(value) != 1 || *value == '"' || *value == '\n') {
-                complain("error: --sep %s: not a single character that can stand between columns", value);
+                complain("error: --sep %s: not a single character that can separate columns", value);
                 return -EINVAL;
         }
         args->csv.separator = *value;

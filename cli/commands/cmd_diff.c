@@ -74,24 +74,25 @@ struct loading {
 
 static const struct option_row option_rows[] = {
         { LETTER_BEFORE, "before", "TRACE",
-          "a recording before; may be given again, and hyprof expands '*'" },
-        { LETTER_AFTER, "after", "TRACE", "a recording after; the same" },
+          "a recording from before the change; may be repeated; hyprof expands '*'" },
+        { LETTER_AFTER, "after", "TRACE", "a recording from after the change; likewise" },
         { LETTER_PER, "per", "ZONE",
-          "compare what each ZONE costs: for runs that do different amounts of work" },
-        { LETTER_WALL, "wall", NULL, "zones from begin to end, waiting included; default: time on a CPU" },
+          "compare the cost of each ZONE: for runs that do different amounts of work" },
+        { LETTER_WALL, "wall", NULL,
+          "compare zones from begin to end, waiting included; default: their time on a CPU" },
         { LETTER_ONLY, "only", "WHAT",
-          "functions, zones, or names (a glob): only these are judged and shown" },
+          "judge and show only functions, only zones, or only these names (a glob)" },
         { LETTER_ANYWAY, "anyway", NULL, "compare recordings of different programs" },
         { LETTER_THRESHOLD, "threshold", "PERCENT", "leave out smaller changes that are not significant" },
         { LETTER_FAIL_ABOVE, "fail-above", "PERCENT",
-          "exit status 1 if something is significantly slower by more" },
+          "exit with status 1 if something is significantly slower by more than this" },
         { LETTER_ALPHA, "alpha", "PERCENT",
-          "how often, where nothing changed, anything may be called significant; default: 5; 1 for a "
+          "accepted false alarms: how often anything may be called significant if nothing changed; default: 5; 1 for a "
           "pair, 0.5 for 8 runs or more of each" },
         { LETTER_NOISE, "noise", "PERCENT",
-          "for a pair: how far a function or zone varies from run to run (standard deviation); default: 2.5" },
+          "for a pair: how much a function or zone varies from run to run (standard deviation); default: 2.5" },
         { LETTER_MIN_SHARE, "min-share", "PERCENT",
-          "judge only what takes that much of a run; default: 0.5" },
+          "judge only functions and zones with at least this share of a run; default: 0.5" },
         FILTER_OPTION_ROWS,
         OUTPUT_OPTION_ROWS,
         COMMON_ROW_PAGER,
@@ -109,7 +110,7 @@ static const struct option_table table = {
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
         "exit status: 0 = compared; 1 = --fail-above holds; 2 = usage, a recording cannot be read, different\n"
-        "programs, --only fits nothing, or there is nothing that --fail-above could hold for\n",
+        "programs, --only matches nothing, or there is nothing to compare for --fail-above\n",
 };
 
 const struct option_table *cmd_diff_options(void)
@@ -315,8 +316,7 @@ static int compare_programs(struct loading *l, const struct loaded_trace *trace,
         if (!diff_program_is_same(name, first_name) && !l->args->anyway)
                 return error_set(
                         err, -EINVAL,
-                        "records '%.*s', and %s records '%.*s': these are different programs; compare them "
-                        "with --anyway",
+                        "records '%.*s', and %s records '%.*s': these are different programs; compare them with --anyway",
                         (int)name.n_bytes, name.bytes, l->command_path, (int)first_name.n_bytes,
                         first_name.bytes);
         if (!l->arguments_differ &&
@@ -380,9 +380,10 @@ static int load_runs(struct loading *l, struct error *err)
                 r = load_run(l, after->paths[i], err);
         warn_of_same(l);
         if (r == 0 && l->rates_differ)
-                view_document_warn(l->document,
-                                   "not all were sampled at the same rate, and sampling takes time "
-                                   "itself: functions differ for that");
+                view_document_warn(
+                        l->document,
+                        "not all were sampled at the same rate: sampling takes time itself, so functions "
+                        "may differ for that reason");
         return r;
 }
 

@@ -27,7 +27,7 @@ struct arguments {
 
 static const struct option_row option_rows[] = {
         { LETTER_EXTRACT, "extract", "DIR",
-          "print nothing of it; write the source texts and images in it to files in DIR" },
+          "print nothing; write the source texts and images of the trace to files in DIR" },
         FILTER_OPTION_ROWS,
         COMMON_ROW_INPUT,
         COMMON_ROW_PAGER,
@@ -38,17 +38,18 @@ static const struct option_table table = {
         .command = "hyprof dump",
         .operands = "[TRACE]",
         .n_operands_max = 1,
-        .about =
-                "Prints everything that is in a trace as text, one line per record, as docs/understand/trace-format.md\n"
-                "explains them.\n"
-                "With filters: all tables, then the events that pass.\n"
-                "TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
+        .about = "Prints everything in a trace as text, one line per record, as "
+                 "docs/understand/trace-format.md\n"
+                 "explains them.\n"
+                 "With filters: all tables, then the events that pass.\n"
+                 "TRACE is a file, \"-\" standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is overwritten.\n" FILTER_OPTION_WORDS
-                "exit status: 0 = printed, or extracted, to its end; 1 = TRACE cannot be read, is no trace, or is\n"
-                "cut off or damaged (the part before is printed or extracted), no event is what is asked for,\n"
+                "Files are called DIR/attachment-<id>-<name>; DIR is made if need be, and no file is "
+                "overwritten.\n" FILTER_OPTION_WORDS
+                "exit status: 0 = printed, or extracted, to its end; 1 = TRACE cannot be read, is not a trace,\n"
+                "is cut off or damaged (the part before is printed or extracted), no event passes the filters,\n"
                 "or a file cannot be written; 2 = usage\n",
 };
 
@@ -75,7 +76,7 @@ static int finish(const struct trace_reader *reader, const char *path, int statu
         if (ending != TRACE_ENDING_WHOLE) {
                 (void)fflush(
                         stdout); /* the complaint comes after all of it, and not in the middle of a line */
-                complain("error: %s: %s; the output is of the part before", path, words);
+                complain("error: %s: %s; the output covers the part before", path, words);
                 if (ending == TRACE_ENDING_CUT_OFF)
                         complain_try("hyprof check --repair %s", shell_word_of(path).text);
                 return EXIT_STATUS_FAILED;
@@ -136,7 +137,7 @@ static int run(void *context, struct common_options *common)
         int status, r;
 
         if (args->folder && !filter_options_is_empty(&args->filter)) {
-                complain("error: --extract writes all that there is: it takes no filters");
+                complain("error: --extract writes everything, so it takes no filters");
                 complain_try("hyprof dump --help");
                 return EXIT_STATUS_USAGE;
         }

@@ -54,12 +54,12 @@ struct destination {
 };
 
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE", "write it here, - for standard output; default: named like the trace" },
-        { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        { 'o', "output", "FILE", "write to FILE, - for standard output; default: named after the trace" },
+        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
         { LETTER_LIST, "list", NULL, "show the formats" },
         { LETTER_ZONES_AS_FRAMES, "zones-as-frames", NULL,
-          "put the open zones around the call stacks, as frames \"zone:NAME\"" },
-        { LETTER_NO_WAITS, "no-waits", NULL, "firefox: samples alone, not where threads waited" },
+          "add the open zones to the call stacks, as outermost frames \"zone:NAME\"" },
+        { LETTER_NO_WAITS, "no-waits", NULL, "firefox: only samples, no waits" },
         { LETTER_MAX_MARKERS, "max-markers", "N",
           "firefox: at most N zones, the longest; 0 = all; default: 200000" },
         FILTER_OPTION_ROWS,
@@ -75,14 +75,14 @@ static const struct option_table table = {
                 "perfetto|firefox|speedscope|pprof|folded|chrome|perf-data|callgrind", /* export_formats() */
         .n_operands_max = 2,
         .about =
-                "Writes a trace as a file of another tool, and says what has no place in it.  --list shows the\n"
-                "formats.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE
+                "Writes a trace in the format of another tool, and reports what that format cannot hold.  --list\n"
+                "shows the formats.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE
                 ".  A FILE whose name ends in .gz\n"
-                "is packed.  --event also says whose samples are written; default: the event with the most.\n",
+                "is compressed.  --event also chooses which samples are written; default: the event with the most.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
+        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it passes the filters,\n"
         "or FILE cannot be written; 2 = usage\n",
 };
 
@@ -136,7 +136,7 @@ static const struct export_format *find_format(const char *name)
         for (const struct export_format *f = export_formats(); f->name; f++)
                 if (strcmp(f->name, name) == 0)
                         return f;
-        complain("error: no format is called '%s'", name);
+        complain("error: unknown format '%s'", name);
         complain_try("hyprof export --list");
         return NULL;
 }
@@ -171,7 +171,7 @@ static int open_destination(struct destination *d, const struct export_format *f
 
         *d = (struct destination){ .path = path, .file = { .fd = -1, .folder_fd = -1 } };
         if (strcmp(path, "-") == 0 && (packed || format->is_binary) && isatty(STDOUT_FILENO) != 0)
-                return error_set(err, -EINVAL, "standard output is a terminal, and %s is nothing to read",
+                return error_set(err, -EINVAL, "standard output is a terminal, and %s is not readable text",
                                  format->name);
         r = replaced_file_open(&d->file, path, !force, err);
         if (r < 0)
@@ -311,7 +311,7 @@ static const struct export_format *take_format(struct common_options *common)
                 common->n_operands--;
                 return find_format(*common->operands++);
         }
-        complain("error: which format?");
+        complain("error: no FORMAT was given");
         complain_try("hyprof export --list");
         return NULL;
 }

@@ -32,8 +32,8 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE", "write it here, - for standard output" },
-        { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        { 'o', "output", "FILE", "write to FILE, - for standard output" },
+        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
@@ -44,8 +44,8 @@ static const struct option_table table = {
         .operands = "[TRACE] MODULE -o FILE",
         .n_operands_max = 2,
         .about =
-                "Writes the code of a module that the trace keeps into a file: byte for byte the one that was\n"
-                "mapped, unless only what was mapped of it could be kept.\n"
+                "Writes the code of a module that the trace keeps into a file: byte for byte the file that was\n"
+                "mapped, or its mapped part where only that could be kept.\n"
                 "MODULE is a path, the name of a file, the beginning of a build-id, or a number that\n"
                 "'hyprof modules' shows.  TRACE is - for standard input; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
@@ -162,7 +162,7 @@ static void print_done(const struct trace_code *t, uint32_t module, const struct
                                                                   attachment_of(t, module));
 
         complain("wrote %s (%s): %s", output, text_number_bytes(image->n_bytes).text,
-                 row->kind == TRACE_ATTACHMENT_MODULE_PARTS ? "what was mapped of it, not the whole file"
+                 row->kind == TRACE_ATTACHMENT_MODULE_PARTS ? "only the mapped part of the file"
                                                             : "the whole file");
 }
 

@@ -32,12 +32,11 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof list",
         .operands = "[WORD]",
-        .about =
-                "Shows the events that hyprof record -e takes on this machine; with WORD all whose names have it,\n"
-                "or match it, a glob: 'page*'.\n",
+        .about = "Shows the events that hyprof record -e takes on this machine; with WORD only those whose\n"
+                 "names contain it, or match it as a glob: 'page*'.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: 0; 1 = no name has WORD or matches it; 2 = usage\n",
+        .closing = "exit status: 0; 1 = no name contains or matches WORD; 2 = usage\n",
         .n_operands_max = 1,
 };
 

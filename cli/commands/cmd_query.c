@@ -31,8 +31,8 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-        { LETTER_SQLITE, "sqlite", "FILE", "write the database here" },
-        { LETTER_FORCE, "force", NULL, "in the place of a file that is there" },
+        { LETTER_SQLITE, "sqlite", "FILE", "write the database to FILE" },
+        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
         FILTER_OPTION_ROWS,
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
@@ -51,7 +51,7 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it is what is asked for,\n"
+        "exit status: 0 = written; 1 = the trace cannot be read, nothing in it passes the filters,\n"
         "or FILE cannot be written; 2 = usage\n",
 };
 

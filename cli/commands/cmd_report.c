@@ -47,8 +47,8 @@ static const struct option_row option_rows[] = {
         REPORT_VIEW_ROWS,
         EVENT_VIEW_ROWS,
         COMMON_ROW_INPUT,
-        { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and who woke them" },
-        { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with whom" },
+        { LETTER_OFF_CPU, "off-cpu", NULL, "what threads waited for, and which threads woke them" },
+        { LETTER_CPUS, "cpus", NULL, "how busy each CPU was, and with which threads" },
         FILTER_OPTION_ROWS,
         OUTPUT_OPTION_ROWS,
         COMMON_ROW_PAGER,
@@ -67,9 +67,9 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = shown, also what could be read of a trace that is cut off or damaged;\n"
-        "1 = TRACE cannot be read or is no trace, nothing in it is what is asked for, or the report cannot\n"
-        "be written; 2 = usage\n",
+        "exit status: 0 = shown, or as far as a damaged trace can be read;\n"
+        "1 = TRACE cannot be read or is not a trace, nothing in it passes the filters, or the report\n"
+        "cannot be written; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)

@@ -62,13 +62,11 @@ struct work {
 };
 
 static const struct option_row option_rows[] = {
-        { 'o', "output", "FILE", "write the trace here, - for a pipe; default: in the place of TRACE" },
+        { 'o', "output", "FILE", "write the trace to FILE, - for a pipe; default: replace TRACE" },
         SEARCH_OPTION_ROWS,
         { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]",
-          "ask debuginfod servers for what is missing; default: if DEBUGINFOD_URLS is set, "
-          "those in it" },
-        { LETTER_NO_CACHE, "no-cache", NULL,
-          "neither use nor keep what was made of large debug information" },
+          "ask debuginfod servers for missing files; default: the servers in DEBUGINFOD_URLS, if it is set" },
+        { LETTER_NO_CACHE, "no-cache", NULL, "neither use nor write the cache for large debug information" },
         { LETTER_EMBED_SOURCE, "embed-source", NULL,
           "keep the sources of sampled lines as well; the trace says which files are read" },
         COMMON_ROW_INPUT,
@@ -81,16 +79,16 @@ static const struct option_table table = {
         .operands = "[TRACE]",
         .n_operands_max = 1,
         .about =
-                "Finds names, files and lines for the addresses of a trace, and adds them to it: with what the trace\n"
-                "keeps of the code, and with files of this machine that are certainly the same, by build-id or\n"
-                "content.  TRACE may be of another machine of any architecture; - is standard input;\n"
+                "Finds names, files and lines for the addresses of a trace, and adds them to it: from the code\n"
+                "that the trace keeps, and from files of this machine that are identical by build-id or content.\n"
+                "TRACE may come from another machine of any architecture; - is standard input;\n"
                 "default: " OPTION_DEFAULT_TRACE
                 ".  What was found before stays; run it again with more files.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing =
-                "exit status: 0 = done, whatever is missing still; 1 = the trace cannot be read or written, and is\n"
-                "as it was; 2 = usage\n",
+        .closing = "exit status: 0 = done, even if names are missing still; 1 = the trace cannot be read or "
+                   "written, and is\n"
+                   "unchanged; 2 = usage\n",
 };
 
 static int take_option(void *context, int letter, const char *value)

@@ -35,9 +35,11 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-        { FILTER_OPTION_ZONE, "zone", "PATTERN", "whose instances: 'flush', 'dispatch/flush', z7" },
-        { LETTER_SLOWEST, "slowest", "SHARE", "how many of them are slow: 1%, 0.1%; default: 1%" },
-        { LETTER_SLOWER_THAN, "slower-than", "TIME", "slow is what lasts at least so long: 10ms" },
+        { FILTER_OPTION_ZONE, "zone", "PATTERN", "the zone: 'flush', 'dispatch/flush', z7" },
+        { LETTER_SLOWEST, "slowest", "SHARE",
+          "the share of instances that is called slow: 1%, 0.1%; default: 1%" },
+        { LETTER_SLOWER_THAN, "slower-than", "TIME",
+          "instances that last at least this long are called slow: 10ms" },
         { LETTER_BY, "by", "wall|on-cpu|waiting|own",
           "rank by this time; default: wall, or own on a busy machine" },
         FILTER_OPTION_ROWS_BUT_ZONE,
@@ -54,7 +56,7 @@ static const struct option_table table = {
         .stray_advice = "hyprof why --zone ZONE TRACE",
         .about =
                 "Compares the slow instances of a zone with all others and says where the extra time goes: other\n"
-                "functions, waits, locks and who held them, page faults, moves between CPUs; each with its share\n"
+                "functions, waits, locks and their holders, page faults, moves between CPUs; each with its share\n"
                 "and how sure that is.  Times are without what samples cost.  own is time on a CPU and own waits,\n"
                 "without the time that others had the CPU.  Waits have places and wakers in traces that were\n"
                 "recorded with --off-cpu.  docs/use/why.md says how it is computed.  TRACE is - for standard input;\n"
@@ -62,7 +64,7 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = FILTER_OPTION_WORDS
-        "exit status: 0 = shown; 1 = the trace cannot be read, or nothing in it is what is asked for;\n"
+        "exit status: 0 = shown; 1 = the trace cannot be read, or nothing in it passes the filters;\n"
         "2 = usage\n",
 };
 

@@ -78,7 +78,7 @@ int filtered_dump_print(const char *path, const struct trace_filter_request *req
         if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)) {
                 (void)fflush(
                         stdout); /* the complaint comes after all of it, and not in the middle of a line */
-                complain("error: %s: %s; the output is of the part before", path, trace.ending_words);
+                complain("error: %s: %s; the output covers the part before", path, trace.ending_words);
                 if (trace.ending == TRACE_ENDING_CUT_OFF)
                         complain_try("hyprof check --repair %s", shell_word_of(path).text);
                 status = EXIT_STATUS_FAILED;

@@ -81,7 +81,7 @@ static void on_full(void *context, const char *table)
 
         progress_line_clear(r->line);
         complain(
-                "warning: the table %s is full: what is new is counted as lost; a new recording has room again",
+                "warning: the table %s is full: new entries are counted as lost; start a new recording to avoid that",
                 table);
 }
 

@@ -26,7 +26,7 @@ static int check_tasks(const struct event_scope_request *scope)
                 if (err.code == -EACCES)
                         complain_try("sudo hyprof record -p %" PRIu32, scope->pids[i]);
                 else if (err.code == -ESRCH)
-                        complain_try("ps -e, for the processes that there are");
+                        complain_try("ps -e, which lists the processes");
                 return EXIT_STATUS_RECORD_FAILED;
         }
         for (uint32_t i = 0; i < scope->n_tids; i++) {
@@ -36,7 +36,7 @@ static int check_tasks(const struct event_scope_request *scope)
                 if (err.code == -EACCES)
                         complain_try("sudo hyprof record -t %" PRIu32, scope->tids[i]);
                 else if (err.code == -ESRCH)
-                        complain_try("ps -eL, for the threads that there are");
+                        complain_try("ps -eL, which lists the threads");
                 return EXIT_STATUS_RECORD_FAILED;
         }
         return EXIT_STATUS_OK;
@@ -53,7 +53,7 @@ static int check_cgroup(const char *name)
                 return EXIT_STATUS_OK;
         }
         complain("error: --cgroup: %s", err.text);
-        complain_try("cat /proc/PID/cgroup, for the one that a process is in");
+        complain_try("cat /proc/PID/cgroup, which names the cgroup of a process");
         return EXIT_STATUS_RECORD_FAILED;
 }
 

@@ -76,10 +76,9 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
         /* O_EXCL: whatever appears under this name meanwhile, a link to a file of root's say, is not followed. */
         file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
         if (file->fd < 0) {
-                int r = errno == EEXIST
-                                ? error_set(err, -EEXIST, "%s: is there, and cannot be renamed to %s.old",
-                                            path, path)
-                                : error_errno(err, "%s", path);
+                int r = errno == EEXIST ? error_set(err, -EEXIST,
+                                                    "%s: exists, and cannot be renamed to %s.old", path, path)
+                                        : error_errno(err, "%s", path);
 
                 output_file_discard(file);
                 return r;

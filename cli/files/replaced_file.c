@@ -122,7 +122,7 @@ static int name_part(struct replaced_file *f, struct error *err)
         (void)snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", f->fd);
         /* Fails where the file has this name already. */
         if (linkat(AT_FDCWD, fd_path, f->folder_fd, f->part, AT_SYMLINK_FOLLOW) < 0 && errno != EEXIST)
-                return error_errno(err, "a name beside %s", f->path);
+                return error_errno(err, "a name for %s.unrepaired", f->path);
         return 0;
 }
 

@@ -21,7 +21,7 @@ int source_embedding_run(struct trace_dictionary *dictionary, struct trace_write
         if (is_quiet)
                 return 0;
         complain("sources: %" PRIu32 " kept (%s), %" PRIu32 " not found or not readable, %" PRIu32
-                 " no text, %" PRIu32 " over the limit",
+                 " not text, %" PRIu32 " over the limit",
                  result.n_kept, text_number_bytes(result.n_bytes).text, result.n_missing, result.n_no_text,
                  result.n_over_limit);
         return 0;

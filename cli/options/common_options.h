@@ -26,13 +26,13 @@
         {                                                  \
                 'i', "input", "TRACE", "the same as TRACE" \
         }
-#define COMMON_ROW_QUIET                                     \
-        {                                                    \
-                'q', "quiet", NULL, "say nothing but errors" \
+#define COMMON_ROW_QUIET                                \
+        {                                               \
+                'q', "quiet", NULL, "print only errors" \
         }
-#define COMMON_ROW_LIMIT                                                  \
-        {                                                                 \
-                'l', "limit", "N", "at most N rows of each list; 0 = all" \
+#define COMMON_ROW_LIMIT                                                       \
+        {                                                                      \
+                'l', "limit", "N", "show at most N rows of each list; 0 = all" \
         }
 #define COMMON_ROW_COLOR                                                                         \
         {                                                                                        \

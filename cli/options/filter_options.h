@@ -28,12 +28,12 @@ struct error;
 
 /* When and where something happened: of every event. */
 #define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
-        { FILTER_OPTION_FROM, "from", "TIME", "only from this time on, since the start: 1.5s, 200ms" },    \
+        { FILTER_OPTION_FROM, "from", "TIME", "only from this time after the start on: 1.5s, 200ms" },     \
                 { FILTER_OPTION_TO, "to", "TIME", "only before this time" },                               \
                 { FILTER_OPTION_TIME, "time", "FROM,TO", "both at once: 1.5s,2s" },                        \
                 { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
                 { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
-                { FILTER_OPTION_TID, "tid", "LIST", "the same, as perf calls it" },                        \
+                { FILTER_OPTION_TID, "tid", "LIST", "the same, under perf's name" },                       \
         {                                                                                                  \
                 FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7"                \
         }
@@ -52,9 +52,10 @@ struct error;
 #define FILTER_OPTION_ROWS FILTER_OPTION_ROWS_BUT_ZONE, FILTER_OPTION_ROW_ZONE
 
 /* How names are matched; for what stands below the options. */
-#define FILTER_OPTION_WORDS                                                                                 \
-        "Names are globs, '*', '?' and '[ab]', and no regular expressions: 'work*' is worker/1, 'a|b' is\n" \
-        "neither a nor b.  a,b is either; zones with / between them are nested: docs/use/report.md.\n\n"
+#define FILTER_OPTION_WORDS                                                                                    \
+        "Names are globs with '*', '?' and '[ab]', not regular expressions: 'work*' matches worker/1, 'a|b'\n" \
+        "matches neither a nor b.  a,b matches either; zones with / between them are nested:\n"                \
+        "docs/use/report.md.\n\n"
 
 /*
  * filter_options_take() - take one of the options

@@ -98,7 +98,7 @@ int output_options_adopt(struct output_options *o, const struct common_options *
                 o->color = common->color;
         if (!o->document.section || o->document.format == DOCUMENT_CSV)
                 return 0;
-        complain("error: --section %s: chooses the table of CSV, and CSV is not asked for",
+        complain("error: --section %s: chooses a table of CSV output, and --csv was not given",
                  o->document.section);
         complain_try("--csv --section %s", o->document.section);
         return -EINVAL;

@@ -31,23 +31,24 @@ struct view_document;
 #define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
         { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/use/view-json.md)" },                 \
                 { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                         \
-                { OUTPUT_OPTION_CSV_SAFE, "csv-safe", NULL, "the same, and no cell is a formula" }, \
+                { OUTPUT_OPTION_CSV_SAFE, "csv-safe", NULL,                                         \
+                  "the same, with no cell that a spreadsheet takes for a formula" },                \
         {                                                                                           \
                 OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" \
         }
 
-#define OUTPUT_OPTION_ROW_SECTION                                                                  \
-        {                                                                                          \
-                OUTPUT_OPTION_SECTION, "section", "KEY", "of CSV: which table; default: the first" \
+#define OUTPUT_OPTION_ROW_SECTION                                                                      \
+        {                                                                                              \
+                OUTPUT_OPTION_SECTION, "section", "KEY", "with --csv: which table; default: the first" \
         }
 
-#define OUTPUT_OPTION_ROWS                                                                       \
-        OUTPUT_OPTION_ROWS_OF_FORMAT, OUTPUT_OPTION_ROW_SECTION,                                 \
-                { OUTPUT_OPTION_FULL_NAMES, "full-names", NULL,                                  \
-                  "of text: names are never shortened, and lines as long as need be" },          \
-                { OUTPUT_OPTION_LIMIT, "limit", "N", "at most N rows of each table; 0 = all" },  \
-        {                                                                                        \
-                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal" \
+#define OUTPUT_OPTION_ROWS                                                                           \
+        OUTPUT_OPTION_ROWS_OF_FORMAT, OUTPUT_OPTION_ROW_SECTION,                                     \
+                { OUTPUT_OPTION_FULL_NAMES, "full-names", NULL,                                      \
+                  "in text: never shorten names, however long the lines" },                          \
+                { OUTPUT_OPTION_LIMIT, "limit", "N", "show at most N rows of each table; 0 = all" }, \
+        {                                                                                            \
+                OUTPUT_OPTION_COLOR, "color", TEXT_COLOR_CHOICES, "default: auto, on a terminal"     \
         }
 
 #define OUTPUT_LIMIT_UNSET UINT32_MAX

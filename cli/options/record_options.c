@@ -80,11 +80,10 @@ static const struct option_row option_rows[] = {
           "the trace, - for a pipe; default: " OPTION_DEFAULT_TRACE
           " (an earlier one becomes " OPTION_DEFAULT_TRACE ".old)" },
         { 'F', "freq", "HZ|max",
-          "samples a second on each CPU, 1 to 100000; max is the kernel's limit "
-          "(kernel.perf_event_max_sample_rate), and higher rates are reduced to it; default: 997, and each one of "
-          "tracepoints" },
+          "samples per second on each CPU, 1 to 100000, or max; higher rates are reduced to the kernel's "
+          "limit (kernel.perf_event_max_sample_rate); default: 997, and every hit of a tracepoint" },
         { LETTER_STRICT_FREQ, "strict-freq", NULL, "refuse a rate over the kernel's limit" },
-        { 'c', "count", "N", "instead: a sample every N events" },
+        { 'c', "count", "N", "instead of -F: one sample every N events" },
         { 'e', "event", "EVENTS",
           "events to sample: cycles, cpu-clock, page-faults:u, sched:sched_switch, r01c2, "
           "{cycles,instructions}:S, ...; 'hyprof list' shows them; default: cycles, or cpu-clock where "
@@ -95,44 +94,47 @@ static const struct option_row option_rows[] = {
         { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
           "call stacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
           "alone; fp, by frame pointers alone; none, of each sample the innermost function; default: auto" },
-        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, as perf calls it" },
+        { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, under perf's name" },
         { 'g', "callstacks", NULL,
           "accepted for compatibility with perf, no effect: there are always call stacks" },
         { LETTER_STACK_SIZE, "stack-size", "SIZE",
-          "of the stack, copied with each sample: 1K to 64K; default: 16K" },
-        { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies into the trace, too" },
-        { LETTER_OFF_CPU, "off-cpu", NULL, "what threads wait for, where, and who wakes them" },
+          "how much of the stack is copied with each sample: 1K to 64K; default: 16K" },
+        { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies to the trace, too" },
+        { LETTER_OFF_CPU, "off-cpu", NULL,
+          "record what threads wait for, where, and which thread wakes them" },
         { LETTER_NO_SWITCHES, "no-switches", NULL,
-          "leave out when threads ran: cheaper where they switch very often" },
+          "do not record context switches (cheaper for programs that switch very often)" },
         { LETTER_NO_SAMPLING, "no-sampling", NULL,
-          "record what the program reports alone, its zones, messages and so on, at undisturbed times: no "
-          "samples, and not when threads ran" },
-        { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, as others call it" },
+          "record only what the program reports (zones, messages ...), which leaves its times undisturbed: "
+          "no samples, no context switches" },
+        { LETTER_NO_CSWITCH, "no-cswitch", NULL, "the same, under the name that other tools use" },
         { 'p', "pid", "PID[,...]",
-          "record running processes, with their children; until they end, or as long as COMMAND "
-          "runs if there is one" },
-        { 't', "tid", "TID[,...]", "the same with single threads" },
-        { 'a', "all", NULL, "the same with the whole machine" },
-        { LETTER_CGROUP, "cgroup", "PATH", "the same with all that is in a cgroup" },
-        { 'C', "cpu", "CPUS", "only what runs on these CPUs: 0-3,8" },
-        { LETTER_NO_CHILDREN, "no-children", NULL, "only the processes that are named, or COMMAND itself" },
-        { LETTER_SELF, "self", NULL, "hyprof itself as well" },
+          "record running processes, with their children; until they end, or as long as COMMAND runs if there is one" },
+        { 't', "tid", "TID[,...]", "the same for single threads" },
+        { 'a', "all", NULL, "the same for the whole machine" },
+        { LETTER_CGROUP, "cgroup", "PATH", "the same for all processes of a cgroup" },
+        { 'C', "cpu", "CPUS", "record only these CPUs: 0-3,8" },
+        { LETTER_NO_CHILDREN, "no-children", NULL,
+          "record only the processes that are given, or COMMAND itself, not the processes that they start" },
+        { LETTER_SELF, "self", NULL, "record hyprof itself as well" },
         { LETTER_SCOPE, "scope", SCOPE_CHOICES,
-          "how events are bound; default: auto, what is best of what is permitted" },
-        { LETTER_DELAY, "delay", "TIME", "begin to record so long after the start: 500ms, 10s" },
-        { 'd', "duration", "TIME", "stop recording after so long: 500ms, 10s, 2m, 1h" },
+          "how events are bound; default: auto, the best that is permitted" },
+        { LETTER_DELAY, "delay", "TIME", "start to record this long after the start: 500ms, 10s" },
+        { 'd', "duration", "TIME", "stop recording after this time: 500ms, 10s, 2m, 1h" },
         { LETTER_RING, "ring", "TIME|SIZE",
           "keep only the end, in memory: the last 30s, or 64M of events; both if given twice; written at the end, "
           "and at SIGUSR2 into a file with the time in its name" },
         { LETTER_TRIGGER, "trigger", "RULE",
           "with --ring: 'zone:NAME>16ms' writes such a file whenever an instance of that zone lasted longer; NAME as in "
           "--zone of 'hyprof report'; up to 8 times" },
-        { LETTER_MAX_DUMPS, "max-dumps", "N", "at most so many files because of --trigger; default: 10" },
+        { LETTER_MAX_DUMPS, "max-dumps", "N", "write at most N files because of --trigger; default: 10" },
         { LETTER_MAX_SIZE, "max-size", "SIZE",
           "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
         { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
-        { LETTER_IGNORE_STATUS, "ignore-child-status", NULL, "end with 0 whatever COMMAND ends with" },
-        { LETTER_ZONES, "zones", "[=callstacks]", "of what the program says of itself, only zones ..." },
+        { LETTER_IGNORE_STATUS, "ignore-child-status", NULL,
+          "exit with 0, whatever the exit status of COMMAND" },
+        { LETTER_ZONES, "zones", "[=callstacks]",
+          "of the events that the program reports, record only zones ..." },
         { LETTER_FRAMES, "frames", NULL, "... and frames ..." },
         { LETTER_MESSAGES, "messages", "[=callstacks]", "... and messages ..." },
         { LETTER_PLOTS, "plots", NULL, "... and plots ..." },
@@ -146,13 +148,12 @@ static const struct option_row option_rows[] = {
           "machine's memory, and at most an 8th of what the program's cgroup allows; all programs together "
           "have at most twice that" },
         { LETTER_EMBED, "embed", EMBED_CHOICES,
-          "code that is copied into the trace: auto, what may be gone later (deleted and temporary "
-          "files, memfds, containers' files); all, also every other file with samples; none; default: "
-          "auto" },
-        { LETTER_EMBED_MAX, "embed-max", "SIZE", "of such code in all: 64M, 1G; default: 256M" },
+          "code that is copied into the trace: auto, code that may be gone later (deleted and temporary "
+          "files, memfds, containers' files); all, also every other file with samples; none; default: auto" },
+        { LETTER_EMBED_MAX, "embed-max", "SIZE", "the limit for all of that code: 64M, 1G; default: 256M" },
         { LETTER_EMBED_SOURCE, "embed-source", NULL, "keep the sources of sampled lines as well" },
         { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL,
-          "record addresses only, and names of the kernel's; 'hyprof symbolize' adds the rest" },
+          "record addresses without names, except the kernel's; 'hyprof symbolize' adds the rest" },
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
 };
@@ -160,18 +161,16 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof record",
         .operands = "[--] COMMAND [ARGS]\n       hyprof record [OPTIONS] -p PID [[--] COMMAND [ARGS]]",
-        .about = "Runs COMMAND and records where it spends its time: call stacks of all its threads and "
-                 "children,\n"
-                 "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so "
-                 "with what\n"
-                 "is already running.\n",
+        .about =
+                "Runs COMMAND and records where it spends its time: call stacks of all its threads and children,\n"
+                "and the zones and other events that they emit.  With -p, -t, -a or --cgroup, does so with what\n"
+                "is already running.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the "
-                   "like;\n"
-                   "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = "
-                   "usage\n"
-                   "Ctrl-C ends the recording and keeps the trace; a second one gives up the names.\n",
+        .closing =
+                "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the like;\n"
+                "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = usage\n"
+                "Ctrl-C ends the recording and keeps the trace; a second Ctrl-C skips symbolization.\n",
         .ends_at_operand = true,
 };
 
@@ -205,7 +204,7 @@ static int take_tasks(uint32_t *tasks, uint32_t *n_tasks, const char *what, cons
 
                 (void)snprintf(text, sizeof(text), "%.*s", (int)n, list);
                 if (n >= sizeof(text) || option_parse_number(text, 1, INT32_MAX, &number) < 0) {
-                        complain("error: %s %.*s: not a number of a process or thread", what, (int)n, list);
+                        complain("error: %s %.*s: not the ID of a process or thread", what, (int)n, list);
                         return -EINVAL;
                 }
                 if (*n_tasks == RECORD_OPTIONS_TASKS_MAX) {
@@ -483,7 +482,7 @@ static int check(const struct record_options *options)
         else if (options->events.no_samples && options->events.n_specs > 0)
                 wrong = "--no-sampling leaves out the events that -e names";
         else if (options->events.no_samples && !options->events.rate_is_default)
-                wrong = "--no-sampling leaves out the samples that -F and -c are about";
+                wrong = "--no-sampling cannot be combined with -F or -c, which set the rate of samples";
         else if (scope->cgroup && scope->cgroup[0] == '\0')
                 wrong = "--cgroup is empty; the root of all is /";
         else if (options->keep_stacks && options->unwinder.mode == UNWIND_FP)
@@ -495,7 +494,7 @@ static int check(const struct record_options *options)
         else if (options->ring && options->events.wants_totals)
                 wrong = "--stat counts the whole recording, and --ring keeps only its end";
         else if (options->ring && options->bytes_max > 0)
-                wrong = "--max-size: what --ring keeps has a size of its own: --ring 64M";
+                wrong = "--max-size cannot be combined with --ring, which takes a size itself: --ring 64M";
         if (!wrong)
                 return 0;
         complain("error: %s", wrong);

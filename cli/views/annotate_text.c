@@ -371,9 +371,9 @@ static int put_part_title(struct annotate_text *t, const struct listing_part *pa
                       part->svma + part->n_bytes, text_number_counted(sum.n_samples, "samples").text);
         if (part->flags & LISTING_PART_GUESSED && t->a->has_code)
                 text_line_add(&t->line,
-                              "; from the first sampled instruction on: no symbol says where it begins");
+                              "; from the first sampled instruction on: no symbol marks its beginning");
         if (part->flags & LISTING_PART_CUT)
-                text_line_add(&t->line, "; too long: cut");
+                text_line_add(&t->line, "; truncated: too long");
         return put_line(t, TEXT_COLOR_BOLD);
 }
 
@@ -551,15 +551,15 @@ static int put_header(struct annotate_text *t)
                 text_line_add_string(&t->line, unit);
                 text_line_add(&t->line, ")");
         }
-        text_line_add(&t->line,
-                      "; * is the hottest.  A sample is at the instruction that was to go on, often one or "
-                      "a few after the one that took the time (skid)");
+        text_line_add(
+                &t->line,
+                "; * is the hottest.  A sample marks the instruction that runs next, often one or a few "
+                "after the one that took the time (skid)");
         put_label(t, "percent");
         if (a->has_code)
-                text_line_add(&t->line, a->is_kept ? "kept in the trace"
-                                                   : "from the file, which is the one that was recorded");
+                text_line_add(&t->line, a->is_kept ? "kept in the trace" : "from the file that was recorded");
         else
-                text_line_add(&t->line, "none: %s; sampled %s alone", a->no_code.text,
+                text_line_add(&t->line, "none: %s; only sampled %s", a->no_code.text,
                               has_file_offsets(a) ? "places in the file, which are offsets and not addresses,"
                                                   : "addresses");
         put_label(t, "code");
@@ -601,7 +601,7 @@ int annotate_text_print(const struct annotation *a, struct source_texts *sources
         if (r == 0)
                 r = options->with_code ? put_code(&t) : put_sources(&t);
         if (r == 0 && t.left_out)
-                (void)fputs("\nwhat is far from samples is left out; --context all shows it\n", out);
+                (void)fputs("\ninstructions far from samples are left out; --context all shows them\n", out);
         byte_buffer_deinit(&t.line);
         return r;
 }

@@ -37,7 +37,7 @@ static int take_view(struct event_views *v, enum event_view view)
 {
         if (v->view != EVENT_VIEW_NONE && v->view != view) {
                 complain(
-                        "error: one view at a time: --locks, --memory, --frames, --plots, --messages or --devices");
+                        "error: choose one view: --locks, --memory, --frames, --plots, --messages or --devices");
                 return -EINVAL;
         }
         v->view = view;

@@ -23,16 +23,18 @@ struct output_options;
 #define EVENT_VIEW_OPTION_SEVERITY 1405
 #define EVENT_VIEW_OPTION_DEVICES  1406
 
-#define EVENT_VIEW_ROWS                                                                                      \
-        { EVENT_VIEW_OPTION_LOCKS, "locks", NULL, "waits for locks, and who held them meanwhile" },          \
-                { EVENT_VIEW_OPTION_MEMORY, "memory", NULL, "memory: in use, peak, never freed, by where" }, \
-                { EVENT_VIEW_OPTION_FRAMES, "frames", NULL, "frames: times, zones in them, the slowest" },   \
-                { EVENT_VIEW_OPTION_PLOTS, "plots", NULL, "plotted values, and how they went" },             \
-                { EVENT_VIEW_OPTION_MESSAGES, "messages", NULL, "what the program wrote" },                  \
-                { EVENT_VIEW_OPTION_SEVERITY, "severity", "LEVEL",                                           \
-                  "of --messages: trace, debug, info, warning, error, fatal, or more" },                     \
-        {                                                                                                    \
-                EVENT_VIEW_OPTION_DEVICES, "devices", NULL, "zones on accelerators, and how busy these were" \
+#define EVENT_VIEW_ROWS                                                                                    \
+        { EVENT_VIEW_OPTION_LOCKS, "locks", NULL, "waits for locks, and the holders meanwhile" },          \
+                { EVENT_VIEW_OPTION_MEMORY, "memory", NULL,                                                \
+                  "memory: in use, peak, never freed, by call stack or zone" },                            \
+                { EVENT_VIEW_OPTION_FRAMES, "frames", NULL, "frames: times, zones in them, the slowest" }, \
+                { EVENT_VIEW_OPTION_PLOTS, "plots", NULL, "plotted values and their course" },             \
+                { EVENT_VIEW_OPTION_MESSAGES, "messages", NULL, "messages of the program" },               \
+                { EVENT_VIEW_OPTION_SEVERITY, "severity", "LEVEL",                                         \
+                  "with --messages: only trace, debug, info, warning, error, fatal, or above" },           \
+        {                                                                                                  \
+                EVENT_VIEW_OPTION_DEVICES, "devices", NULL,                                                \
+                        "zones on accelerators, and how busy the accelerators were"                        \
         }
 
 enum event_view {

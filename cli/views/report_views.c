@@ -39,7 +39,7 @@ void report_views_init(struct report_views *v)
 static int take_view(struct report_views *v, enum report_view view)
 {
         if (v->view != REPORT_VIEW_NONE && v->view != view) {
-                complain("error: one view at a time: --functions, --zones, --threads or --modules");
+                complain("error: choose one view: --functions, --zones, --threads or --modules");
                 return -EINVAL;
         }
         v->view = view;
@@ -52,7 +52,7 @@ static int take_share(struct report_views *v, const char *value)
         double percent = strtod(value, &end);
 
         if (end == value || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100)) {
-                complain("error: --min-share %s: not a number of percent", value);
+                complain("error: --min-share %s: not a percentage", value);
                 return -EINVAL;
         }
         v->share_min = percent / 100;
@@ -120,13 +120,13 @@ int report_views_take(struct report_views *v, int letter, const char *value)
 static int complete_groups(const struct report_views *v, bool has_other)
 {
         if (!v->filter.zone) {
-                complain("error: --group-by groups the instances of a zone, and no zone is named");
+                complain("error: --group-by groups the instances of a zone, and no zone was given");
                 complain_try("hyprof report --zones, then --zone NAME --group-by text");
                 return -EINVAL;
         }
         if (!has_other && v->view == REPORT_VIEW_NONE)
                 return 0;
-        complain("error: --group-by is of the view that --zone NAME is alone; another view is asked for");
+        complain("error: --group-by belongs to the view of --zone NAME, and another view was chosen as well");
         complain_try("hyprof report --zone NAME --group-by text");
         return -EINVAL;
 }
@@ -140,8 +140,8 @@ int report_views_complete(struct report_views *v, bool has_other)
         if (v->histogram && v->group_by == ZONE_GROUP_NONE && take_view(v, REPORT_VIEW_ZONES) < 0)
                 return -EINVAL;
         if (has_other && v->view != REPORT_VIEW_NONE) {
-                complain("error: one view at a time: what is beside --functions, --zones, --threads "
-                         "and --modules is a view as well");
+                complain("error: choose one view: --functions, --zones, --threads and --modules cannot be "
+                         "combined with another one");
                 return -EINVAL;
         }
         if (v->view == REPORT_VIEW_NONE && !has_other && v->filter.zone)

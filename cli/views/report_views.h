@@ -29,22 +29,24 @@ struct error;
 #define VIEW_OPTION_MODULES   1309
 #define VIEW_OPTION_GROUP_BY  1310
 
-#define REPORT_VIEW_ROWS                                                                                   \
-        { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by the time in themselves" },               \
-                { VIEW_OPTION_TOP_DOWN, "top-down", NULL, "calls as a tree, from the first function on" }, \
-                { VIEW_OPTION_BOTTOM_UP, "bottom-up", NULL, "functions, and who calls them, as a tree" },  \
-                { VIEW_OPTION_FUNCTION, "function", "NAME",                                                \
-                  "only these: name (glob), a part of it, or handle f12" },                                \
-                { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT", "of trees: leave out what is less" },     \
-                { VIEW_OPTION_DEPTH, "depth", "N", "of trees: at most N levels; 0 = all" },                \
-                { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },            \
-                { VIEW_OPTION_HISTOGRAM, "histogram", NULL,                                                \
-                  "of --zones, or of the groups of --group-by: a histogram for each" },                    \
-                { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent",                       \
-                  "of --zone NAME alone: its instances in groups" },                                       \
-                { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },             \
-        {                                                                                                  \
-                VIEW_OPTION_MODULES, "modules", NULL, "files that samples fell into, and their symbols"    \
+#define REPORT_VIEW_ROWS                                                                                \
+        { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                         \
+                { VIEW_OPTION_TOP_DOWN, "top-down", NULL,                                               \
+                  "calls as a tree, from the outermost function inwards" },                             \
+                { VIEW_OPTION_BOTTOM_UP, "bottom-up", NULL, "functions and their callers, as a tree" }, \
+                { VIEW_OPTION_FUNCTION, "function", "NAME",                                             \
+                  "only these: name (glob), a part of it, or handle f12" },                             \
+                { VIEW_OPTION_MIN_SHARE, "min-share", "PERCENT",                                        \
+                  "in trees: leave out branches below this share" },                                    \
+                { VIEW_OPTION_DEPTH, "depth", "N", "in trees: at most N levels; 0 = all" },             \
+                { VIEW_OPTION_ZONES, "zones", NULL, "zones with their times and percentiles" },         \
+                { VIEW_OPTION_HISTOGRAM, "histogram", NULL,                                             \
+                  "with --zones or --group-by: a histogram of each zone or group" },                    \
+                { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent",                    \
+                  "with --zone NAME alone: its instances in groups" },                                  \
+                { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },          \
+        {                                                                                               \
+                VIEW_OPTION_MODULES, "modules", NULL, "files with samples, and their symbols"           \
         }
 
 enum report_view {

@@ -42,7 +42,7 @@ struct export_options {
         X(LOCKS, "events of locks")                                                                       \
         X(DEVICES, "events of devices")                                                                   \
         X(DEVICE_ZONES, "zones of devices: when they were is not known, or shorter ones (--max-markers)") \
-        X(NO_MEMORY_BLOCK, "frees of memory whose allocation is not known")                               \
+        X(NO_MEMORY_BLOCK, "frees of memory whose allocation is unknown")                                 \
         X(SOURCES, "source texts, larger than a file of the format may be")                               \
         X(LONG_STACKS, "outermost frames of callstacks, deeper than a file of the format may have them")
 

@@ -48,7 +48,7 @@ static const struct export_format formats[] = {
         {
                 .name = "folded",
                 .extension = ".folded",
-                .help = "flamegraph.pl, inferno, difffolded.pl, grep: a line for each call stack",
+                .help = "flamegraph.pl, inferno, difffolded.pl, grep: one line per call stack",
                 .next = "flamegraph.pl",
                 .write = export_folded,
         },

@@ -23,7 +23,7 @@ struct name_key {
         const char *name;     /* NULL, or of 0 bytes = the function's name */
         const char *function; /* NULL = none */
         const char *file;     /* NULL = none */
-        size_t name_bytes; /* what is longer than CLIENT_ABI_STRING_BYTES_MAX is cut before it is compared */
+        size_t name_bytes;    /* a longer one is cut to CLIENT_ABI_STRING_BYTES_MAX before it is compared */
         size_t function_bytes;
         size_t file_bytes;
         uint32_t line;
@@ -45,10 +45,9 @@ struct name_entry {
 
 /*
  * name_table_add() - the entry with this key, made if there is none yet
- * Returns the entry that is called "(too many locations)" if there is no memory
- * or no number left, the same one for all; NULL only where nothing can be
- * recorded: without a region, and between the handlers of fork().
- * Keeps errno.  A few multiplications for each 16 bytes of text, and one or two accesses to memory, if it is found.
+ * Returns the entry "(too many locations)" if there is no memory or no number left, the same one for all;
+ * NULL only where nothing can be recorded: without a region, and between the handlers of fork().  Keeps errno.
+ * A few multiplications for each 16 bytes of text, and one or two accesses to memory, if it is found.
  */
 struct name_entry *name_table_add(const struct name_key *key);
 

@@ -228,7 +228,7 @@ static int open_below(int root_fd, uint32_t pid, const char *path, const struct 
         }
         if (!is_readable_by(pid, mmap, &status)) {
                 io_close(&folder_fd);
-                return error_set(err, -EACCES, "%s: not for the process to read", path);
+                return error_set(err, -EACCES, "%s: not readable by the process", path);
         }
         return reopen(folder_fd, mmap, path, err);
 }

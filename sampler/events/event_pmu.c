@@ -212,7 +212,7 @@ static int apply_value(const struct event_pmu *pmu, const struct term *term, con
         if (r == -ERANGE)
                 return error_set(err, -EINVAL, "%s: %#llx is too much for the bits of %.*s (%.40s)",
                                  pmu->name, (unsigned long long)value, name_bytes, term->name, format);
-        return r < 0 ? error_set(err, -EINVAL, "%s: the bits of %.*s are not understood: '%.40s'", pmu->name,
+        return r < 0 ? error_set(err, -EINVAL, "%s: the bits of %.*s cannot be parsed: '%.40s'", pmu->name,
                                  name_bytes, term->name, format)
                      : 0;
 }
@@ -294,9 +294,8 @@ static int apply_event(const struct event_pmu *pmu, const struct term *event, co
                 bool is_open = term.value_bytes == 1 && term.value[0] == '?';
 
                 if (is_open && !has_term(typed, typed_bytes, &term))
-                        return error_set(err, -EINVAL, "%s: a value for %.*s is to be added: %.*s=...",
-                                         pmu->name, (int)term.name_bytes, term.name, (int)term.name_bytes,
-                                         term.name);
+                        return error_set(err, -EINVAL, "%s: %.*s needs a value: %.*s=...", pmu->name,
+                                         (int)term.name_bytes, term.name, (int)term.name_bytes, term.name);
                 r = is_open ? 1 : apply_term(pmu, &term, spec, err);
                 if (r <= 0)
                         return r < 0 ? r : refuse_term(pmu, term.name, term.name_bytes, err);
@@ -317,8 +316,7 @@ static int apply_terms(const struct event_pmu *pmu, const char *typed, size_t ty
                 if (r == 0 && !term.value)
                         r = apply_event(pmu, &term, typed, typed_bytes, spec, err);
                 else if (r == 0 && (is_word(&term, "period") || is_word(&term, "freq")))
-                        r = error_set(err, -EINVAL, "%s: the rate of samples is said with -c or -F",
-                                      pmu->name);
+                        r = error_set(err, -EINVAL, "%s: set the rate of samples with -c or -F", pmu->name);
                 else if (r == 0)
                         r = refuse_term(pmu, term.name, term.name_bytes, err);
                 if (r < 0)

@@ -187,7 +187,7 @@ static int add_group(struct event_request *request, const char *text, size_t n_b
         int r;
 
         if (g.modifiers_bytes > 0 && (g.modifiers[0] != ':' || g.modifiers_bytes == 1))
-                return error_set(err, -EINVAL, "after } there may be :S, or other modifiers after a colon");
+                return error_set(err, -EINVAL, "expected :S or other modifiers after }");
         g.modifiers += g.modifiers_bytes > 0;
         g.modifiers_bytes -= g.modifiers_bytes > 0;
         r = parse_members(&g, request, text + 1, (size_t)(end - text) - 1, err);

@@ -56,8 +56,7 @@ static int explain_descriptors(const struct event_set *set, struct error *err)
                         events_of_thread(set) + set->cpus.n_cpus, (unsigned long long)files.rlim_cur);
         return error_set(
                 err, -EMFILE,
-                "%zu events on %zu CPUs need %zu descriptors for each thread that is already running, "
-                "%llu are allowed",
+                "%zu events on %zu CPUs need %zu descriptors for each thread that is already running, %llu are allowed",
                 set->options.attr.request->n_specs + 1, set->cpus.n_cpus, events_of_thread(set),
                 (unsigned long long)files.rlim_cur);
 }
@@ -230,8 +229,8 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
         if (set->ring_fds[ring] < 0)
                 return map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes, err);
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) < 0)
-                return error_errno(err, "event %s into the ring of CPU %d", words ? words->name : "dummy",
-                                   set->cpus.cpus[at]);
+                return error_errno(err, "redirect event %s into the ring of CPU %d",
+                                   words ? words->name : "dummy", set->cpus.cpus[at]);
         return 0;
 }
 

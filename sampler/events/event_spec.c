@@ -366,8 +366,7 @@ int event_spec_modify(struct event_spec *spec, const char *modifiers, size_t n_b
                         "event '%s': the modifiers are u (user), k (kernel), h, and p, pp or ppp (precise)",
                         spec->name);
         if (hypervisor && !user && !kernel)
-                return error_set(err, -EINVAL, "event '%s': the hypervisor alone cannot be recorded",
-                                 spec->name);
+                return error_set(err, -EINVAL, "event '%s': cannot record only the hypervisor", spec->name);
         /* What is named is counted, the rest is not; a group's modifiers come on top of its members'. */
         if ((user || kernel) && !spec->exclude_user && !spec->exclude_kernel)
                 spec->exclude_user = spec->exclude_kernel = true;

@@ -152,7 +152,7 @@ int jit_target_open_map(const struct jit_target *t, struct error *err)
         int r = 0;
 
         if (t->folder_fd < 0)
-                return error_set(err, -ENOENT, "%s: no folder", t->map_name);
+                return error_set(err, -ENOENT, "%s: not a folder", t->map_name);
         name_fd = openat(t->folder_fd, t->map_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (name_fd < 0)
                 return error_errno(err, "%s", t->map_name);

@@ -30,7 +30,7 @@ int jitdump_decode_header(const uint8_t *bytes, size_t n_bytes, struct jitdump_h
         if (n_bytes >= sizeof(magic) && magic == MAGIC_SWAPPED)
                 return error_set(err, -ENOTSUP, "jitdump: of a machine with another byte order");
         if (n_bytes >= sizeof(magic) && magic != MAGIC)
-                return error_set(err, -EBADMSG, "jitdump: no such file");
+                return error_set(err, -EBADMSG, "jitdump: not a jitdump");
         if (in.short_read)
                 return error_set(err, -ENODATA, "jitdump: header cut off at %zu bytes", n_bytes);
         if (version != VERSION)

@@ -193,7 +193,7 @@ int cgroup_folder_read_pids(const char *path, struct running_numbers *ret_pids, 
 
         ret_pids->n_numbers = 0;
         if (!is_cgroup(path))
-                return error_set(err, -ENOENT, "there is no cgroup %s any more", path);
+                return error_set(err, -ENOENT, "cgroup %s no longer exists", path);
         r = add_folder(path, FOLDERS_DEEP, ret_pids);
         return r < 0 ? error_set(err, r, "no memory for a list of processes") : 0;
 }

@@ -195,7 +195,7 @@ static void explain_denial(const struct perf_access *a, bool wants_kernel, struc
                 (void)snprintf(refusal->remedy, sizeof(refusal->remedy),
                                "sudo sysctl kernel.perf_event_paranoid=%ld", enough);
         } else if (a->is_filtered) {
-                set_words(refusal, "a filter of system calls (a container's?) forbids perf_event_open",
+                set_words(refusal, "a seccomp filter (of a container?) forbids perf_event_open",
                           "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
         } else if (a->has_perfmon) {
                 set_words(refusal, "a container or a security module forbids perf_event_open",
@@ -225,8 +225,7 @@ void perf_access_explain(const struct perf_access *access, int code, bool wants_
                 break;
         case ENOSYS:
                 if (access->is_filtered)
-                        set_words(ret_refusal,
-                                  "a filter of system calls (a container's?) hides perf_event_open",
+                        set_words(ret_refusal, "a seccomp filter (of a container?) hides perf_event_open",
                                   "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
                 else
                         set_words(ret_refusal, "this kernel was built without performance events",

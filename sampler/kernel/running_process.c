@@ -178,7 +178,7 @@ static int explain_refusal(const struct running_process *p, int code, struct err
                 return error_set(err, -EACCES, "not permitted to record process %u (%s): it is owned by %s",
                                  p->pid, p->name, name_user(st.st_uid).text);
         return error_set(err, -EACCES,
-                         "not permitted to record process %u (%s): it has rights that you have not, or "
+                         "not permitted to record process %u (%s): it has privileges that you lack, or "
                          "kernel.perf_event_paranoid forbids it",
                          p->pid, p->name);
 }
@@ -195,8 +195,8 @@ int running_process_check(uint32_t pid, struct error *err)
         if (own_pid == (uint32_t)getpid())
                 return error_set(err, -EINVAL, "process %u is hyprof itself", pid);
         if (p.is_kernel_thread)
-                return error_set(err, -EINVAL, "process %u (%s) is a thread of the kernel, not a program",
-                                 pid, p.name);
+                return error_set(err, -EINVAL, "process %u (%s) is a kernel thread, not a program", pid,
+                                 p.name);
         if (own_pid != 0 && own_pid != pid)
                 return error_set(err, -EINVAL,
                                  "%u is a thread of process %u, which -p %u records as a whole; "
@@ -225,10 +225,10 @@ int running_process_check_thread(uint32_t tid, struct error *err)
                 return error_set(err, r, "/proc/%u/stat cannot be read", tid);
         pid = running_process_of_thread(tid);
         if (pid == (uint32_t)getpid())
-                return error_set(err, -EINVAL, "thread %u is one of hyprof itself", tid);
+                return error_set(err, -EINVAL, "thread %u belongs to hyprof itself", tid);
         if (p.is_kernel_thread)
-                return error_set(err, -EINVAL, "thread %u (%s) is one of the kernel, not of a program", tid,
-                                 p.name);
+                return error_set(err, -EINVAL, "thread %u (%s) is a kernel thread, not a thread of a program",
+                                 tid, p.name);
         r = try_event(tid);
         if (r == -ESRCH)
                 return error_set(err, r, "thread %u (%s) has ended", tid, p.name);

@@ -96,8 +96,9 @@ static int check_namespace(struct error *err)
         struct stat own;
 
         if (stat("/proc/self/ns/pid", &own) == 0 && own.st_ino != INITIAL_PID_NAMESPACE)
-                return error_set(err, -ENOTSUP,
-                                 "BPF: in a PID namespace of its own hyprof knows other numbers than BPF");
+                return error_set(
+                        err, -ENOTSUP,
+                        "BPF: hyprof runs in its own PID namespace, so its PIDs differ from those of BPF");
         return 0;
 }
 

@@ -245,7 +245,7 @@ int flight_recorder_finish(struct flight_recorder *f, struct merge *m, struct tr
                 return r;
         done = writer_thread_take_dump(m->writer, true);
         if (!done)
-                return error_set(err, -EINTR, "gave up waiting for whoever reads the trace");
+                return error_set(err, -EINTR, "gave up waiting for the reader of the trace");
         r = done->failure.code;
         if (r < 0)
                 (void)error_set(err, r, "%s", done->failure.text);

@@ -367,7 +367,7 @@ int writer_thread_join(struct writer_thread *t, struct error *err)
                         until_ns = clock_raw_ns() + STOPPED_END_NS;
         } while (r != 0 && clock_raw_ns() < until_ns);
         if (r != 0)
-                return error_set(err, -EINTR, "gave up waiting for whoever reads the trace");
+                return error_set(err, -EINTR, "gave up waiting for the reader of the trace");
 
         r = t->failure.code;
         if (r < 0)

@@ -41,7 +41,7 @@ static int hold_process(uint32_t pid, struct attached_process *ret_process, stru
         *ret_process = (struct attached_process){ .pid = pid, .pid_fd = fd };
         if (r == 0 && fd < 0) {
                 errno = code;
-                r = error_errno(err, "hold process %u", pid);
+                r = error_errno(err, "open a pidfd of process %u", pid);
         }
         return r;
 }
@@ -342,10 +342,9 @@ int attachment_add_events(struct attachment *a, struct event_set *events, struct
         if (a->refused.n_items > 0)
                 return error_set(
                         err, -ESRCH,
-                        "not permitted to record any of the %u processes there; 'sudo hyprof record ...' "
-                        "may",
+                        "not permitted to record any of the %u processes there; 'sudo hyprof record ...' may",
                         a->refused.n_items);
-        return error_set(err, -ESRCH, "what was to be recorded has ended");
+        return error_set(err, -ESRCH, "all processes to be recorded have ended");
 }
 
 /* ---- what runs ----------------------------------------------------------------------------------------- */

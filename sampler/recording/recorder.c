@@ -401,7 +401,7 @@ static int wait_for_delay(struct recorder *r, struct error *err)
         if (code == 0 &&
             (r->options->argv ? command_reap(&r->command, false) != 0 : recorded_scope_has_ended(&r->scope)))
                 return error_set(err, -ESRCH, "%s ended before the recording began, after --delay",
-                                 r->options->argv ? "the command" : "what was named");
+                                 r->options->argv ? "the command" : "the processes to be recorded");
         return code;
 }
 
@@ -674,7 +674,7 @@ static int add_totals(struct recorder *r, struct error *err)
                 code = event_totals_write(&r->events, r->sample_events, r->dictionary, &shared, err);
         else if (r->request.wants_totals)
                 note(r, "no totals (--stat): events of whole CPUs count other programs as well; "
-                        "--scope=threads counts those that are recorded alone");
+                        "--scope=threads counts only those that are recorded");
         if (code == 0 && (shared || r->merge.samples.counts.shared))
                 code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_COUNTERS_SHARED, NULL);
         return code;

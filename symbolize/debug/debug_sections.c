@@ -156,7 +156,7 @@ static int unpack(struct load *load, const struct packed *packed, struct debug_s
                                  (unsigned long long)packed->unpacked_bytes);
         /* Ask for no memory that a stream of this size cannot fill. */
         if (packed->unpacked_bytes > packed->n_bytes * ratio_max + SECTION_SLACK)
-                return error_set(err, -EBADMSG, "debug section of %zu bytes says %llu unpacked",
+                return error_set(err, -EBADMSG, "debug section of %zu bytes claims %llu unpacked",
                                  packed->n_bytes, (unsigned long long)packed->unpacked_bytes);
         out = malloc(packed->unpacked_bytes + 1);
         if (!out)

@@ -87,7 +87,7 @@ static int take_messages(struct receiver *receiver, struct byte_buffer *in, stru
                         break;
         }
         if (r < 0)
-                return error_set(err, r, "debuginfod: the process that fetches says something wrong");
+                return error_set(err, r, "debuginfod: the fetching process sent malformed data");
         if (reader.left > 0)
                 memmove(in->data, reader.at, reader.left);
         in->used_bytes = reader.left;
@@ -109,7 +109,7 @@ static int wait_for_child(const struct debuginfod_options *options, int pipe_fd,
         if (n < 0)
                 return error_errno(err, "poll of debuginfod");
         if (n == 0)
-                return error_set(err, -EPROTO, "debuginfod: nothing was heard for %u s", timeout_s + GRACE_S);
+                return error_set(err, -EPROTO, "debuginfod: no data for %u s", timeout_s + GRACE_S);
         return fds[1].revents ? error_set(err, -EINTR, "debuginfod: stopped") : 0;
 }
 
@@ -156,12 +156,11 @@ static int reap(const struct receiver *receiver, pid_t pid, int r, struct error 
         if (r < 0)
                 return r;
         if (!receiver->is_at_end)
-                return error_set(err, -EPROTO, "debuginfod: the process that fetches died");
+                return error_set(err, -EPROTO, "debuginfod: the fetching process died");
         if (receiver->code == -ENOTSUP)
                 return error_set(err, -ENOTSUP, "debuginfod: libdebuginfod.so.1 is not installed");
-        return receiver->code < 0
-                       ? error_set(err, receiver->code, "debuginfod: the process that fetches failed")
-                       : 0;
+        return receiver->code < 0 ? error_set(err, receiver->code, "debuginfod: the fetching process failed")
+                                  : 0;
 }
 
 int debuginfod_fetch_run(struct debuginfod_request *requests, size_t n_requests,

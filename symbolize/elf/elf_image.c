@@ -286,7 +286,7 @@ int elf_image_open_vdso(struct elf_image **ret_image, struct error *err)
         size_t n_bytes;
 
         if (!header)
-                return error_set(err, -ENODATA, "this kernel gives no vdso");
+                return error_set(err, -ENODATA, "this kernel provides no vdso");
         n_bytes = count_vdso_bytes(header);
         if (n_bytes > VDSO_BYTES_MAX)
                 return error_set(err, -EOVERFLOW, "vdso of %zu bytes", n_bytes);

@@ -37,7 +37,7 @@ static int read_header(struct object *o, struct error *err)
         if (memcmp(o->header.e_ident, ELFMAG, SELFMAG) != 0 || o->header.e_ident[EI_CLASS] != ELFCLASS64 ||
             o->header.e_ident[EI_DATA] != ELFDATA2LSB || o->header.e_type != ET_REL ||
             o->header.e_shentsize != sizeof(Elf64_Shdr))
-                return error_set(err, -EBADMSG, "no relocatable ELF object of 64 bits, little endian");
+                return error_set(err, -EBADMSG, "not a relocatable ELF object of 64 bits, little endian");
         table_bytes = (size_t)o->header.e_shnum * sizeof(Elf64_Shdr);
         if (o->header.e_shnum == 0 || !lies_within(o, o->header.e_shoff, table_bytes))
                 return error_set(err, -EBADMSG, "ELF section headers lie outside of the object");

@@ -65,7 +65,7 @@ static int receive(int pipe_fd, struct byte_buffer *in, struct error *err)
                         return r;
                 in->used_bytes += n_read;
                 if (in->used_bytes > LISTING_PROCESS_BYTES_MAX)
-                        return error_set(err, -EBADMSG, "the disassembler sends without end");
+                        return error_set(err, -EBADMSG, "the disassembler sends too much");
         }
         return 0;
 }
@@ -77,7 +77,7 @@ static int reap(pid_t pid, struct error *err)
         (void)kill(pid, SIGKILL); /* changes nothing for one that is dying already */
         while (waitpid(pid, &status, 0) < 0)
                 if (errno != EINTR)
-                        return error_set(err, -EPROTO, "the disassembler is nobody's child");
+                        return error_set(err, -EPROTO, "the disassembler is not a child process");
         if (WIFSIGNALED(status))
                 return error_set(err, -EPROTO, "the disassembler was ended by signal %d (%s)",
                                  WTERMSIG(status), sigdescr_np(WTERMSIG(status)));
@@ -92,7 +92,7 @@ static int take_failure(struct byte_reader *in, struct error *err)
         size_t n = 0;
 
         if (in->short_read || code == 0 || code > 4095)
-                return error_set(err, -EBADMSG, "the disassembler sent nothing of use");
+                return error_set(err, -EBADMSG, "the disassembler sent no usable data");
         for (; n < in->left && n < sizeof(words) - 1; n++)
                 words[n] = (char)(in->at[n] < ' ' || in->at[n] > '~' ? '?' : in->at[n]);
         words[n] = '\0';

@@ -56,12 +56,12 @@ static int explain_finding(const struct listing_request *request, const struct f
                                                : "%s: not the file that was recorded",
                                  path);
         if (found->source == IMAGE_SOURCE_UNCHECKED)
-                return error_set(err, -ESTALE, "%s: nothing tells whether it is the file that was recorded",
+                return error_set(err, -ESTALE, "%s: cannot be recognised as the file that was recorded",
                                  path);
         if (found->source == IMAGE_SOURCE_DEBUG)
                 return error_set(err, -ENOENT, "%s: a debug file, which has no code", path);
-        return path[0] == '/' ? error_set(err, -ENOENT, "%s: no such file that can be read", path)
-                              : error_set(err, -ENOENT, "the trace has not kept the code");
+        return path[0] == '/' ? error_set(err, -ENOENT, "%s: missing or unreadable", path)
+                              : error_set(err, -ENOENT, "the trace does not keep the code");
 }
 
 static int find_image(struct listing_reader *l, struct error *err)
@@ -97,7 +97,7 @@ static int open_image(struct listing_reader *l, struct error *err)
         else if (request->finder)
                 r = find_image(l, err);
         else
-                r = error_set(err, -ENOENT, "the trace has not kept the code");
+                r = error_set(err, -ENOENT, "the trace does not keep the code");
         if (r < 0)
                 return r;
         assert(l->image);

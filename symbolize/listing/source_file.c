@@ -29,7 +29,7 @@ static int join(const struct source_file_path *path, char joined[PATH_MAX], stru
 static int check(const struct stat *st, const char *name, struct error *err)
 {
         if (geteuid() == 0 && !(st->st_mode & S_IROTH))
-                return error_set(err, -EACCES, "%s: not for everybody to read", name);
+                return error_set(err, -EACCES, "%s: not readable by everyone", name);
         if (st->st_size > SOURCE_FILE_BYTES_MAX)
                 return error_set(err, -EFBIG, "%s: %lld bytes are too many", name, (long long)st->st_size);
         return 0;
@@ -45,7 +45,7 @@ static int read_text(int fd, size_t n_wanted, const char *name, struct byte_buff
         if (r < 0)
                 return r;
         if (n_bytes == 0 || memchr(at, '\0', n_bytes))
-                return error_set(err, -EINVAL, "%s: no text", name);
+                return error_set(err, -EINVAL, "%s: not a text file", name);
         text->used_bytes += n_bytes;
         return 0;
 }

@@ -104,7 +104,7 @@ static int take_symbols(struct symbol_intake *in, bool *ret_is_own_failure, stru
 
         if (frame == 0 || frame > in->n_frames || symbolizer_find_task(in->symbolizer, frame) != in->task ||
             in->is_answered[frame / 8] & 1U << frame % 8)
-                return error_set(err, -EBADMSG, "symbolizer: frame %u was not asked for", frame);
+                return error_set(err, -EBADMSG, "symbolizer: frame %u was not requested", frame);
         in->is_answered[frame / 8] |= (uint8_t)(1U << frame % 8);
         if (in->options->only_look || !known_symbols_is_news(&in->known, record))
                 return 0;
@@ -125,7 +125,7 @@ static int take_module(struct symbol_intake *in, struct error *err)
 
         /* In ascending order, so each once. */
         if (module <= in->module || !symbolizer_has_module(in->symbolizer, in->task, module))
-                return error_set(err, -EBADMSG, "symbolizer: module %u was not asked for", module);
+                return error_set(err, -EBADMSG, "symbolizer: module %u was not requested", module);
         in->module = module;
         in->is_found = false;
         return 0;
@@ -137,7 +137,7 @@ static int take_finding(struct symbol_intake *in, bool *ret_is_own_failure, stru
         int r = 0;
 
         if (record->id == 0 || record->id != in->module || in->is_found)
-                return error_set(err, -EBADMSG, "symbolizer: what there is for module %u was not asked for",
+                return error_set(err, -EBADMSG, "symbolizer: facts about module %u were not requested",
                                  record->id);
         in->is_found = true;
         if (in->findings)

@@ -104,7 +104,7 @@ static void stop_late_ones(struct pool *p)
                 if (!is_running(p, i) || is_held(p, i) || w->deadline_ns > now)
                         continue;
                 symbol_worker_stop(w);
-                (void)error_set(&w->why, -ETIME, "symbolizer: it took more than %llu s",
+                (void)error_set(&w->why, -ETIME, "symbolizer: took more than %llu s",
                                 (unsigned long long)(p->task_ns / NS_PER_S));
         }
 }

@@ -148,7 +148,7 @@ int symbol_worker_read(struct symbol_worker *w, struct error *err)
         w->in.used_bytes += (size_t)got;
         w->n_bytes += (uint64_t)got;
         if (w->n_bytes > SYMBOL_PROCESS_BYTES_MAX)
-                return error_set(err, -EBADMSG, "symbolizer: it sends without end");
+                return error_set(err, -EBADMSG, "symbolizer: sent too much");
         return got > 0;
 }
 

@@ -42,13 +42,13 @@ if [ "$level" -gt 2 ] && ! as_user "$folder/hyprof" doctor >/dev/null 2>&1; then
         exit 0
 fi
 
-# ---- a filter of system calls, as a container's
+# ---- a seccomp filter, as a container's
 for code in 1 38; do
         name=$([ $code = 1 ] && echo EPERM || echo ENOSYS)
         filtered=("$folder/w_without_perf" "$code" "$folder/hyprof")
-        holds "perf_event_open is filtered, $name" refused 125 'a filter of system calls' 'docker run --cap-add=PERFMON' \
+        holds "perf_event_open is filtered, $name" refused 125 'a seccomp filter' 'docker run --cap-add=PERFMON' \
                 as_user "${filtered[@]}" "${record_it[@]}" -- true
-        holds "perf_event_open is filtered, $name: also for who may all" refused 125 'a filter of system calls' \
+        holds "perf_event_open is filtered, $name: also for who may all" refused 125 'a seccomp filter' \
                 'docker run --cap-add=PERFMON' "${filtered[@]}" "${record_it[@]}" -- true
         reason=$(as_user "${filtered[@]}" "${record_it[@]}" -- true 2>&1 | sed -n 's/.*no performance events: //p' || true)
         as_user "${filtered[@]}" doctor >"$TMPDIR/doctor" 2>&1 || status=$?

@@ -75,7 +75,7 @@ if [ -x "$WORKLOADS/w_iree" ]; then
 kernel 1 1000" "$(viewed iree devices '.zones.rows[] | "\(.name) \(.count) \(.total_ns)"')"
         holds "busy while any of them ran" same "3000" "$(viewed iree devices '.devices.rows[0].busy_ns')"
         holds "one of them never happened" same "1" \
-                "$(viewed iree devices '[.warnings[] | select(contains("never happened"))] | length')"
+                "$(viewed iree devices '[.warnings[] | select(contains("were never executed"))] | length')"
         holds "hyprof csv -g has the columns of tracy-csvexport" same "name,src_file,Time from start of program,GPU execution time" \
                 "$("$HYPROF" csv -g "$TMPDIR/iree.hyp" | head -n 1)"
         holds "and a line for each zone" same "device 3000

@@ -95,7 +95,7 @@ for scope in "${scopes[@]}"; do
 done
 sleep 0.3 &
 holds "delay, -p: a program that is shorter" ends_with 125 "$HYPROF" record --delay 1s -o "$TMPDIR/none.hyp" -p $!
-holds "delay, -p: it says so" grep -q 'error: .*what was named ended before the recording began' "$TMPDIR/err"
+holds "delay, -p: it says so" grep -q 'error: .*the processes to be recorded ended before the recording began' "$TMPDIR/err"
 
 # ---- CPUs
 if has cpus && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then

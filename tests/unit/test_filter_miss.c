@@ -106,7 +106,7 @@ static const struct {
         { { .zone = "nothing,load" }, NULL },
         { { .thread = "wroker/1" }, "no thread 'wroker/1' in this trace; did you mean 'worker/1'?" },
         { { .thread = "4711" }, "no thread '4711' in this trace" },
-        { { .thread = "t3" }, "nothing was recorded of the threads" },
+        { { .thread = "t3" }, "nothing was recorded of the chosen threads" },
         { { .process = "mian" }, "did you mean 'main'?" },
         { { .module = "libhto.so" }, "no module 'libhto.so' in this trace; did you mean 'libhot.so'?" },
         { { .module = "libidle.so" }, "innermost function in 'libidle.so'" },
@@ -114,8 +114,8 @@ static const struct {
         { { .event = "page-faults", .module = "libhot.so" }, "no samples of 'page-faults'" },
         { { .has_from = true, .from_ns = 4000000, .has_to = true, .to_ns = 5000000 },
           "events are from 0.000000000 s to 0.008000000 s" },
-        { { .has_from = true, .from_ns = 8000000, .thread = "worker*" }, "all that is asked for at once" },
-        { { .zone = "load", .cpu = "4" }, "all that is asked for at once" },
+        { { .has_from = true, .from_ns = 8000000, .thread = "worker*" }, "passes all filters at once" },
+        { { .zone = "load", .cpu = "4" }, "passes all filters at once" },
 };
 
 /* loop test */

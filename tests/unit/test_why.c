@@ -281,10 +281,10 @@ static const struct {
         { PLANT_ZONE, false, WHY_CAUSE_ZONE, true, "the zone 'inner'" },
         { PLANT_ZONE_WAITS, false, WHY_CAUSE_WAIT, true, "in take_queue() (futex_wait)" },
         { PLANT_PREEMPTED, true, WHY_CAUSE_SAME, false,
-          "100% of what the slowest take longer others had the CPU" },
+          "others had the CPU for 100% of the extra time of the slowest instances" },
         { PLANT_LONGER, true, WHY_CAUSE_SAME, false, "the same code took longer, mostly in usual_work()" },
         { PLANT_COLD, true, WHY_CAUSE_SAME, false,
-          "; 100% of the slow instances went on on another CPU, 0% of the others" },
+          "; 100% of the slow instances continued on another CPU, 0% of the others" },
         { PLANT_INNER, true, WHY_CAUSE_SAME, false, "of the extra time is in the zone 'inner'" },
         { PLANT_UNSAMPLED, false, WHY_CAUSE_UNEXPLAINED, false, "no sample and no wait explains" },
 };

@@ -169,8 +169,8 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
                 n_readings += z->clocks.clocks[i].n_left_out;
                 n_unplaced += s->busy[i].any && !z->clocks.clocks[i].is_placed;
         }
-        event_names_warn(n, z->n_never, "zones that never happened, as the device says");
-        event_names_warn(n, z->n_untimed, "zones whose times did not come, left out");
+        event_names_warn(n, z->n_never, "zones that were never executed, as the device reports");
+        event_names_warn(n, z->n_untimed, "zones without times, left out");
         event_names_warn(n, z->n_backwards, "zones that ended before they began, left out");
         event_names_warn(n, z->n_alone, "ends and times that belong to no zone");
         event_names_warn(n, z->n_lost + s->n_lost, "zones beyond the limit, left out");
@@ -180,7 +180,7 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
                 view_document_warn(n->document, "the program reported no devices");
         else if (s->n_rows == 0)
                 view_document_warn(n->document, "%s",
-                                   n->options->is_filtered ? "no zone of a device in what the filters leave"
+                                   n->options->is_filtered ? "no zone of a device passes the filters"
                                                            : "nothing ran on the devices");
 }
 
@@ -198,8 +198,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
                                     sizeof(device_columns) / sizeof(device_columns[0]));
         view_table_set_about(
                 d, t,
-                "busy: in any zone, those at the same time once; %% of the time from a device's first zone "
-                "to its last");
+                "busy: in any zone, those at the same time once; %% of the time from a device's first zone to its last");
         n_shown = event_names_limit(&n, t, s->n_devices);
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_device(&n, t, s, i);

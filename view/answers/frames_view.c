@@ -65,8 +65,7 @@ static void add_sets(struct event_names *n, const struct frame_stats *s, size_t 
 {
         view_table_set_about(
                 n->document, t,
-                "a frame lasts from one mark to the next, or from its begin to its end; percentiles are "
-                "within 1%%");
+                "a frame lasts from one mark to the next, or from its begin to its end; percentiles are within 1%%");
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_set(n, t, s, i);
 }
@@ -134,7 +133,7 @@ void frames_view_fill(struct view_document *d, const struct frame_zones *z, stru
         event_names_warn(&n, s->n_lost, "events of sets of frames beyond the limit; left out");
         if (s->n_sets == 0)
                 view_document_warn(d, "%s",
-                                   options->is_filtered ? "no frame in what the filters leave"
+                                   options->is_filtered ? "no frame passes the filters"
                                                         : "the program marked no frames");
         t = view_document_add_table(d, "frames", "Frames", set_columns,
                                     sizeof(set_columns) / sizeof(set_columns[0]));
@@ -144,7 +143,7 @@ void frames_view_fill(struct view_document *d, const struct frame_zones *z, stru
                 frame_zones_view_add(&n, z, (uint32_t)n_shown);
                 add_slowest(&n, s, n_shown);
                 frame_zones_view_add_slowest(&n, z, (uint32_t)n_shown);
-                t = histogram_rows_begin(d, "How long they took", true);
+                t = histogram_rows_begin(d, "Durations", true);
                 for (uint32_t i = 1; i <= n_shown; i++)
                         histogram_rows_add(d, t, 0, frame_zones_view_name(&n, s, i),
                                            &s->sets[i - 1].durations_ns);

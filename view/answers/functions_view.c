@@ -217,8 +217,8 @@ static void add_list(struct view_document *d, const struct report *report, const
 {
         uint32_t n_columns;
         const struct view_column *own = choose_columns(report, &n_columns);
-        struct view_table *t = view_document_add_table(d, "functions", "Functions, by the time in themselves",
-                                                       own, n_columns);
+        struct view_table *t = view_document_add_table(d, "functions", "Functions by self time", own,
+                                                       n_columns);
         uint32_t n_shown = 0, n_fitting = 0;
 
         if (report->event)
@@ -252,7 +252,7 @@ static void add_calls(struct view_document *d, const struct report *report,
 {
         struct tree_rows rows = { .key = "top_down", .wanted = chosen };
 
-        rows.title = chosen ? "What they call" : "Calls, from the thread's first function on";
+        rows.title = chosen ? "Callees" : "Calls, from the thread's outermost function inwards";
         tree_rows_add(d, report, options, &rows);
 }
 
@@ -261,7 +261,7 @@ static void add_callers(struct view_document *d, const struct report *report,
 {
         struct tree_rows rows = { .key = "bottom_up", .from_bottom = true, .wanted = chosen };
 
-        rows.title = chosen ? "Who calls them" : "Functions by the time in themselves, and who calls them";
+        rows.title = chosen ? "Callers" : "Functions by self time, and their callers";
         tree_rows_add(d, report, options, &rows);
 }
 

@@ -177,7 +177,7 @@ static void add_histograms(struct view_document *d, const struct report *report,
                            uint32_t n_rows)
 {
         const struct zone_groups *all = &report->totals.groups;
-        struct view_table *t = histogram_rows_begin(d, "How long they took", true);
+        struct view_table *t = histogram_rows_begin(d, "Durations", true);
 
         for (uint32_t i = 0; i < n_rows; i++) {
                 const struct histogram *h = zone_groups_histogram(all, rows[i].group);

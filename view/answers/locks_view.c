@@ -235,11 +235,11 @@ static void add_holders_and_waits(struct event_names *n, const struct lock_stats
         uint32_t holder, waiter;
         struct view_table *t;
 
-        t = view_document_add_table(d, "holders", "Who held a lock while others waited for it",
+        t = view_document_add_table(d, "holders", "Threads that held a lock while others waited for it",
                                     holder_columns, sizeof(holder_columns) / sizeof(holder_columns[0]));
         view_table_set_about(d, t, "blocked: the time of all that waited meanwhile, added up");
         holder = add_rows(n, s, t, 1);
-        t = view_document_add_table(d, "waits", "Who waited, and in which zone", wait_columns,
+        t = view_document_add_table(d, "waits", "Threads that waited, and in which zone", wait_columns,
                                     sizeof(wait_columns) / sizeof(wait_columns[0]));
         waiter = add_rows(n, s, t, 0);
         event_names_hint_zone(n, holder);
@@ -263,7 +263,7 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
         event_names_warn(&n, s->n_rows_lost, "holds and waits in too many different zones; in the sums only");
         if (s->n_used == 0)
                 view_document_warn(d, "%s",
-                                   options->is_filtered ? "no lock was used in what the filters leave"
+                                   options->is_filtered ? "no lock event passes the filters"
                                                         : "the program reported no locks");
         add_locks(&n, s);
         if (s->n_used != 0)

@@ -275,17 +275,17 @@ static void add_warnings(struct event_names *n, const struct memory_stats *s)
 {
         struct memory_sum sum = add_up(s);
 
-        event_names_warn(n, sum.n_twice, "frees of what was free already");
+        event_names_warn(n, sum.n_twice, "frees of memory that was free already");
         event_names_warn(n, sum.n_unknown,
                          n->options->is_filtered
-                                 ? "frees of what the filters leave out, or was never allocated"
-                                 : "frees of what was never allocated, as far as is known");
+                                 ? "frees of memory that the filters leave out or that was never allocated"
+                                 : "frees of memory that was never allocated, as far as is known");
         event_names_warn(n, sum.n_over, "allocations at an address that was in use: its free is missing");
         event_names_warn(n, sum.n_untracked, "allocations beyond the limit of blocks in use; not followed");
         event_names_warn(n, s->n_pools_lost, "events of pools beyond the limit; left out");
         if (s->pool_names.n_items == 0)
                 view_document_warn(n->document, "%s",
-                                   n->options->is_filtered ? "nothing was allocated in what the filters leave"
+                                   n->options->is_filtered ? "no allocation passes the filters"
                                                            : "the program reported no allocations");
 }
 

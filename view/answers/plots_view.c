@@ -160,7 +160,7 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
         event_names_warn(&n, s->n_lost, "values of plots beyond the limit; left out");
         if (s->names.n_items == 0)
                 view_document_warn(d, "%s",
-                                   options->is_filtered ? "no value in what the filters leave"
+                                   options->is_filtered ? "no value passes the filters"
                                                         : "the program plotted nothing");
         t = view_document_add_table(d, "plots", "Plots", columns, sizeof(columns) / sizeof(columns[0]));
         view_table_set_about(

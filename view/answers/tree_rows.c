@@ -26,7 +26,7 @@ static const struct view_column columns_down[] = {
 
 static const struct view_column columns_up[] = {
         { .key = "total", .title = "share", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "function", .title = "function, and below it its callers", .type = VIEW_STRING },
+        { .key = "function", .title = "function, followed by its callers", .type = VIEW_STRING },
         { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 24 },

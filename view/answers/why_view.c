@@ -382,10 +382,10 @@ static void add_tree(const struct filling *f)
                 return;
         t = view_document_add_tree(f->document, "calls", "Call tree of the extra time on a CPU", columns,
                                    sizeof(columns) / sizeof(columns[0]));
-        view_table_set_about(f->document, t,
-                             "by samples, in time of an instance; branches with at least %.0f%% of the extra "
-                             "time",
-                             100 * TREE_SHARE_MIN);
+        view_table_set_about(
+                f->document, t,
+                "by samples, in time of an instance; branches with at least %.0f%% of the extra time",
+                100 * TREE_SHARE_MIN);
         put_nodes(f, t);
 }
 
@@ -417,7 +417,7 @@ static void add_holders(const struct filling *f)
         if (w->n_holders == 0)
                 return;
         t = view_document_add_table(f->document, "holders",
-                                    "Who held the locks that slow instances waited for", columns,
+                                    "Holders of the locks that slow instances waited for", columns,
                                     sizeof(columns) / sizeof(columns[0]));
         view_table_set_about(f->document, t, "time that fell into these waits, all slow instances together");
         for (size_t i = 0; i < w->n_holders; i++) {
@@ -454,8 +454,8 @@ static void add_wakers(const struct filling *f)
 
         if (w->n_wakers == 0)
                 return;
-        t = view_document_add_table(f->document, "wakers", "Who ended the waits of slow instances", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
+        t = view_document_add_table(f->document, "wakers", "Wakers that ended the waits of slow instances",
+                                    columns, sizeof(columns) / sizeof(columns[0]));
         for (size_t i = 0; i < w->n_wakers; i++) {
                 const struct why_waker *row = &w->waker_rows[i];
 
@@ -615,9 +615,9 @@ static void add_warnings(const struct filling *f)
         if (c->event == 0)
                 view_document_warn(d, "no samples: what ran in the extra time is unknown");
         if (w->are_fibers)
-                view_document_warn(d,
-                                   "zones of fibers: what they waited for is not known, only how long they "
-                                   "were suspended");
+                view_document_warn(
+                        d,
+                        "zones of fibers: what they waited for is not known, only how long they were suspended");
         if (c->event != 0 && w->n_samples[WHY_SLOW] < WHY_SAMPLES_MIN)
                 view_document_warn(d,
                                    "not enough samples: %" PRIu64 " in slow instances, %d are needed to "
@@ -631,8 +631,9 @@ static void add_warnings(const struct filling *f)
         if (!c->has_switches)
                 view_document_warn(d, "no context switches: waiting and running cannot be told apart");
         else if (w->survey.n_wakeups == 0)
-                view_document_warn(d, "no wake-ups: where threads waited and who ended it is recorded with "
-                                      "--off-cpu only");
+                view_document_warn(
+                        d,
+                        "no wake-ups: where threads waited and who ended it is recorded with --off-cpu only");
         if (w->survey.lost.n_lost != 0) {
                 lost_zones_words(&w->survey.lost, lost_words);
                 view_document_warn(d, "the number of instances is %s", lost_words);
@@ -647,7 +648,7 @@ static void add_warnings(const struct filling *f)
                                    w->groups[WHY_SLOW].n, w->groups[WHY_TYPICAL].n);
         if (c->instances.n_rows_left_out != 0 || c->n_lock_waits_left_out != 0)
                 view_document_warn(d,
-                                   "left out for want of room: %" PRIu64 " pieces of evidence, %" PRIu64
+                                   "left out for lack of room: %" PRIu64 " pieces of evidence, %" PRIu64
                                    " waits for locks",
                                    c->instances.n_rows_left_out, c->n_lock_waits_left_out);
 }

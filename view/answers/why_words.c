@@ -373,7 +373,7 @@ static void add_links(const struct why *w, struct byte_buffer *out)
         }
         if (links->is_moved)
                 add(out,
-                    "; %.0f%% of the slow instances went on on another CPU, %.0f%% of the others, more "
+                    "; %.0f%% of the slow instances continued on another CPU, %.0f%% of the others, more "
                     "than their length explains: after a move the caches are cold",
                     100 * (double)links->n_moved_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
                     100 * (double)links->n_moved_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
@@ -434,17 +434,16 @@ static void add_no_cause(const struct why *w, struct byte_buffer *out)
 
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN) {
                 add(out,
-                    "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for "
-                    "longer",
+                    "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for longer",
                     (size_t)w->groups[WHY_SLOW].n, (size_t)w->groups[WHY_TYPICAL].n, WHY_SLOW_MIN);
         } else if (w->by == WHY_BY_WALL && machine >= HALF) {
-                add(out, "no cause in the program: for ");
+                add(out, "no cause in the program: it was ready to run and others had the CPU for ");
                 add_share(out, machine);
-                add(out, " of the extra time it was ready to run and others had the CPU");
+                add(out, " of the extra time");
         } else if (ranks_without_others(w)) {
-                add(out, "no cause in the program: for ");
+                add(out, "no cause in the program: others had the CPU for ");
                 add_share(out, machine);
-                add(out, " of what the slowest take longer others had the CPU; ranked without that time: ");
+                add(out, " of the extra time of the slowest instances; ranked without that time: ");
                 add_largest(w, out);
         } else {
                 add_largest(w, out);
@@ -517,11 +516,11 @@ static void add_answer(const struct why *w, const struct loaded_trace *trace, co
         if (ranks_without_others(w)) {
                 add(out, "; ranked without the time that others had the CPU, ");
                 add_share(out, w->machine_share);
-                add(out, " of what the slowest take longer");
+                add(out, " of the extra time of the slowest instances");
         } else if (w->by == WHY_BY_WALL && machine_share(w) >= MACHINE_MIN) {
-                add(out, "; for ");
+                add(out, "; others had the CPU for ");
                 add_share(out, machine_share(w));
-                add(out, " others had the CPU");
+                add(out, " of it");
         }
 }
 
@@ -533,9 +532,9 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         if (answer) {
                 add_answer(w, trace, answer, out);
         } else if (w->survey.durations.n == 0) {
-                add(out, "no zone that is called ");
+                add(out, "no instance of a zone called ");
                 add_string(out, words_of(w->request.zone));
-                add(out, " is over");
+                add(out, " ended");
         } else if (w->groups[WHY_SLOW].n == 0 && w->request.slower_than_ns == 0 &&
                    typical->n >= WHY_SLOW_MIN) {
                 add(out, "there is nothing to explain: no instance takes longer than the others");

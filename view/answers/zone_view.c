@@ -202,7 +202,7 @@ static void add_waits(struct view_document *d, const struct report *report, uint
         const struct report_waits *waits = &report->waits;
         uint32_t n_rows = report_limited(waits->n_places, limit);
         uint64_t fibers_ns = report->on_cpu_known ? suspended_ns(report) : 0;
-        struct view_table *t = view_document_add_table(d, "waits", "What they waited for", wait_columns,
+        struct view_table *t = view_document_add_table(d, "waits", "Waits inside", wait_columns,
                                                        sizeof(wait_columns) / sizeof(wait_columns[0]));
 
         view_table_set_about(
@@ -249,7 +249,7 @@ static void add_wakers(struct view_document *d, const struct report *report, uin
 
         if (!waits->has_wakeups)
                 return;
-        t = view_document_add_table(d, "wakers", "Who ended these waits", waker_columns,
+        t = view_document_add_table(d, "wakers", "Wakers that ended these waits", waker_columns,
                                     sizeof(waker_columns) / sizeof(waker_columns[0]));
         view_table_set_about(d, t, "%% of the waits there that ended");
         for (uint32_t i = 0; i < n_places; i++) {
@@ -459,7 +459,7 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         if (report->totals.group_by != ZONE_GROUP_NONE)
                 group_rows_add(d, report, options->group_limit, options->has_group_histograms);
         if (!options->has_group_histograms) {
-                t = histogram_rows_begin(d, "How long they took", false);
+                t = histogram_rows_begin(d, "Durations", false);
                 histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns);
         }
         tree_rows_add(d, report, options, &(struct tree_rows){ .key = "calls", .title = "Calls inside" });

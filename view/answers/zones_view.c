@@ -65,7 +65,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
 
 static void add_histograms(struct view_document *d, const struct report *report, uint32_t n_zones)
 {
-        struct view_table *t = histogram_rows_begin(d, "How long they took", true);
+        struct view_table *t = histogram_rows_begin(d, "Durations", true);
 
         for (uint32_t i = 0; i < n_zones; i++) {
                 const struct report_zone *zone = &report->zones[i];
