@@ -4,7 +4,8 @@
  *
  * Way of the data:  sampler -> [content_hash] -> trace_dictionary
  *
- * XXH3, 64 bits, seed 0, as docs/understand/trace-format.md has it.  No protection against who wants two to be alike.
+ * XXH3, 64 bits, seed 0, as docs/understand/trace-format.md has it.  Not a protection against an attacker who
+ * wants a collision.
  */
 #ifndef BASE_CONTENT_HASH_H
 #define BASE_CONTENT_HASH_H
@@ -15,7 +16,7 @@
 /* Several gigabytes a second.  @bytes may be NULL if there are none. */
 uint64_t content_hash(const void *bytes, size_t n_bytes);
 
-/* Random bytes that nobody else knows. */
+/* Random bytes that only this process knows. */
 struct content_key {
         uint8_t bytes[192];
 };

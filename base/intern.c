@@ -80,7 +80,7 @@ static uint64_t slot_value(uint32_t hash, uint32_t id)
         return (uint64_t)hash << 32 | id;
 }
 
-/* Moves what is hashed into a larger table; the items themselves are not looked at. */
+/* Moves the hashes into a larger table; the items themselves are not touched. */
 static int grow(struct intern *t, size_t n_slots)
 {
         uint64_t *slots = calloc(n_slots, sizeof(*slots));

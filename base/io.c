@@ -69,7 +69,7 @@ int io_pread_full(int fd, void *data, size_t n, uint64_t offset, size_t *ret_byt
         return 0;
 }
 
-/* Appends what is left of @fd, with a NUL behind it. */
+/* Appends the rest of @fd, followed by a NUL. */
 static int read_rest(int fd, size_t max_bytes, struct byte_buffer *text, struct error *err)
 {
         size_t begin_bytes = text->used_bytes;
@@ -127,7 +127,7 @@ int io_copy(int from_fd, int to_fd, struct error *err)
 
 const char *io_temporary_folder(void)
 {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no thread changes the environment */
         const char *folder = getenv("TMPDIR");
 
         return folder && *folder ? folder : "/tmp";

@@ -35,7 +35,7 @@ int io_pread_full(int fd, void *data, size_t n, uint64_t offset, size_t *ret_byt
 int io_read_file(int dir_fd, const char *path, size_t max_bytes, struct byte_buffer *ret_text,
                  struct error *err);
 
-/* Copies what is left of one file or pipe to the end of another.  Returns 0 or -errno. */
+/* Copies the rest of one file or pipe to the end of another.  Returns 0 or -errno. */
 int io_copy(int from_fd, int to_fd, struct error *err);
 
 /* $TMPDIR, else /tmp; borrowed. */

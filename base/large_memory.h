@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/large_memory.h - large pages for what is large and looked up all over
+ * base/large_memory.h - large pages for large data that is read at random
  *
  * Way of the data:  array, byte_buffer, intern, unwind_table -> [large_memory] -> kernel
  *

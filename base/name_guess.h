@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/name_guess.h - the known name that is nearest to one that nobody knows
+ * base/name_guess.h - the known name that is nearest to an unknown one
  *
  * Way of the data:  event_table, event_pmu, tracepoint -> [name_guess] -> words of event_spec_parse()
  *                   option_table, command_table -> [name_guess] -> complaint
@@ -24,15 +24,16 @@ struct name_guess {
         uint32_t n_offers;             /* of name_guess_offer_bytes() */
 };
 
-/* @text: what was typed. */
+/* @text: as typed. */
 void name_guess_init(struct name_guess *g, const char *text, size_t n_bytes);
 
-/* Takes @name if it is nearer than what was offered before, and near enough to be meant. */
+/* Takes @name if it is nearer than the names that were offered before, and near enough to be meant. */
 void name_guess_offer(struct name_guess *g, const char *name);
 
 /*
- * name_guess_offer_bytes() - the same of a name that may hold anything
- * One that contains what was typed, or differs in capitals alone, is near as well: people type a part of a long name.
+ * name_guess_offer_bytes() - the same for a name of any bytes
+ * A name is also near if it contains the text, or differs only in capitals: people type a part of a long
+ * name.
  */
 void name_guess_offer_bytes(struct name_guess *g, const char *bytes, size_t n_bytes);
 

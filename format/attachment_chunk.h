@@ -20,7 +20,7 @@ struct byte_buffer;
 struct error;
 struct trace_dictionary;
 
-/* Of one part, so that its body has at most 1 MiB and a few parts on their way need little memory. */
+/* One part, small enough that its body has at most 1 MiB and parts under way need little memory. */
 #define ATTACHMENT_CHUNK_BYTES_MAX ((UINT32_C(1) << 20) - 32)
 
 struct attachment_chunk {

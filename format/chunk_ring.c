@@ -117,11 +117,11 @@ void chunk_ring_deinit(struct chunk_ring *ring)
         trace_dictionary_deinit(&ring->any_ids);
 }
 
-/* ---- what is thrown away ------------------------------------------------------------------------------- */
+/* ---- events that are removed -------------------------------------------------------------------------- */
 
 /*
  * Goes through a chunk.
- * @states:   told of what is before @from_ns
+ * @states: gets the events before @from_ns
  * @encoder:  gets the rest, with its run open; NULL = there is none
  */
 static int split(struct chunk_ring *ring, const struct ring_chunk *chunk, uint64_t from_ns,
@@ -229,7 +229,7 @@ static int encode_events(struct chunk_ring *ring, struct event_encoder *encoder,
         return r;
 }
 
-/* Each chunk of the ring as it is, or without what is too early, of which @states is told. */
+/* Copies each chunk of the ring, without the events that are too early, which go to @states. */
 static int share_events(struct chunk_ring *ring, struct chunk_snapshot *s, struct stream_states *states,
                         struct event_encoder *encoder, struct error *err)
 {

@@ -4,9 +4,10 @@
  *
  * Way of the data:  merge -> chunk bodies -> writer_thread -> [chunk_ring] -> ring_dump -> trace_writer -> file
  *
- * Chunks are kept as they would be in a file.  Those of events make room for later ones, the oldest first, whole; what
- * was open at their end is remembered (stream_states.h).  Tables and attachments stay: later events refer to them.
- * A snapshot is what a trace of the last so long has to hold: it shares its chunks with the ring, which goes on.
+ * Chunks are kept as they would be in a file.  Chunks of events make room for later ones: the oldest goes
+ * first, as a whole; the state at its end is remembered (stream_states.h).  Tables and attachments stay:
+ * later events refer to them.  A snapshot is what a trace of the last so long has to hold: it shares its
+ * chunks with the ring, which goes on.
  *
  * Used by one thread at a time, together with all of its snapshots.
  */
@@ -24,7 +25,7 @@
 
 struct error;
 
-/* A chunk as it is in a file; whoever has it in a list holds one of its references. */
+/* A chunk as it is in a file; each list that contains it holds one of its references. */
 struct ring_chunk {
         struct trace_chunk_header header;
         uint32_t n_references;
@@ -54,7 +55,7 @@ struct chunk_ring {
         uint64_t dropped_ns;         /* of the newest event that was dropped; 0 = none was */
         bool was_full;               /* something was dropped because of `bytes_max`, earlier than asked */
         struct stream_states before; /* what the dropped events left open */
-        struct trace_dictionary any_ids; /* no rows, but any id is in it: what comes is our own */
+        struct trace_dictionary any_ids; /* no rows, but any id is valid: this process wrote the events */
         struct byte_buffer packed, raw;  /* scratch */
 };
 
@@ -77,9 +78,8 @@ int chunk_ring_add(struct chunk_ring *ring, struct trace_chunk_header header, co
                    size_t raw_bytes, struct error *err);
 
 /*
- * chunk_ring_snapshot() - the events of the last `keep_ns` before @end_ns, or as many as are there
- * Exactly: of a chunk that begins earlier, what is too early is taken out.
- * Returns 0 or -ENOMEM.
+ * chunk_ring_snapshot() - the events of the last `keep_ns` before @end_ns, or as many as there are
+ * The limit is exact: events that are too early are removed from the first chunk.  Returns 0 or -ENOMEM.
  */
 int chunk_ring_snapshot(struct chunk_ring *ring, uint64_t end_ns, struct chunk_snapshot *ret,
                         struct error *err);

@@ -36,8 +36,8 @@ struct event_batch {
         size_t n_events, events_capacity;
         size_t n_others, others_capacity;
         uint32_t thread;    /* of the decoder's run */
-        struct error fault; /* what ended the chunk, behind the events so far; code 0 = nothing did */
-        int ready;          /* what event_batch_next() is to return for what is there already */
+        struct error fault; /* why the chunk ended after the events so far; code 0 = no error */
+        int ready;          /* the return value of event_batch_next() for the events that are left */
         bool is_ready;
 };
 
@@ -45,8 +45,9 @@ struct event_batch {
 void event_batch_deinit(struct event_batch *b);
 
 /*
- * event_batch_open() - begin with the body of an EVENTS or STATES chunk, which is borrowed, as is the dictionary
- * What is wrong with the body is said by event_batch_next().
+ * event_batch_open() - begin with the body of an EVENTS or STATES chunk, which is borrowed, as is the
+ * dictionary
+ * Errors in the body are reported by event_batch_next().
  */
 void event_batch_open(struct event_batch *b, const struct trace_dictionary *dictionary, const uint8_t *body,
                       size_t body_bytes);

@@ -58,7 +58,7 @@ struct event_decoder {
 int event_decoder_init(struct event_decoder *d, const struct trace_dictionary *dictionary,
                        const uint8_t *body, size_t body_bytes, struct error *err);
 
-/* The next run; what is left of the one before is skipped.  Returns 1, 0 at the end, -EBADMSG. */
+/* The next run; the rest of the previous one is skipped.  Returns 1, 0 at the end, -EBADMSG. */
 int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, struct error *err);
 
 /* The next event of the run.  Returns 1, 0 at the end of the run, -EBADMSG. */
@@ -66,7 +66,7 @@ int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, s
 
 /*
  * event_decoder_next_zones() - the begins and ends of zones that follow one another in the run, as many as are plain
- * Returns how many, at most @n_max; 0 if event_decoder_next() has to look at what comes next.
+ * Returns how many, at most @n_max; 0 if the next event needs event_decoder_next().
  */
 uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *events, uint32_t n_max);
 

@@ -4,10 +4,10 @@
  *
  * Way of the data:  trace_reader -> [read_ahead] -> event_batch -> loaded_trace
  *
- * Helper threads take chunks from the file, check and unpack them and decode their events, while the caller works on
- * those before.  A caller who has to wait takes a chunk itself.  What comes out is the same with any number of
- * helpers, also none: EVENTS and STATES chunks in order, and a damaged chunk of any kind, the end of the file or a
- * failed read only after all that came before it.
+ * Helper threads take chunks from the file, check and unpack them and decode their events, while the caller
+ * works on those before.  A caller who has to wait takes a chunk itself.  The result is the same with any
+ * number of helpers, including none: EVENTS and STATES chunks in order, and a damaged chunk of any kind, the
+ * end of the file or a failed read only after all that came before it.
  *
  * The helpers are started when it turns out that the trace is not a small one; if they cannot be, the caller does
  * all.  Memory: READ_AHEAD_HELPERS_MAX + 2 chunks at most, each with READ_AHEAD_EVENTS events; what a chunk has more

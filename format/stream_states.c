@@ -128,7 +128,7 @@ static int name_lock(struct stream_states *s, uint32_t lock, uint32_t name)
         return r;
 }
 
-/* What the kernel does with it afterwards is nothing that it would still be in. */
+/* The kernel leaves that state afterwards, whatever happens. */
 static int forget_thread(struct stream_states *s, uint32_t thread)
 {
         int r = reach(&s->ended, &s->ended_capacity, thread, sizeof(*s->ended));

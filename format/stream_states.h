@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format/stream_states.h - what is open on every thread at an instant, for a trace that begins in the middle
+ * format/stream_states.h - the state of every thread at an instant, for a trace that begins in the middle
  *
  * Way of the data:  events that are thrown away -> [stream_states] -> events that a trace begins with
  *
- * Of events that nobody will read, what the events after them need: the names and groups of threads that live, their
- * open zones, the fibers that they go on as, whether they have a CPU or what they wait for, and the names of locks.
+ * Keeps what later events need from events that no reader will see: the names and groups of living threads,
+ * their open zones, the fibers that they run, whether they have a CPU or what they wait for, and the names of
+ * locks.
  *
  * Owns everything in it.  Not thread-safe.
  */

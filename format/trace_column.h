@@ -70,7 +70,7 @@ struct trace_column_list {
         uint64_t n_left;
 };
 
-/* @body stands before the number of columns.  Returns 0 or -EBADMSG. */
+/* @body is positioned at the number of columns.  Returns 0 or -EBADMSG. */
 int trace_column_list_init(struct trace_column_list *list, struct byte_reader body, struct error *err);
 
 /* Returns 1 with an entry, 0 at the end, -EBADMSG if bytes are left over or missing. */

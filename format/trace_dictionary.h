@@ -5,11 +5,10 @@
  * Way of the data:  sampler -> [trace_dictionary] -> table chunks -> file
  *                   file -> table chunks -> [trace_dictionary] -> symbolize, analyze
  *
- * Writing: rows go in through the _add functions; equal rows get equal ids.
- * From time to time trace_dictionary_encode() turns what is new into chunk
- * bodies, so that every chunk refers only to rows that stand before it.
- * Reading: trace_dictionary_decode() takes those bodies in and checks every id
- * in them, so that whoever holds a dictionary may follow its ids.
+ * Writing: rows go in through the _add functions; equal rows get equal ids.  From time to time
+ * trace_dictionary_encode() turns new rows into chunk bodies, so that every chunk refers only to earlier
+ * rows.  Reading: trace_dictionary_decode() reads those bodies and checks every id in them, so that users of a
+ * dictionary may follow its ids unchecked.
  *
  * Owns everything in it.  Not thread-safe.
  */
@@ -92,10 +91,10 @@ uint64_t trace_dictionary_count_new(const struct trace_dictionary *d);
 /* The name of a table that is full, or NULL. */
 const char *trace_dictionary_find_full(const struct trace_dictionary *d);
 
-/* The last @n_rows rows of a table whose ids nobody has, which was never encoded: the others are forgotten. */
+/* Forgets the last @n_rows rows of a table that was never encoded and whose ids are not in use. */
 void trace_dictionary_keep_last(struct trace_dictionary *d, enum trace_table table, uint32_t n_rows);
 
-/* All rows that are there count as encoded: they came from the file that new ones are written behind. */
+/* All present rows count as encoded: they came from the file that new ones are appended to. */
 void trace_dictionary_mark_encoded(struct trace_dictionary *d);
 
 /*

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a struct trace_item borrows may be anything: only printable ASCII goes out as it is. */
+/* The data that a struct trace_item borrows may be any bytes: only printable ASCII is printed as it is. */
 static void put_quoted(FILE *out, const char *text, size_t n_bytes)
 {
         (void)fputc('"', out);
@@ -88,7 +88,10 @@ void trace_dump_put_tables(const struct trace_dictionary *dictionary, FILE *out)
         }
 }
 
-/* A text comes last, as in the rows of the table STRINGS: what is in it cannot be taken for an operand. */
+/*
+ * A text comes last, as in the rows of the table STRINGS, so that its contents cannot be mistaken for an
+ * operand.
+ */
 void trace_dump_put_event(uint32_t thread, const struct trace_event *event, FILE *out)
 {
         const struct trace_op_schema *schema = trace_op_schema_find(event->op);

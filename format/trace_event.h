@@ -19,8 +19,8 @@ struct trace_event {
         uint64_t time_ns; /* CLOCK_MONOTONIC_RAW; never decreases within a thread */
         uint64_t op;      /* enum trace_op */
         /*
-         * Of the ops whose first operand is a text: that many bytes, in any encoding.  Borrowed: by the encoder for
-         * the call, from the decoder as long as its chunk.
+         * The text of ops whose first operand is one: that many bytes, in any encoding.  Borrowed: by the
+         * encoder for the call, from the decoder as long as its chunk.
          */
         const char *text;
         union {
@@ -153,7 +153,7 @@ struct trace_event {
                         uint64_t name;        /* string: of the waker; 0 = unknown */
                         uint64_t stack;       /* of the waker; 0 = not recorded */
                         uint64_t stack_state; /* enum trace_stack_state */
-                } wakeup;                     /* somebody makes this thread ready to run */
+                } wakeup;                     /* a waker makes this thread ready to run */
                 struct {
                         uint64_t copy_bytes; /* of `text`: see "Stack copies" */
                 } stack_copy;                /* of the sample that follows, at the same time */

@@ -257,7 +257,10 @@ static int spool(struct trace_reader *r, struct error *err)
 
         if (fd < 0)
                 return error_prefix(err, fd, "%s", r->path);
-        /* What was read already is not there: the holes before it keep every offset what it is in the trace. */
+        /*
+         * The parts that were read already are left out: the holes before them keep every offset as it is in
+         * the trace.
+         */
         if (lseek(fd, (off_t)r->at_bytes, SEEK_SET) < 0)
                 result = error_errno(err, "%s: lseek", r->path);
         else

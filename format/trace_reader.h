@@ -59,8 +59,8 @@ void trace_reader_close(struct trace_reader *reader);
 
 /*
  * trace_reader_next() - the next chunk, of whatever kind; tables are taken into the dictionary
- * After a failure the reader is only good for trace_reader_close().
- * Returns 1, 0 at the end of what can be read, or -errno for a failed read and -ENOMEM.
+ * After a failure the reader is only good for trace_reader_close().  Returns 1, 0 at the end of the readable
+ * part, or -errno for a failed read and -ENOMEM.
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);
 
@@ -86,11 +86,11 @@ int trace_reader_refuse(struct trace_reader *reader, const struct trace_stored_c
 
 /*
  * trace_reader_read_tables() - take in all tables, stepping over events and attachments, and go back to the beginning
- * @ret_first_ns, @ret_last_ns:  of all events, as their chunks say; 0 if there are none
- * Right after trace_reader_open().  The dictionary is complete then, and trace_reader_next() hands out the same chunks
- * from the beginning, without taking in tables twice (`rows` is empty then).  What cannot seek is copied into an
- * unlinked file in $TMPDIR, else /tmp, first.  Returns 0, -errno of read(2), write(2) and open(2),
- * -ENOMEM.
+ * @ret_first_ns, @ret_last_ns:  of all events, as their chunks say; 0 if there are none Right after
+ * trace_reader_open().  The dictionary is complete then, and trace_reader_next() hands out the same chunks
+ * from the beginning, without taking in tables twice (`rows` is empty then).  A file that cannot seek is
+ * first copied into an unlinked file in $TMPDIR, else /tmp.  Returns 0, -errno of read(2), write(2) and
+ * open(2), -ENOMEM.
  */
 int trace_reader_read_tables(struct trace_reader *reader, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
                              struct error *err);
@@ -98,7 +98,7 @@ int trace_reader_read_tables(struct trace_reader *reader, uint64_t *ret_first_ns
 /* Goes back to the first chunk once more, after trace_reader_read_tables().  Returns 0 or -errno. */
 int trace_reader_rewind(struct trace_reader *reader, struct error *err);
 
-/* What trace_reader_seek_range() is asked for, and what it found. */
+/* The request to trace_reader_seek_range(), and its result. */
 struct trace_reader_range {
         uint64_t from_ns, to_ns; /* set by the caller */
         uint64_t
@@ -126,15 +126,15 @@ const struct trace_chunk_header *trace_reader_first_header(const struct trace_re
 const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *reader);
 
 /*
- * trace_reader_edit() - the same, to add rows that are to be written behind the trace
- * When the trace was read to its end.  What was read counts as written, so that trace_writer_put_tables() writes
- * what is new.
+ * trace_reader_edit() - the same, to append rows to the trace
+ * Call it after the trace was read to its end.  Rows that were read count as written, so that
+ * trace_writer_put_tables() writes only new ones.
  */
 struct trace_dictionary *trace_reader_edit(struct trace_reader *reader);
 
 /*
  * trace_reader_ending() - how the trace ended
- * @ret_words:   what is wrong, for people; "" for a whole trace; borrowed, may be NULL
+ * @ret_words: the error, in words for people; "" for a whole trace; borrowed, may be NULL
  * @ret_bytes:   where the last whole chunk ends; may be NULL
  */
 enum trace_ending trace_reader_ending(const struct trace_reader *reader, const char **ret_words,

@@ -34,7 +34,9 @@ struct trace_thread {
         uint32_t fiber; /* FIBER: tells those of a process apart; `tid` is 0 */
 };
 
-#define TRACE_MODULE_TOLD_BY_JIT 1 /* generation of an IMAGE: its program told of it, it was not recognised */
+#define TRACE_MODULE_TOLD_BY_JIT \
+        1 /* generation of an IMAGE: its program announced it; it was not
+                                    * recognised */
 
 struct trace_module {
         uint32_t
@@ -46,9 +48,9 @@ struct trace_module {
         uint64_t inode;
         uint64_t
                 content; /* IMAGE: XXH3 of its code, where it has no build-id; FILE: see docs/understand/trace-format.md; else 0 */
-        uint32_t
-                generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the inode; IMAGE: 1 = a JIT told of it */
-        uint32_t reserved;  /* not in the file */
+        uint32_t generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the
+                             * inode; IMAGE: 1 = a JIT announced it */
+        uint32_t reserved;   /* not in the file */
 };
 
 struct trace_mapping {
@@ -164,7 +166,7 @@ struct trace_device_clock {
         uint32_t reserved; /* not in the file */
 };
 
-/* What a program says about itself; a later row of the same process and key replaces an earlier. */
+/* A fact that a program reports about itself; a later row of the same process and key replaces an earlier. */
 struct trace_program_info {
         uint32_t process;
         uint32_t key;   /* string; 0 = free text, which adds up */
@@ -179,7 +181,7 @@ struct trace_attachment {
         uint32_t name; /* string: SOURCE_TEXT: the file's; else the code's */
 };
 
-/* Code that a program put into its memory itself, and told of: one function, or an image. */
+/* Code that a program generated in memory and announced: one function, or an image. */
 struct trace_code_region {
         uint64_t start_avma;
         uint64_t length_bytes;
@@ -208,7 +210,10 @@ struct trace_code_line {
         uint32_t line;         /* 0 = unknown */
 };
 
-/* What an event came to over all CPUs and threads that were recorded; a later row of the same event replaces an earlier. */
+/*
+ * The total of an event over all recorded CPUs and threads; a later row of the same event replaces an
+ * earlier.
+ */
 struct trace_counter {
         uint64_t value;
         uint64_t enabled_ns; /* wanted to count; of all CPUs together */

@@ -21,10 +21,10 @@ enum trace_encoding {
         TRACE_ENCODING_VARINT = 0,  /* as it is */
         TRACE_ENCODING_DELTA = 1,   /* zigzag of the difference to the number before, modulo 2^64 */
         TRACE_ENCODING_FIXED64 = 2, /* eight bytes, for the bits of a double */
-        TRACE_ENCODING_TEXT = 3,    /* events only: as it is, and that many bytes behind it */
+        TRACE_ENCODING_TEXT = 3,    /* events only: as it is, followed by that many bytes */
 };
 
-/* What a number that is an id must be. */
+/* The constraint on a number that is an id. */
 enum trace_reference {
         TRACE_REFERENCE_NONE = 0,     /* not an id */
         TRACE_REFERENCE_OPTIONAL = 1, /* 0 or an existing id */

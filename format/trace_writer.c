@@ -28,7 +28,7 @@ struct trace_writer {
         struct error failure; /* code 0 while all is well */
 };
 
-/* Writes what is in `out`, all of it or, in a regular file, nothing: the reader finds a last whole chunk. */
+/* Writes `out`: all of it or, in a regular file, nothing, so that a reader finds a last whole chunk. */
 static int write_out(struct trace_writer *w, struct error *err)
 {
         off_t begin = w->regular ? lseek(w->fd, 0, SEEK_CUR) : -1;

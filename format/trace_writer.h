@@ -29,9 +29,9 @@ int trace_writer_new(int fd, struct trace_writer **ret_writer, struct error *err
 
 /*
  * trace_writer_reopen() - go on with a trace that has chunks already
- * @fd:  borrowed; positioned behind the last whole chunk before anything is put
- * The chunks that are there are named by trace_writer_adopt(), in order, before anything is put.
- * Returns 0 or -ENOMEM.
+ * @fd: borrowed; positioned after the last whole chunk before the first put
+ * The existing chunks are announced by trace_writer_adopt(), in order, before the first put.  Returns 0 or
+ * -ENOMEM.
  */
 int trace_writer_reopen(int fd, struct trace_writer **ret_writer, struct error *err);
 void trace_writer_adopt(struct trace_writer *writer, const struct trace_chunk_header *header);

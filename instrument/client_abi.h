@@ -33,8 +33,9 @@
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
 
 /*
- * Chunks: memory of all threads of the process, into which a thread goes on whose ring is full; see docs/understand/client-abi.md.
- * Which are free, and where each of them continues, is in the header's room, behind the header.
+ * Chunks: memory of all threads of the process, into which a thread goes on whose ring is full; see
+ * docs/understand/client-abi.md.  The header's room says, after the header, which chunks are free and where
+ * each of the others continues.
  */
 #define CLIENT_ABI_CHUNKS_MAX         3840
 #define CLIENT_ABI_CHUNK_BYTES_MIN    UINT32_C(65536)
@@ -43,9 +44,9 @@
 #define CLIENT_ABI_CHUNK_IS_RING      UINT32_MAX /* of a link: the thread goes on in its ring */
 
 /*
- * The control word: families in the low 8 bits, none of them = nobody records; for which of them each event is to
- * come with a callstack in the next 8; in the high 16 the number of the session.  The number stays when a recording
- * ends, so that the next one can take the next; 0 is none.
+ * The control word: families in the low 8 bits, 0 = no recorder; in the next 8 the families whose events are
+ * to come with a callstack; in the high 16 the number of the session.  The number stays when a recording
+ * ends, so that the next one can take the next; 0 is not used.
  */
 #define CLIENT_ABI_FAMILY_ZONES    UINT32_C(0x01)
 #define CLIENT_ABI_FAMILY_FRAMES   UINT32_C(0x02)
@@ -61,7 +62,7 @@
 #define CLIENT_ABI_CALLSTACKS      (CLIENT_ABI_FAMILIES << CLIENT_ABI_CALLSTACK_SHIFT)
 #define CLIENT_ABI_SESSION_SHIFT   16
 
-/* What the ticks in the rings are; the numbers of enum trace_clock_kind. */
+/* The unit of the ticks in the rings; the numbers of enum trace_clock_kind. */
 enum client_abi_clock {
         CLIENT_ABI_CLOCK_MONOTONIC_RAW = 1, /* nanoseconds */
         CLIENT_ABI_CLOCK_TSC = 2,
@@ -176,7 +177,7 @@ enum client_abi_plot_format {
         UINT32_C(4) /* the program said how: format, unit, color and flags are worth reading */
 
 #define CLIENT_ABI_STRING_OFFSET_BITS 40
-#define CLIENT_ABI_STRING_BYTES_MAX   UINT32_C(65535) /* a client cuts what is longer */
+#define CLIENT_ABI_STRING_BYTES_MAX   UINT32_C(65535) /* a client cuts longer ones */
 
 /*
  * The rings hold words of 8 bytes, little endian:
@@ -190,16 +191,16 @@ enum client_abi_plot_format {
  * writes one whenever they change.  Wraps at the end of the ring like the
  * bytes do: index = count of bytes modulo ring_bytes.
  *
- * From 16 on the number of an event tells the length of its payload, so that a
- * recorder steps over what it does not know:
+ * From 16 on the number of an event gives the length of its payload, so that a recorder can skip unknown
+ * events:
  *
  *      16 .. 63     no payload
  *      64 .. 95     one word
  *      96 .. 127    two words
  *      128 .. 255   the argument is the payload's number of bytes, before rounding up
  *
- * A prefix (ZONE_AT, BLOB, CALLSTACK, STACK_COPY) belongs to the next event of
- * its ring that is none, and is published together with it.
+ * A prefix (ZONE_AT, BLOB, CALLSTACK, STACK_COPY) belongs to the next event of its ring that is not a prefix,
+ * and is published together with it.
  */
 enum client_abi_event {
         /* Bits 0 .. 31 hold the high half of the ticks instead. */
@@ -208,7 +209,7 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_THREAD = 2,
         /* Argument: location. */
         CLIENT_ABI_EVENT_ZONE_BEGIN = 3,
-        /* Of the innermost open zone. */
+        /* Events about the innermost open zone. */
         CLIENT_ABI_EVENT_ZONE_END = 4,
         /* Argument: bytes of text; word 1: color | severity << 32; then the text. */
         CLIENT_ABI_EVENT_MESSAGE = 5,
@@ -270,7 +271,7 @@ enum client_abi_event {
 
         /* Text for the innermost open zone; each adds a line. */
         CLIENT_ABI_EVENT_ZONE_TEXT = 128,
-        /* What the innermost open zone is called instead. */
+        /* Another name for the innermost open zone. */
         CLIENT_ABI_EVENT_ZONE_NAME = 129,
         /* Prefix: return addresses of 8 bytes, the innermost first. */
         CLIENT_ABI_EVENT_CALLSTACK = 130,
@@ -298,7 +299,7 @@ enum client_abi_event {
 #define CLIENT_ABI_ARG_MAX     UINT32_C(0xffffff)
 #define CLIENT_ABI_EVENT_SHIFT 56
 #define CLIENT_ABI_TEXT_BYTES_MAX \
-        UINT32_C(1048576) /* of one event in a ring; what is longer lies in a blob */
+        UINT32_C(1048576) /* of one event in a ring; longer contents lie in a blob */
 
 #define CLIENT_ABI_CALLSTACK_FRAMES_MAX    64
 #define CLIENT_ABI_STACK_COPY_BYTES_MAX    UINT32_C(8192)

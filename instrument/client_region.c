@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hostile program can do to us through its region, and what not
+ * What a hostile program can do to us through its region, and how it is prevented
  *
  *   shrink the file, so that a load faults    refused at open: the seal against it is demanded, and huge
  *                                             pages, which fault when none are left, are refused as well
@@ -42,10 +42,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Chunks that were given back are used again soon, if at all: their memory is kept for so long. */
+/* Chunks that were given back are used again soon, if at all: their memory is kept until then. */
 #define SPARE_KEPT_NS (200 * NS_PER_MS)
 
-/* What users of a region keep of each slot, about. */
+/* The memory that users of a region keep per slot, about. */
 #define SLOT_BYTES_BESIDE 256
 
 /* Our side of one slot. */
@@ -54,7 +54,7 @@ struct slot_state {
         struct client_drops base; /* the counters when we came */
 };
 
-/* Blobs that were given back one behind the other; see punch_hole(). */
+/* Adjacent blobs that were given back; see punch_hole(). */
 struct freed_run {
         uint64_t first, end; /* counted as blobs_used_bytes does */
 };
@@ -89,7 +89,7 @@ static struct client_abi_slot *shared_slot(const struct client_region *region, u
                                                   (uint64_t)slot * h->slot_bytes);
 }
 
-/* True if @n entries of @entry_bytes at @offset lie within the region, behind the header's room. */
+/* True if @n entries of @entry_bytes at @offset lie within the region, after the header's room. */
 static bool lies_within(const struct client_abi_header *h, uint64_t offset, uint64_t n, uint64_t entry_bytes)
 {
         uint64_t bytes, end;
@@ -175,7 +175,7 @@ static int read_header(int fd, struct client_abi_header *ret_header, struct erro
         if (h.abi_major != CLIENT_ABI_MAJOR)
                 return error_set(err, -ENOTSUP, "client region: ABI version %u.%u, this hyprof knows %d.x",
                                  h.abi_major, h.abi_minor, CLIENT_ABI_MAJOR);
-        if (h.abi_minor == 0) /* what is at the place of these fields means nothing */
+        if (h.abi_minor == 0) /* the contents at the place of these fields have no meaning */
                 h.n_chunks = 0;
         if (h.header_bytes < sizeof(h))
                 return error_set(err, -EBADMSG, "client region: header of %u bytes", h.header_bytes);
@@ -229,7 +229,7 @@ static bool is_self_started(uint32_t control_word, uint32_t recorder_pid)
                control_word >> CLIENT_ABI_SESSION_SHIFT != 0;
 }
 
-/* What was dropped before we came is not our loss, unless what was recorded then is ours too. */
+/* Events that were dropped before we came are not our loss, unless we read what was recorded then. */
 static void remember_drops(struct client_region *region)
 {
         const struct client_abi_header *h = shared_header(region);
@@ -336,7 +336,7 @@ static bool is_other_alive(uint32_t pid)
         return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* A self-started session is read from where nobody has read yet. */
+/* A self-started session is read from its first unread word on. */
 static void adopt_bytes(struct client_region *region)
 {
         for (uint32_t i = 0; i < region->header.n_slots; i++)
@@ -345,7 +345,7 @@ static void adopt_bytes(struct client_region *region)
                 ring_reader_resume(&region->slots[i].reader, &region->chunks, i);
 }
 
-/* What an earlier recording left behind is nobody's any more. */
+/* Words that an earlier recording left unread belong to no recording. */
 static void skip_old_bytes(struct client_region *region)
 {
         struct client_abi_header *h = shared_header(region);
@@ -428,7 +428,7 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
         }
         __atomic_store_n(&h->n_chunks_allowed, count_chunks_allowed(region), __ATOMIC_RELAXED);
         word = (word & (CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS)) | CLIENT_ABI_FAMILY_ALWAYS;
-        /* Release: whoever sees the new session also sees the tails from which there is room. */
+        /* Release: a program that sees the new session also sees the tails from which there is room. */
         __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT | word, __ATOMIC_RELEASE);
         region->is_enabled = true;
         return 0;
@@ -444,7 +444,7 @@ void client_region_disable(struct client_region *region)
         region->is_enabled = false;
         h = shared_header(region);
         if (__atomic_load_n(&h->recorder_pid, __ATOMIC_RELAXED) != self)
-                return; /* somebody took it over: it is theirs */
+                return; /* another recorder took it over */
         /* The next recorder may not know of them. */
         __atomic_store_n(&h->n_chunks_allowed, 0, __ATOMIC_RELAXED);
         (void)__atomic_and_fetch(&h->control_word, ~(CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS),
@@ -587,8 +587,8 @@ static int check_blob(const struct client_region *region, uint64_t at, struct er
 }
 
 /*
- * Frees the pages that hold nothing but blobs that were read.  A page at the border of two blobs goes with the later
- * one if they were read one behind the other, so that many small ones leave nothing behind either.
+ * Frees the pages that hold nothing but blobs that were read.  A page at the border of two blobs goes with
+ * the later one if they were read in order, so that many small ones free their pages as well.
  */
 static void punch_hole(struct client_region *region, uint64_t at, uint64_t whole_bytes)
 {
@@ -646,7 +646,7 @@ int client_region_read_blob(struct client_region *region, uint64_t at, uint64_t 
                 r = error_set(err, -EBADMSG, "client region: a blob ends early");
         if (r < 0)
                 goto fail;
-        /* What was copied is looked at before the mark: pairs with the client's order, room first and then bytes. */
+        /* The copy is read before the mark: pairs with the client's order, room first and then bytes. */
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         r = check_blob(region, at, err);
         if (r < 0)

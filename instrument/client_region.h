@@ -30,7 +30,7 @@ struct byte_buffer;
 struct client_region;
 struct error;
 
-/* What an id stands for; each string is borrowed from the region object, see client_region_location(). */
+/* The meaning of an id; each string is borrowed from the region object, see client_region_location(). */
 struct client_location {
         const char *name, *function, *file, *unit; /* not NUL-terminated */
         uint32_t name_bytes, function_bytes, file_bytes, unit_bytes;
@@ -46,9 +46,10 @@ struct client_drops {
 };
 
 /*
- * client_region_measure() - how much memory a region may take here, in bytes, before anything of it is touched
- * Its slots, as the program may come to use them all, and what is kept of each on this side.
- * Returns 0, or what client_region_open() would return.
+ * client_region_measure() - how much memory a region may take here, in bytes, before anything of it is
+ * touched
+ * Counts its slots, as the program may come to use them all, and the memory for each on this side.  Returns 0,
+ * or what client_region_open() would return.
  */
 int client_region_measure(int fd, uint64_t *ret_bytes, struct error *err);
 
@@ -84,7 +85,7 @@ void client_region_allow_spare(struct client_region *region, uint64_t bytes);
 uint64_t client_region_spare_bytes(const struct client_region *region);
 
 /*
- * client_region_beat() - tells the program that its recorder reads, and gives back the memory of chunks
+ * client_region_beat() - shows the program that its recorder reads, and gives back the memory of chunks
  * @now_ns:  CLOCK_MONOTONIC_RAW
  * To be called several times a second: the program uses no chunks for a recorder that was silent for two seconds.
  */
@@ -117,7 +118,9 @@ int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t 
 /* Bytes that the slot's threads wrote and that were not drained; what the program says: any number. */
 uint64_t client_region_count_unread(const struct client_region *region, uint32_t slot);
 
-/* What the slot's threads dropped since client_region_open(); of an adopted client, since its start. */
+/*
+ * Events that the slot's threads dropped since client_region_open(); for an adopted client, since its start.
+ */
 struct client_drops client_region_drops(const struct client_region *region, uint32_t slot);
 /* Events of threads that found no slot, since then. */
 uint64_t client_region_drops_no_ring(const struct client_region *region);
@@ -128,9 +131,9 @@ uint64_t client_region_blobs_refused(const struct client_region *region);
 /*
  * client_region_location() - look up a location by the id that an event carries
  * @ret_location:  its strings are valid until the next call of this or of client_region_next_plot()
- * Returns 0 with *ret_location filled, -EBADMSG if there is no such location, -ENOMEM, -errno.
- * Callers remember what they asked for: each call reads, up to a few system calls, fewer if ids follow
- * each other.  After CLIENT_ABI_EVENT_PLOT_CONFIG it gives what is true now.
+ * Returns 0 with *ret_location filled, -EBADMSG if there is no such location, -ENOMEM, -errno.  Callers
+ * remember what they asked for: each call reads, up to a few system calls, fewer if ids follow each other.
+ * After CLIENT_ABI_EVENT_PLOT_CONFIG it returns the present settings.
  */
 int client_region_location(struct client_region *region, uint32_t id, struct client_location *ret_location,
                            struct error *err);
@@ -158,7 +161,7 @@ int client_region_next_plot(struct client_region *region, uint32_t *inout_id,
 int client_region_read_blob(struct client_region *region, uint64_t at, uint64_t n_bytes,
                             struct byte_buffer *to, struct error *err);
 
-/* Gives the room of a blob back that nobody wants to read.  Nothing happens if there can be no such blob. */
+/* Gives back the room of a blob that no one needs.  Nothing happens if there can be no such blob. */
 void client_region_free_blob(struct client_region *region, uint64_t at, uint64_t n_bytes);
 
 #endif /* INSTRUMENT_CLIENT_REGION_H */

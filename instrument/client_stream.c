@@ -82,7 +82,7 @@ static size_t payload_bytes(uint64_t word)
         }
 }
 
-/* True for what has a number in client_abi.h; those of each class are in a row. */
+/* True for the events that have a number in client_abi.h; those of each class are in a row. */
 static bool is_known(uint32_t event)
 {
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
@@ -94,7 +94,7 @@ static bool is_known(uint32_t event)
         return event <= CLIENT_ABI_EVENT_PLOT_CONFIG;
 }
 
-/* What every payload of the kind begins with. */
+/* The beginning of every payload of the kind. */
 static uint32_t fixed_bytes(uint32_t event)
 {
         switch (event) {
@@ -126,7 +126,7 @@ enum collected_kind {
         COLLECTED_STACK_COPY = 16,
 };
 
-/* What an event is among prefixes; 0 for the event that they belong to. */
+/* The role of an event among prefixes; 0 for the event that they belong to. */
 static uint32_t collected_kind(uint32_t event)
 {
         switch (event) {
@@ -212,8 +212,8 @@ static void decode(const struct client_stream *s, const struct collected *c, uin
         uint32_t n_words = 0;
 
         /*
-         * Member by member, and no copy of prefixes that are not there: reading back in larger pieces what was
-         * just stored takes longer than all the rest.
+         * Member by member, and no copy of absent prefixes: reading back in larger pieces what was just
+         * stored takes longer than all the rest.
          */
         e->ticks = (uint64_t)s->ticks_high << 32 | (word & UINT32_MAX);
         e->kind = event_of(word);

@@ -5,10 +5,9 @@
  * Way of the data:  client_region -> [client_stream] -> merge
  * Specification:    docs/understand/client-abi.md, "Rings"
  *
- * One a slot.  The bytes are a program's and may be anything: words that are no
- * event, and events that this version does not know, are skipped and counted.
- * So is what comes before the first THREAD: the last words of a recording that
- * ended, which its threads wrote too late.
+ * One a slot.  The bytes are a program's and may be anything: words that are no event, and events that this
+ * version does not know, are skipped and counted.  So are words before the first THREAD: the last words of a
+ * recording that ended, which its threads wrote too late.
  *
  * Begins and ends of zones are nearly all that a busy program writes, so there
  * is a short way for them beside the general one.  A caller takes both in turn:
@@ -38,16 +37,17 @@
 #include <stdint.h>
 
 /*
- * What an event and its prefixes take at most: callstack, copy of the stack and the event itself, each as long as a
- * ring may hold it, and some words.  Who fills `pending` must have room for this much, or an event may never be whole.
+ * The largest size of an event and its prefixes: callstack, copy of the stack and the event itself, each as
+ * long as a ring may hold it, and some words.  `pending` must have room for this much, or an event may never
+ * be whole.
  */
 #define CLIENT_STREAM_EVENT_BYTES_MAX (3 * (size_t)CLIENT_ABI_TEXT_BYTES_MAX + 128)
 
-/* What came before an event and belongs to it. */
+/* The prefixes of an event. */
 struct client_prefix {
         uint32_t zone_depth; /* the open zone that it is about, 1 = the outermost; 0 = the innermost */
         uint64_t blob_at;    /* CLIENT_ABI_EVENT_BLOB: where the rest of the payload lies */
-        uint64_t blob_bytes; /* 0 = there is none */
+        uint64_t blob_bytes; /* 0 = no value */
         const uint8_t *
                 frames; /* CLIENT_ABI_EVENT_CALLSTACK: addresses of 8 bytes, unaligned; borrowed like `text` */
         uint32_t n_frames;    /* at most CLIENT_ABI_CALLSTACK_FRAMES_MAX: the innermost of a longer one */
@@ -107,8 +107,9 @@ static inline uint64_t client_stream_word(const struct client_stream *s, size_t 
 }
 
 /*
- * client_stream_peek_zone() - the next event if it is a begin or an end of a zone that no prefix belongs to
- * Returns false, with *@ret_zone untouched, if it is another one or there is none: client_stream_peek() tells.
+ * client_stream_peek_zone() - the next event if it is a begin or an end of a zone without a prefix
+ * Returns false, with *@ret_zone untouched, if it is another one or there is none: client_stream_peek()
+ * distinguishes these.
  */
 static inline bool client_stream_peek_zone(struct client_stream *s, struct client_zone_event *ret_zone)
 {
@@ -141,7 +142,7 @@ static inline void client_stream_consume(struct client_stream *s)
 size_t client_stream_count_bytes(const struct client_stream *s);
 
 /*
- * client_stream_move() - move what is left to the front of another buffer, which becomes `pending`
+ * client_stream_move() - move the rest to the front of another buffer, which becomes `pending`
  * @buffer:  overwritten; gets the buffer that was `pending` before
  * Returns 0, or -ENOMEM with both as they were, but @buffer's contents.
  */

@@ -5,11 +5,10 @@
  * Way of the data:  instrument/client -> memfd -> [location_reader] -> client_region
  * Specification:    docs/understand/client-abi.md, "Location"
  *
- * Reads some entries ahead, and some strings: a program that has a million
- * locations mostly uses them one after the other, and a system call for each
- * would take longer than everything else about them.  What was read ahead is
- * only good until more events come, see location_reader_forget().
- * Used by one thread.
+ * Reads some entries ahead, and some strings: a program that has a million locations mostly uses them one
+ * after the other, and a system call for each would take longer than everything else about them.  Entries
+ * that were read ahead are only good until more events come, see location_reader_forget().  Used by one
+ * thread.
  */
 #ifndef INSTRUMENT_LOCATION_READER_H
 #define INSTRUMENT_LOCATION_READER_H
@@ -42,12 +41,13 @@ struct location_reader {
 
 /* Returns 0 or -ENOMEM. */
 int location_reader_init(struct location_reader *r, int fd, const struct client_abi_header *header);
-void location_reader_deinit(struct location_reader *r); /* also what was zeroed and never initialised */
+void location_reader_deinit(struct location_reader *r); /* also zeroed and never initialised ones */
 
 /*
- * location_reader_forget() - give up what was read ahead
- * To be called whenever bytes were taken from a ring.  Who is told of an entry by an event reads it after this call,
- * hence after the program wrote it: never one that is half written, nor a plot as it was before it changed.
+ * location_reader_forget() - discard what was read ahead
+ * To be called whenever bytes were taken from a ring.  A caller that learns of an entry by an event reads it
+ * after this call, hence after the program wrote it: never one that is half written, nor a plot as it was
+ * before it changed.
  */
 void location_reader_forget(struct location_reader *r);
 
@@ -62,7 +62,7 @@ int location_reader_find(struct location_reader *r, uint32_t id, uint32_t n_loca
 
 /*
  * location_reader_next_plot() - the next location with CLIENT_ABI_PLOT_SET
- * @inout_id:  begin behind this one; 0 = with the first
+ * @inout_id: begin after this one; 0 = with the first
  * Passes over what is not complete or makes no sense.  Returns 1, 0 at the end, -ENOMEM, -errno.
  */
 int location_reader_next_plot(struct location_reader *r, uint32_t *inout_id, uint32_t n_locations,

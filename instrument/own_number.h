@@ -26,7 +26,7 @@ int own_number_read(int proc_fd, uint32_t number, uint32_t *ret_own_number, stru
  * own_number_find_thread() - the number that a thread has for us
  * @pid:      of its process, for us
  * @own_tid:  what it calls itself
- * Looks through all threads of the process.  Returns 0 if there is none, or the process is gone.
+ * Looks through all threads of the process.  Returns 0 if no thread has it, or the process is gone.
  */
 uint32_t own_number_find_thread(uint32_t pid, uint32_t own_tid);
 

@@ -22,7 +22,10 @@ bool region_finder_is_region_name(const char *name, size_t name_bytes)
         return name_bytes == sizeof(REGION_NAME) - 1 && memcmp(name, REGION_NAME, name_bytes) == 0;
 }
 
-/* True if the file behind @fd says that it is the region of the process that calls itself @own_pid. */
+/*
+ * True if the header of the file behind @fd states that it is the region of the process that calls itself
+ * @own_pid.
+ */
 static bool is_region_of(int fd, uint32_t own_pid)
 {
         struct client_abi_header h;
@@ -92,7 +95,7 @@ static int scan(int proc_fd, const char *name, uint32_t own_pid)
                 io_close(&dir_fd);
                 return found;
         }
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else has this directory stream */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): only this function uses the directory stream */
         while (found < 0 && (entry = readdir(dir)) != NULL) {
                 int r = entry->d_name[0] == '.' ? 0 : names_region(dirfd(dir), entry->d_name);
 

@@ -47,7 +47,7 @@ void region_inbox_close(struct region_inbox *inbox)
         io_close(&inbox->fd);
 }
 
-/* What a connection has brought so far. */
+/* The data of a connection so far. */
 enum delivery { DELIVERY_NOT_YET, DELIVERY_NONE, DELIVERY_FD };
 
 /* More than one descriptor is more than was asked for: the rest is closed. */
@@ -77,7 +77,10 @@ static enum delivery receive_fd(int connection, int *ret_fd)
         return DELIVERY_FD;
 }
 
-/* Who connected; 0 if it is another user who may not: a program that root records may become anybody. */
+/*
+ * The user who connected; 0 if it is another user who may not: a program that root records may become
+ * anybody.
+ */
 static uint32_t pid_of(const struct region_inbox *inbox, int connection)
 {
         struct ucred peer = { .pid = 0 };
@@ -124,7 +127,7 @@ static int next_held(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd)
         return 0;
 }
 
-/* The kernel makes a socket for accept4(2) before it looks whether there is somebody for it. */
+/* The kernel makes a socket for accept4(2) before it checks for a waiting connection. */
 static bool has_sender(const struct region_inbox *inbox)
 {
         struct pollfd fd = { .fd = inbox->fd, .events = POLLIN };

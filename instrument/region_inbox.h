@@ -5,12 +5,10 @@
  * Way of the data:  announcement -> socket -> [region_inbox] -> client_region
  * Specification:    docs/understand/client-abi.md, "How a recorder finds a region"
  *
- * A listening socket with an abstract address, which goes into the command's
- * environment.  What arrives is foreign: any local process can connect, and
- * send any descriptor.  The kernel vouches for who it was.  Other users are
- * turned away here, unless the recorder is root's, whose programs may become
- * other users; the caller decides whether the sender is one of its programs,
- * and client_region_open() what it sent.
+ * A listening socket with an abstract address, which goes into the command's environment.  Its messages are
+ * foreign: any local process can connect, and send any descriptor.  The kernel vouches for who it was.  Other
+ * users are turned away here, unless the recorder is root's, whose programs may become other users; the
+ * caller decides whether the sender is one of its programs, and client_region_open() what it sent.
  */
 #ifndef INSTRUMENT_REGION_INBOX_H
 #define INSTRUMENT_REGION_INBOX_H
@@ -24,7 +22,7 @@
 
 struct error;
 
-/* Somebody who has connected but not sent yet: a program can be interrupted in between. */
+/* A sender that has connected but not sent yet: a program can be interrupted in between. */
 struct region_inbox_sender {
         int connection; /* owned */
         uint32_t pid;
@@ -45,8 +43,9 @@ void region_inbox_close(struct region_inbox *inbox);
 /*
  * region_inbox_next() - the next region that came
  * @ret_pid:  of the sender, in our PID namespace; it may be gone already
- * @ret_fd:   owned by the caller
- * Returns 1, or 0 if there is none; other users and senders without a descriptor are passed over.  Does not block.
+ * @ret_fd: owned by the caller
+ * Returns 1, or 0 if no sender is left; other users and senders without a descriptor are passed over.  Does
+ * not block.
  */
 int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd);
 

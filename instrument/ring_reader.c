@@ -76,7 +76,7 @@ static void give_back(struct chunk_pool *pool, uint32_t chunk)
                 pool->n_freed += pool->freed_ns[index] == 0;
                 pool->freed_ns[index] = clock_raw_ns();
         }
-        /* Pairs with the acquire in the client: who takes it overwrites only what was copied. */
+        /* Pairs with the acquire in the client: a thread that takes it overwrites only copied words. */
         (void)__atomic_fetch_or(free_word(pool, index), free_bit(index), __ATOMIC_RELEASE);
 }
 
@@ -96,7 +96,7 @@ static uint64_t find_end(const struct ring_reader *r, const struct chunk_pool *p
                 return head;                                   /* a client of ABI 1.0 has no links either */
         next = __atomic_load_n(&link->next, __ATOMIC_ACQUIRE); /* pairs with ring_chunks_move() */
         at = __atomic_load_n(&link->at_bytes, __ATOMIC_RELAXED);
-        /* What was left after the head that we know is for the next time. */
+        /* Words after the known head are left for the next time. */
         *ret_next = next != 0 && at - r->tail_bytes <= head - r->tail_bytes ? next : 0;
         return *ret_next ? at : head;
 }
@@ -120,7 +120,7 @@ static int break_off(struct ring_reader *r)
         return -EBADMSG;
 }
 
-/* Pairs with the acquire in the client's look for room: it overwrites only what was copied. */
+/* Pairs with the acquire in the client's look for room: it overwrites only copied words. */
 static void publish(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot)
 {
         struct client_abi_slot *s = slot_at(pool, slot);

@@ -42,8 +42,8 @@ struct ring_reader {
  * ring_reader_drain() - copy what a slot's owner has written
  * @to:         room for @max_bytes; NULL = pass over it
  * @ret_bytes:  how many were copied, a multiple of 8
- * The tail that the program sees is moved, and chunks that were read are given back.
- * Returns 0; -EBADMSG if the numbers are impossible: it is broken then; -errno (what was copied before is counted).
+ * The tail that the program sees is moved, and chunks that were read are given back.  Returns 0; -EBADMSG if
+ * the numbers are impossible: the ring is broken then; -errno (bytes that were copied before are counted).
  */
 int ring_reader_drain(struct ring_reader *r, struct chunk_pool *pool, uint32_t slot, uint8_t *to,
                       size_t max_bytes, size_t *ret_bytes);

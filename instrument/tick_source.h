@@ -14,7 +14,7 @@
 /* The enum client_abi_clock that this architecture counts in; 0 = it has no counter that we can read. */
 uint32_t tick_source_kind(void);
 
-/* The counter now, not before what the program does before; 0 where there is none. */
+/* The counter now, not before what the program does before; 0 where the machine has none. */
 uint64_t tick_source_read(void);
 
 #endif /* INSTRUMENT_TICK_SOURCE_H */

@@ -17,7 +17,7 @@
 #define CFI_EXPRESSION_STACK_MAX 32
 #define CFI_EXPRESSION_STEPS_MAX 1000
 
-/* What an expression may look at; both return 0 or -errno, which becomes the result. */
+/* Callbacks through which an expression reads; both return 0 or -errno, which becomes the result. */
 struct cfi_expression_view {
         int (*read_register)(void *context, uint64_t number, uint64_t *ret_value);
         int (*read_memory)(void *context, uint64_t avma, size_t n_bytes,

@@ -21,7 +21,9 @@ static uint64_t mix(uint64_t v)
         return v ^ v >> 29;
 }
 
-/* What a register adds to the digest.  Expressions count by what they say, not by where they lie. */
+/*
+ * The contribution of a register to the digest.  Expressions count by what they say, not by where they lie.
+ */
 static uint64_t digest_of(const struct cfi_section *s, unsigned number, const struct cfi_saved *saved)
 {
         uint64_t v = (uint64_t)number << 56 | (uint64_t)saved->kind << 48;
@@ -237,7 +239,7 @@ static void run_other(struct cfi_program *p, uint8_t op, struct byte_reader *in)
         }
 }
 
-/* How far an instruction of full length moves the location.  Returns false if it is none that does. */
+/* How far an instruction of full length moves the location.  Returns false for other instructions. */
 static bool read_advance(struct cfi_program *p, uint8_t op, struct byte_reader *in, uint64_t *ret_svma)
 {
         uint64_t align = p->cie->code_align;

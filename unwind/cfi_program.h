@@ -42,7 +42,10 @@ struct cfi_row {
         uint32_t cfa_register;
         int32_t cfa_value; /* added to the register, or the expression's offset in the section */
         struct cfi_saved saved[UNWIND_REGISTERS_MAX];
-        /* Of all of `saved`: rows with equal ones have equal digests, whatever the order they came in. */
+        /*
+         * The digest of all of `saved`: rows with equal entries have equal digests, in whatever order they
+         * came.
+         */
         uint64_t digest;
 };
 

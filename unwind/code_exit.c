@@ -114,7 +114,7 @@ static const struct instruction instructions[] = {
         { { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 0, run_nothing }, /* endbr64 */
         { { 0x90 }, 1, 0, run_nothing },                   /* nop */
         { { 0xe8 }, 1, 4, run_nothing },                   /* call, to a place, ... */
-        { { 0xff, 0xd0 }, 2, 0, run_nothing },             /* ... to what is in rax, ... */
+        { { 0xff, 0xd0 }, 2, 0, run_nothing },             /* ... to the address in rax, ... */
         { { 0xff, 0xd1 }, 2, 0, run_nothing },             /* rcx, ... */
         { { 0xff, 0xd2 }, 2, 0, run_nothing },             /* rdx */
         { { 0x41, 0xff, 0xd2 }, 3, 0, run_nothing },       /* r10 */
@@ -177,7 +177,7 @@ bool code_exit_find(const struct unwind_machine *machine, const uint8_t *bytes, 
 
                 if (is_return(bytes, n_bytes)) {
                         *ret_rule = rule_of(&s);
-                        return s.depth >= 0 && s.pushed_at == 1; /* what was pushed has been popped */
+                        return s.depth >= 0 && s.pushed_at == 1; /* the pushed registers have been popped */
                 }
                 n = run_next(&s, bytes, n_bytes);
                 if (n == 0)

@@ -5,8 +5,8 @@
  * well, for that is a register and a number.  A kept frame that agrees in
  * all of these is the same call.
  *
- * A walk that was joined shares its outer part with what is kept, so to keep it
- * in turn is to copy what is further in than that.
+ * A walk that was joined shares its outer part with the kept stack, so keeping it means copying only the
+ * frames further in.
  */
 #include "unwind/stack_stitch.h"
 

@@ -9,8 +9,8 @@
  * experiment: of clang's stacks, copied to 16 KiB, 91% could be joined, all of
  * them rightly.
  *
- * One kept stack a thread.  Whoever keeps one decides which: a complete stack
- * that fits into half a copy never needs to be joined.
+ * One kept stack a thread.  The caller decides which stack to keep: a complete stack that fits into half a
+ * copy never needs to be joined.
  */
 #ifndef UNWIND_STACK_STITCH_H
 #define UNWIND_STACK_STITCH_H

@@ -2,11 +2,10 @@
 /*
  * From a frame to its caller.
  *
- * Of a frame three registers are kept: program counter, stack pointer, frame
- * pointer.  Nearly every rule needs no more.  For the rare rule that does, the
- * value is looked for where it must be: in the frames further in, from the one
- * next to it inwards, until one has saved the register, else among the registers
- * of the sample.
+ * Three registers of each frame are kept: program counter, stack pointer, frame pointer.  Nearly every rule
+ * needs no more.  For the rare rule that does, the value is looked for where it must be: in the frames
+ * further in, from the one next to it inwards, until one has saved the register, else among the registers of
+ * the sample.
  *
  * Where the thread stood, or was interrupted by a signal, is an exact address.
  * All others are return addresses, and the call is what lies before them: it may
@@ -36,7 +35,10 @@
 #define SIGNAL_BYTES_MAX \
         (1U << 16) /* what the kernel puts onto the stack for a signal, with the widest registers */
 
-/* Copies end somewhere above the stack pointer.  What is further above it than this was never on this stack. */
+/*
+ * Copies end somewhere above the stack pointer.  An address further above it than this was never on this
+ * stack.
+ */
 #define STACK_BYTES_MAX (UINT64_C(1) << 28)
 
 struct cache_entry {
@@ -92,8 +94,8 @@ static bool is_copied(const struct walk *w, uint64_t avma)
 }
 
 /*
- * The copy has just come from the kernel, and each frame is another line of the cache that is not there
- * yet.  What will be looked at next is some frames further up.
+ * The copy has just come from the kernel, and each frame is another line of the cache that is not there yet.
+ * The next addresses to be read are some frames further up.
  */
 static void prefetch(const struct walk *w, uint64_t from_avma, uint64_t to_avma)
 {
@@ -121,7 +123,7 @@ static struct cache_entry *cache_entry_of(struct stack_walker *walker, uint64_t 
         return &walker->cache[(avma * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
 }
 
-/* What is known of an address outside of the cache's care; a rule of UNWIND_CFA_NONE if there is none. */
+/* The rule of an address, without the cache; a rule of UNWIND_CFA_NONE if there is none. */
 static bool find_rule(const struct walk *w, uint64_t avma, struct stack_walk_code *ret_code,
                       struct unwind_rule *ret_rule)
 {
@@ -380,7 +382,7 @@ static bool find_return_address(struct walk *w, const struct unwind_rule *rule, 
         case UNWIND_SAVED_AT_CFA:
                 return read_u64(w, at, ret_ra) || stop(w, why_unread(w, at));
         case UNWIND_SAVED_IN_REGISTER:
-                /* Whoever has called somebody has overwritten its own return address there. */
+                /* A function that has called another one has overwritten its own return address there. */
                 if (!w->is_exact && rule->ra_value == w->machine->ra)
                         return stop(w, STACK_WALK_END_BROKEN);
                 r = rule->ra_value < 0 ? -EBADMSG : read_register(w, (uint64_t)rule->ra_value, ret_ra);
@@ -474,7 +476,7 @@ static bool step_rule(struct walk *w, const struct unwind_rule *rule, struct sta
         return w->pc != 0 || stop(w, STACK_WALK_END_ROOT);
 }
 
-/* What code without a table does up to its return, mostly remembered; false if that is not known. */
+/* How code without a table reaches its return, mostly remembered; false if that is unknown. */
 static bool find_exit(struct walk *w, struct unwind_rule *ret_rule)
 {
         uint64_t avma = w->pc - !w->is_exact;
@@ -520,7 +522,7 @@ static bool step_exit(struct walk *w, struct stack_walk_frame *frame)
         return true;
 }
 
-/* The code at a file's entry, if nothing else is known of it: nobody has called it. */
+/* The code at a file's entry, if nothing else is known about it: it has no caller. */
 static bool is_entry(const struct walk *w)
 {
         struct stack_walk_code code;

@@ -23,7 +23,7 @@
 
 struct unwind_table;
 
-/* What lies at an address of the process. */
+/* Describes an address of the process. */
 struct stack_walk_code {
         const struct unwind_table *table; /* borrowed; NULL = code without one (made at run time, say) */
         uint64_t bias;                    /* address as mapped - address of the table */
@@ -72,18 +72,18 @@ enum stack_walk_way {
 struct stack_walk_frame {
         uint64_t pc_avma;
         uint64_t cfa_avma; /* the caller's stack pointer; 0 = not known */
-        bool is_exact; /* where the thread stood or was interrupted; else a return address, behind the call */
+        bool is_exact; /* where the thread stood or was interrupted; else a return address, after the call */
         uint8_t way;   /* enum stack_walk_way */
 };
 
 /* Why a walk ended where it ended. */
 enum stack_walk_end {
-        STACK_WALK_END_ROOT = 0, /* nobody called the last frame */
+        STACK_WALK_END_ROOT = 0, /* the last frame has no caller */
         STACK_WALK_END_TOO_DEEP, /* STACK_WALK_FRAMES_MAX */
         STACK_WALK_END_CUT,      /* the copy is too short */
         STACK_WALK_END_OTHER_STACK, /* a signal came while the thread was on another stack, which is not copied */
         STACK_WALK_END_NO_TABLE,    /* code that nothing is known of, without a usable frame pointer */
-        STACK_WALK_END_NOT_CODE,    /* what should be a return address is none */
+        STACK_WALK_END_NOT_CODE,    /* invalid return address */
         STACK_WALK_END_NO_REGISTER, /* a rule needs a register whose value is lost */
         STACK_WALK_END_BROKEN,      /* a rule or the stack makes no sense */
         STACK_WALK_N_ENDS,

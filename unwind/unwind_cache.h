@@ -23,7 +23,7 @@
 struct error;
 struct unwind_module;
 
-/* What makes two files the same: the build-id if there is one, else all the rest. */
+/* The identity of a file: the build-id if there is one, else all the rest. */
 struct unwind_cache_key {
         uint8_t build_id[UNWIND_CACHE_BUILD_ID_MAX]; /* rest 0 */
         uint64_t build_id_bytes;                     /* 0 = it has none */

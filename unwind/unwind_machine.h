@@ -30,7 +30,7 @@ struct unwind_machine {
         const uint8_t *perf_to_dwarf; /* by the number of the bit in perf_registers */
         uint8_t n_perf;
 
-        /* What a frame pointer points to, in bytes from it. */
+        /* The contents at a frame pointer, in bytes from it. */
         int8_t record_fp, record_ra, record_cfa;
 
         /* Where the kernel put the interrupted registers, in bytes from sp at the return from a handler; 0 = nowhere. */

@@ -122,8 +122,8 @@ static size_t find_code(const struct elf_image *image, const struct unwind_modul
 }
 
 /*
- * What the C library says nothing of, or nothing that helps: signal trampolines (musl), and what a context of makecontext(3)
- * returns to, whose entry does not cover the byte before it.
+ * Code that the C library does not describe, or not usefully: signal trampolines (musl), and the function
+ * that a context of makecontext(3) returns to, whose entry does not cover the byte before it.
  */
 static void find_known_code(struct source *s, const struct elf_image *image,
                             const struct unwind_module *module)

@@ -48,8 +48,8 @@ void unwind_module_free(struct unwind_module *module);
  * unwind_module_find_bias() - address as mapped - address of the file
  * @start_avma:   of a mapping of the file,
  * @file_off:     of the byte that is mapped there, and
- * @length_bytes: of the mapping
- * Returns false if the mapping holds none of the executable segments.
+ * @length_bytes: the length of the mapping
+ * Returns false if the mapping contains no executable segment.
  */
 bool unwind_module_find_bias(const struct unwind_module *module, uint64_t start_avma, uint64_t file_off,
                              uint64_t length_bytes, uint64_t *ret_bias);

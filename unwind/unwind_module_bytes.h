@@ -4,9 +4,9 @@
  *
  * Way of the data:  unwind_module -> [unwind_module_bytes] -> pipe -> the same -> unwind_module
  *
- * Whoever builds a module reads hostile files, so its bytes are hostile too: a
- * module that was decoded is sorted, and every number in it is within the part that it refers to.
- * The bytes are for this program on this machine, not for a file.
+ * The process that builds a module reads hostile files, so its bytes are hostile too: a module that was
+ * decoded is sorted, and every number in it is within the part that it refers to.  The bytes are for this
+ * program on this machine, not for a file.
  */
 #ifndef UNWIND_UNWIND_MODULE_BYTES_H
 #define UNWIND_UNWIND_MODULE_BYTES_H

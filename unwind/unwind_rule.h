@@ -18,7 +18,7 @@ enum unwind_cfa {
         UNWIND_CFA_SP,         /* stack pointer + cfa_offset */
         UNWIND_CFA_FP,         /* frame pointer + cfa_offset */
         UNWIND_CFA_REGISTER,   /* cfa_register + cfa_offset */
-        UNWIND_CFA_DEREF,      /* what is stored at cfa_register + cfa_offset */
+        UNWIND_CFA_DEREF,      /* the value stored at cfa_register + cfa_offset */
         UNWIND_CFA_PLT,        /* stack pointer + cfa_offset, and 8 more from byte cfa_register of 16 on */
         UNWIND_CFA_SIGNAL,     /* the kernel put the interrupted registers onto the stack */
         UNWIND_CFA_EXPRESSION, /* the expression at cfa_offset of the table's expressions */

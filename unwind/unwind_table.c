@@ -40,7 +40,7 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
         while (n > 1) {
                 uint32_t half = n / 2;
 
-                row += row[half] <= offset ? half : 0; /* no branch: nobody could predict it */
+                row += row[half] <= offset ? half : 0; /* no branch: the processor could not predict it */
                 n -= half;
         }
         if (*row > offset || table->rule_ids[row - table->pcs] == 0)

@@ -34,17 +34,17 @@ struct unwind_table {
         uint16_t *rule_ids; /* of the row; 0 = no rule: a gap */
         uint32_t n_rows;
         uint32_t *buckets;  /* the row that holds the first address of each 2^bucket_bits addresses */
-        uint32_t n_buckets; /* and one more behind the last */
+        uint32_t n_buckets; /* and one more after the last */
         unsigned bucket_bits;
         struct unwind_rule *rules; /* by id */
         uint32_t n_rules;
         struct unwind_saved *saved; /* by `saved` of a rule */
         uint32_t n_saved;
-        uint8_t *expressions; /* each behind its length in 2 bytes, little endian */
+        uint8_t *expressions; /* each after its length in 2 bytes, little endian */
         uint32_t n_expression_bytes;
-        uint64_t entry_svma; /* where the program starts: code that nobody called */
+        uint64_t entry_svma; /* where the program starts: code without a caller */
         size_t n_bytes;      /* all of it in memory */
-        /* What the files said that is not in the table. */
+        /* Properties of the files that are not in the table. */
         uint32_t n_fdes, n_damaged; /* functions that are in it; left out because they made no sense */
         uint32_t n_outside;         /* left out because they lie outside of the code */
 };
@@ -59,7 +59,7 @@ struct unwind_table_source {
         size_t n_sections;
         const struct unwind_code_range *code; /* executable segments; borrowed */
         size_t n_code;
-        const uint64_t *sigreturns; /* addresses of signal trampolines that no section tells of; borrowed */
+        const uint64_t *sigreturns; /* addresses of signal trampolines that no section describes; borrowed */
         size_t n_sigreturns;
         const uint64_t
                 *context_starts; /* addresses of functions that end a context of makecontext(3); borrowed */
@@ -69,12 +69,12 @@ struct unwind_table_source {
 
 /*
  * unwind_table_build() - compiles the sections into a table
- * Returns 0, -ENODATA if they tell of no code, -ENOMEM.
+ * Returns 0, -ENODATA if they describe no code, -ENOMEM.
  */
 int unwind_table_build(const struct unwind_table_source *source, struct unwind_table **ret_table,
                        struct error *err);
 
-/* What a table takes in memory. */
+/* The memory that a table takes. */
 size_t unwind_table_count_bytes(const struct unwind_table *table);
 
 /* NULL is fine. */
@@ -86,7 +86,7 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
 /* The expression at a place that a rule or a saved register of the table names. */
 const uint8_t *unwind_table_expression(const struct unwind_table *table, int32_t place, size_t *ret_bytes);
 
-/* What a rule says of one register; NULL = the caller's value is still in it. */
+/* The rule of one register; NULL = the caller's value is still in it. */
 const struct unwind_saved *unwind_table_saved(const struct unwind_table *table,
                                               const struct unwind_rule *rule, unsigned number);
 

@@ -2,15 +2,13 @@
 /*
  * How a table is built.
  *
- * Each function's program is run once; each of its rows gets the number of its
- * rule.  There are few different rules, so what is stored a row is where it
- * begins and that number.  A rule is recognised by a digest of all it says, kept
- * up to date instruction by instruction; two rules with one digest of 64 bits
- * would give wrong stacks, never a wrong access.
+ * Each function's program is run once; each of its rows gets the number of its rule.  There are few different
+ * rules, so each row stores only where it begins and that number.  A rule is recognised by a digest of all it
+ * says, kept up to date instruction by instruction; two rules with one digest of 64 bits would give wrong
+ * stacks, never a wrong access.
  *
- * The functions come nearly in the order of their addresses, but not quite: they
- * are sorted at the end, and their rows copied in that order, without repetitions
- * and with gaps where there is code that nobody speaks of.
+ * The functions come nearly in the order of their addresses, but not quite: they are sorted at the end, and
+ * their rows copied in that order, without repetitions and with gaps where no entry describes the code.
  */
 #include "base/array.h"
 #include "base/error.h"
@@ -35,7 +33,7 @@ _Static_assert(CFI_REGISTERS_MAX == UNWIND_REGISTERS_MAX,
 #define RADIX_BITS      8
 #define RADIX_SIZE      (1U << RADIX_BITS)
 
-/* Of a section, for each row and each function: somewhat less than is usual. */
+/* Bytes of a section per row and per function: somewhat less than is usual. */
 #define ROW_BYTES_USUAL      5
 #define FUNCTION_BYTES_USUAL 40
 
@@ -65,7 +63,7 @@ struct builder {
         size_t n_slots;
         size_t rules_capacity, saved_capacity, expressions_capacity;
         uint64_t n_instructions_left;
-        /* What the CIEs of the reader start with. */
+        /* The initial instructions of the reader's CIEs. */
         struct cfi_row initial[CFI_CIES_KEPT];
         size_t initial_off[CFI_CIES_KEPT];
         bool is_initial_good[CFI_CIES_KEPT];
@@ -92,7 +90,7 @@ static int32_t add_expression(struct builder *b, const uint8_t *bytes, uint16_t 
 }
 
 /*
- * What linkers write for the PLT: sp + 8, and 8 more where the entry has pushed a number:
+ * The expression that linkers write for the PLT: sp + 8, and 8 more where the entry has pushed a number:
  * breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus.  Returns N, or 0 for anything else.
  */
 static uint8_t match_plt(const uint8_t *bytes, size_t n_bytes)
@@ -334,7 +332,7 @@ static int add_row(struct builder *b, uint64_t svma, int rule)
         return 0;
 }
 
-/* What the functions of a CIE start with; NULL if it makes no sense. */
+/* The initial row of the functions of a CIE; NULL if it makes no sense. */
 static const struct cfi_row *find_initial(struct builder *b, const struct cfi_section *section,
                                           const struct cfi_fde *fde)
 {
@@ -395,7 +393,9 @@ static int add_function(struct builder *b, const struct cfi_section *section, co
         return 0;
 }
 
-/* What a usual section has at most: to grow step by step is to move all of it, and out of large pages. */
+/*
+ * The size that usual sections stay below: growing step by step would move all of it, and out of large pages.
+ */
 static int reserve(struct builder *b, const struct cfi_section *section)
 {
         int r = array_reserve(&b->rows, &b->rows_capacity, b->n_rows + section->n_bytes / ROW_BYTES_USUAL + 1,
@@ -459,7 +459,10 @@ static int add_known(struct builder *b, const struct unwind_rule *rule, const ui
         return 0;
 }
 
-/* Signal trampolines that have no entry, and what is returned to at the end of a context: nothing has called that. */
+/*
+ * Signal trampolines without an entry, and the function that a context returns to at its end: neither has a
+ * caller.
+ */
 static int add_all_known(struct builder *b)
 {
         const struct unwind_table_source *s = b->source;
@@ -516,7 +519,7 @@ static void emit(struct unwind_table *t, uint32_t pc, uint32_t rule)
 static uint32_t emit_all(struct builder *b)
 {
         struct unwind_table *t = b->table;
-        uint32_t end = 0; /* what comes before has its rows */
+        uint32_t end = 0; /* the code before it has its rows */
 
         for (size_t i = 0; i < b->n_functions; i++) {
                 const struct function *f = &b->functions[i];

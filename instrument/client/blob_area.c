@@ -23,9 +23,8 @@ static uint64_t unread_max(void)
 }
 
 /*
- * Takes @n bytes of the area, a multiple of 8; *@ret_at is where they begin, as
- * the header counts.  The gap before them, if they would lie over the end, is
- * free at once: no event tells the recorder of it.
+ * Takes @n bytes of the area, a multiple of 8; *@ret_at is where they begin, as the header counts.  The gap
+ * before them, if they would lie over the end, is free at once: no event announces it to the recorder.
  */
 static bool take_room(uint64_t n, uint64_t *ret_at)
 {
@@ -72,7 +71,10 @@ void blob_area_count_refused(void)
         (void)__atomic_fetch_add(&client_self.region.header->n_refused_blobs, 1, __ATOMIC_RELAXED);
 }
 
-/* Takes room for @n bytes that can be written to; *@ret_to is where it is.  What cannot is free at once, like a gap. */
+/*
+ * Takes room for @n bytes that can be written to; *@ret_to is where it is.  A blob that cannot be written is
+ * free at once, like a gap.
+ */
 static bool open_room(uint64_t n, uint64_t *ret_at, uint8_t **ret_to)
 {
         struct region_memory *region = &client_self.region;

@@ -5,9 +5,9 @@
  * Way of the data:  payload_event -> [blob_area] -> region -> client_region
  * Specification:    docs/understand/client-abi.md, "Blobs"
  *
- * One area for all threads, filled in a circle.  Whoever puts a blob there says
- * where it is by a CLIENT_ABI_EVENT_BLOB in its ring, and has made sure before
- * that the ring has room for it: what is never said is never freed in time.
+ * One area for all threads, filled in a circle.  The thread that puts a blob there announces it by a
+ * CLIENT_ABI_EVENT_BLOB in its ring, and has made sure before that the ring has room for it: a blob that is
+ * never announced is never freed in time.
  */
 #ifndef INSTRUMENT_CLIENT_BLOB_AREA_H
 #define INSTRUMENT_CLIENT_BLOB_AREA_H
@@ -18,7 +18,7 @@
 
 /*
  * blob_area_put() - copy a payload into the region
- * @parts, @bytes:  what it consists of, one behind the other; a part of 0 bytes may be NULL
+ * @parts, @bytes: its parts in order; a part of 0 bytes may be NULL
  * @ret_at:         its place, for the BLOB event
  * @ret_bytes:      its length, for the BLOB event
  *

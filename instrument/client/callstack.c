@@ -2,15 +2,12 @@
 /*
  * How to follow frame pointers that may be anything
  *
- * A function that was built without a frame pointer uses the register for
- * something else.  What it holds then may look like a frame's address, and to
- * follow it must never crash the program.  So only memory is read that is
- * known to be readable: a range [stack_low, stack_high) of the thread's stack
- * that grows upwards, page by page, when a frame lies beyond it.  A page is
- * asked for by a system call that reads from it and fails in any case, with
- * one of two errors.  Once known, the pages of a stack cost a compare.  When
- * the stack pointer is outside of the range, the thread is on another stack, or
- * deeper than ever, and the range begins anew.
+ * A function that was built without a frame pointer uses the register for something else.  Its value may then
+ * look like a frame's address, and following it must never crash the program.  So only memory is read that is
+ * known to be readable: a range [stack_low, stack_high) of the thread's stack that grows upwards, page by
+ * page, when a frame lies beyond it.  A page is asked for by a system call that reads from it and fails in
+ * any case, with one of two errors.  Once known, the pages of a stack cost a compare.  When the stack pointer
+ * is outside of the range, the thread is on another stack, or deeper than ever, and the range begins anew.
  *
  * Frames must go upwards and be aligned.  A chain that breaks among the first
  * few frames says that their functions have none: then a copy of the top of the

@@ -10,9 +10,8 @@
  *              callstack_put(t, ticks, &callstack);     // a prefix
  *              thread_ring_put_event(t, ticks, ...);
  *
- * Everything between thread_ring_enter() and thread_ring_leave().  Return
- * addresses if the frame pointers lead far enough, else the top of the stack,
- * for somebody who has the time to unwind it.
+ * Everything between thread_ring_enter() and thread_ring_leave().  Return addresses if the frame pointers
+ * lead far enough, else the top of the stack, which the recorder unwinds later.
  */
 #ifndef INSTRUMENT_CLIENT_CALLSTACK_H
 #define INSTRUMENT_CLIENT_CALLSTACK_H

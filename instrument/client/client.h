@@ -4,10 +4,9 @@
  *
  * Way of the data:  program -> events -> [client] -> region_memory -> recorder
  *
- * A constructor makes the region; it stays until the process ends.  If anything
- * fails on the way, there is none, the control page stays zero and the program
- * runs as if nobody ever recorded.  Where another copy of this library in the
- * process has a region already, this one passes everything on to that.
+ * A constructor makes the region; it stays until the process ends.  If anything fails on the way, there is no
+ * region, the control page stays zero and the program runs as if it were never recorded.  Where another copy
+ * of this library in the process has a region already, this one passes everything on to that.
  */
 #ifndef INSTRUMENT_CLIENT_CLIENT_H
 #define INSTRUMENT_CLIENT_CLIENT_H
@@ -25,7 +24,10 @@
 #define CLIENT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define CLIENT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Written by the constructor and by fork handlers, when there is one thread or nobody else can look. */
+/*
+ * Written by the constructor and by fork handlers, when the process has one thread or no other thread can
+ * look.
+ */
 struct client {
         struct region_memory region;
         struct client_settings settings;
@@ -34,10 +36,10 @@ struct client {
         pthread_key_t thread_key; /* its destructor gives a thread's slot back */
         /* A recorder that knows of a region which records since its start has it by then; 0 = long ago. */
         uint64_t claim_ns;
-        bool is_orphan; /* nobody listened for that region: there may be no recorder any more */
+        bool is_orphan; /* no recorder listened for that region: it may have ended */
         /*
-         * What to call instead, in a copy without a region.  NULL in the one that has it: its fast paths never
-         * look, for in a copy without a region thread_ring_enter() always fails.
+         * The functions to call instead, in a copy without a region.  NULL in the one that has it: its fast
+         * paths never look, for in a copy without a region thread_ring_enter() always fails.
          */
         const struct client_link_functions *other;
 };
@@ -45,13 +47,14 @@ struct client {
 extern struct client client_self;
 
 /*
- * client_give_up() - back to the idle cost, if nobody came in time to read what an orphan records since its start
+ * client_give_up() - back to the idle cost, if no recorder came in time to read what an orphan records since
+ * its start
  * @word:  client_control_word() of just now
  * A recorder that comes later begins a session of its own.  Any thread, and signal handlers.
  */
 void client_give_up(uint32_t word);
 
-/* What the recorder wants at this moment.  A hint until the thread's ring agrees with it. */
+/* The recorder's present request.  A hint until the thread's ring agrees with it. */
 static inline uint32_t client_control_word(void)
 {
         return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_], __ATOMIC_RELAXED);

@@ -4,7 +4,7 @@
  *
  * Each has a note in a segment PT_NOTE of the object it was linked into:
  *
- *      owner "hyprof", type 1, 8 bytes: how far behind themselves its struct client_link lies
+ *      owner "hyprof", type 1, 8 bytes: the distance from the note to its struct client_link
  *
  * The distance needs no relocation, and a note neither an exported symbol nor
  * the name of the object: it is found with RTLD_LOCAL, --exclude-libs, and in
@@ -95,7 +95,7 @@ static void *memory_at(uintptr_t address)
         return (void *)address; /* NOLINT(performance-no-int-to-ptr): as the linker says */
 }
 
-/* The copy that the notes of a segment tell of, or NULL. */
+/* The copy that the notes of a segment describe, or NULL. */
 static struct client_link *find_in_notes(const uint8_t *at, size_t n_bytes, size_t alignment)
 {
         ElfW(Nhdr) h;

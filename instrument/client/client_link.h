@@ -32,7 +32,9 @@
 /* Another number is another layout of what follows, and its copies do not talk to each other. */
 #define CLIENT_LINK_VERSION 1
 
-/* What a program can call and needs the region, hyprof_emit_*.  New ones come at the end. */
+/*
+ * The functions that a program can call and that need the region, hyprof_emit_*.  New ones come at the end.
+ */
 #define CLIENT_LINK_FUNCTIONS(X) \
         X(zone_begin)            \
         X(zone_begin_callstack)  \
@@ -75,7 +77,10 @@ struct client_link_functions {
 #undef X
 };
 
-/* What one copy shows to the others.  Never moved or resized within a version; `functions` grows at its end. */
+/*
+ * The part of a copy that the others see.  Never moved or resized within a version; `functions` grows at its
+ * end.
+ */
 struct client_link {
         uint32_t version;
         uint32_t bytes;                         /* of this struct */
@@ -92,15 +97,16 @@ struct region_memory;
 
 /*
  * client_link_join() - look for a copy that has the region, and let it have our control page as well
- * @ret_functions:  what to call from now on; not touched if it is too different to be called
- * Returns false if there is none: then the region is to be made here.
+ * @ret_functions: the functions to call from now on; not touched if the other copy is too different to be
+ *                 called
+ * Returns false if there is no other copy: then the region is to be made here.
  */
 bool client_link_join(const struct client_link_functions **ret_functions);
 
 /* This copy has made the region: its code is never unloaded from now on, and others may join. */
 void client_link_lead(void);
 
-/* After a fork: the copies that have joined look at the new region, or at zeros if there is none. */
+/* After a fork: the copies that have joined look at the new region, or at zeros if there is no region. */
 void client_link_renew(const struct region_memory *region);
 
 /* Passes a call on if another copy has the region.  For functions that return nothing. */
@@ -111,8 +117,8 @@ void client_link_renew(const struct region_memory *region);
         } while (0)
 
 /*
- * Behind the definition of hyprof_emit_NAME(): a second name for it, which is this copy's for certain.  The first one
- * may be bound to another copy's by the dynamic linker.
+ * After the definition of hyprof_emit_NAME(): a second name for it, which certainly means this copy's.  The
+ * first one may be bound to another copy's by the dynamic linker.
  */
 #define CLIENT_LINK_OWN(name)                                   \
         extern __typeof__(hyprof_emit_##name) client_own_##name \

@@ -37,7 +37,7 @@ static uint64_t parse_number(const char *text, uint64_t max)
         return v;
 }
 
-/* What one name asks for, 0 if it is none. */
+/* The families that one name asks for, 0 if it is unknown. */
 static uint32_t parse_name(const char *name, size_t n)
 {
         static const char suffix[] = "=callstacks";

@@ -25,7 +25,10 @@
  */
 static struct name_entry nameless;
 
-/* Puts away what is open: nobody else enters a fiber before its thread has left it, if the program is right. */
+/*
+ * Saves the open zones: no other thread enters a fiber before its thread has left it, if the program is
+ * right.
+ */
 static void keep_zones(struct thread_ring *t)
 {
         if (t->fiber)
@@ -34,7 +37,7 @@ static void keep_zones(struct thread_ring *t)
                 t->own_zone_top = t->zone_top;
 }
 
-/* What is open on a fiber; nothing if it was last entered in another session. */
+/* The open zones of a fiber; none if it was last entered in another session. */
 static uint32_t zones_of(const struct name_entry *fiber, uint32_t session)
 {
         uint32_t id = __atomic_load_n(&fiber->location.id, __ATOMIC_ACQUIRE);
@@ -52,7 +55,7 @@ static void put_leave(struct thread_ring *t)
         thread_ring_publish(t);
 }
 
-/* What is kept free as long as a thread is on a fiber whose innermost zone is @top. */
+/* The room that is kept free as long as a thread is on a fiber whose innermost zone is @top. */
 static uint64_t bytes_for(uint32_t top)
 {
         return (zone_handle_depth(top) + 1) * THREAD_RING_EVENT_BYTES;

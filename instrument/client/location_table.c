@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads, or a thread and its signal handler, may use a location for the
- * first time at once.  Waiting for each other would be a lock that a handler
- * can never get; so each makes an entry of its own, and the location keeps the
- * number of whoever is done first.  The other entry is complete as well, only
- * never referred to again: a few wasted bytes in a rare case.
+ * Two threads, or a thread and its signal handler, may use a location for the first time at once.  Waiting
+ * for each other would be a lock that a handler can never get; so each makes an entry of its own, and the
+ * location keeps the number of the first that is done.  The other entry is complete as well, only never
+ * referred to again: a few wasted bytes in a rare case.
  */
 #include "instrument/client/location_table.h"
 

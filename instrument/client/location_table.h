@@ -17,7 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an entry says.  Borrowed for the call; strings need not end in NUL, and are cut if longer than the ABI allows. */
+/*
+ * The contents of an entry.  Borrowed for the call; strings need not end in NUL, and are cut if longer than
+ * the ABI allows.
+ */
 struct location_content {
         const char *name; /* NULL = the function's name */
         const char *function;
@@ -31,7 +34,7 @@ struct location_content {
         double period;   /* of a device: nanoseconds a tick, 0 = unknown */
 };
 
-/* What hyprof_plot_config() says of a plot. */
+/* The settings of a plot from hyprof_plot_config(). */
 struct location_plot_config {
         uint32_t format; /* enum client_abi_plot_format */
         uint32_t flags;  /* CLIENT_ABI_PLOT_STEP, _FILL */
@@ -56,9 +59,8 @@ uint64_t location_table_name(uint32_t id);
 void location_table_set_plot(uint32_t id, const struct location_plot_config *config);
 
 /*
- * The number of a location, given at its first use.  0 if the table is full.
- * The acquire pairs with the release in location_table_add(): whoever reads an
- * event of ours with this number finds the entry complete.
+ * The number of a location, given at its first use.  0 if the table is full.  The acquire pairs with the
+ * release in location_table_add(): a reader of our event with this number finds the entry complete.
  */
 static inline uint32_t location_table_id(struct hyprof_location *location)
 {

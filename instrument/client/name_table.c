@@ -9,10 +9,9 @@
  * million names would touch a page for nearly each of the first thousands.)
  * With a million names a root has 16: about two steps down.
  *
- * The strings themselves are kept in the region alone, where a recorder may
- * write.  What is compared is private: two hashes of 64 bits over all of the
- * key, its lengths included.  Four million names share both with a probability
- * of 1 to 10^25.
+ * The strings themselves are kept in the region alone, where a recorder may write.  Comparisons use private
+ * data: two hashes of 64 bits over all of the key, its lengths included.  Four million names share both with
+ * a probability of 1 to 10^25.
  */
 #include "instrument/client/name_table.h"
 
@@ -39,7 +38,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* What a search looks at, two to a cache line. */
+/* The part that a search reads, two to a cache line. */
 struct name_node {
         uint64_t hash, check;
         uint32_t children[1 << CHILD_BITS]; /* numbers of nodes, 0 = none */
@@ -185,8 +184,8 @@ static uint32_t take_node(void)
 }
 
 /*
- * Where the strings of a new entry are.  The region says it, and a recorder may have written there: what is not in the
- * region is not remembered.
+ * Where the strings of a new entry are.  The region states it, and a recorder may have written there: a
+ * string outside of the region is not remembered.
  */
 static void remember_strings(struct name_entry *entry, const struct name_key *key, uint32_t id)
 {
@@ -220,7 +219,7 @@ static uint32_t make_node(const struct name_key *key, struct hash h)
         struct name_node *node;
         uint32_t id, number;
 
-        /* While there is room: the entry for when there is none. */
+        /* Made while there is room: the entry for the time when there is no more. */
         (void)location_table_id(&too_many.location);
 
         /* Nodes that go unused cost nothing; numbers are for all. */
@@ -260,7 +259,10 @@ static struct name_entry *add(const struct name_key *key, struct hash h)
                         if (__atomic_compare_exchange_n(link, &number, ours, false, __ATOMIC_RELEASE,
                                                         __ATOMIC_ACQUIRE))
                                 return entry_at(ours);
-                        /* Somebody was faster, perhaps with the same key: then our node and its number are wasted. */
+                        /*
+                         * Another thread was faster, perhaps with the same key: then our node and its number
+                         * are wasted.
+                         */
                 }
                 node = node_at(number);
                 if (node->hash == h.a && node->check == h.b)
@@ -294,7 +296,7 @@ THREAD_RING_INLINE struct name_entry **recent_place(const char *name, size_t nam
         return &recent[(x ^ line) * MIX_A >> (64 - RECENT_BITS)];
 }
 
-/* What differs between two texts of @n bytes: 0 = nothing. */
+/* The difference between two texts of @n bytes: 0 = nothing. */
 THREAD_RING_INLINE uint64_t difference(const char *a, const char *b, size_t n)
 {
         const char *a_end = a + n, *b_end = b + n;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Puts parts of any length one behind the other. */
+/* Appends parts of any length to each other. */
 struct joint {
         uint64_t word;    /* bytes that are not put yet */
         unsigned n_bytes; /* how many: less than a word */
@@ -44,7 +44,10 @@ static void put_payload(struct thread_ring *t, const struct payload_event *e, si
                 thread_ring_put_word(t, j.word);
 }
 
-/* The room in the ring is made sure of before the blob is put: nobody would free one that no event tells of. */
+/*
+ * The code makes sure of room in the ring before it puts the blob: a blob that no event announces would never
+ * be freed.
+ */
 void payload_event_put(struct thread_ring *t, const struct payload_event *e)
 {
         uint64_t inline_max = thread_ring_text_max(t);

@@ -4,8 +4,8 @@
  *
  * Way of the data:  *_events -> [payload_event] -> thread_ring, blob_area
  *
- * A short payload lies in the ring, behind its event.  Of a longer one, the
- * content lies in the blob area, and only what comes before it in the ring.
+ * A short payload lies in the ring, after its event.  The content of a longer one lies in the blob area, and
+ * only the part before it in the ring.
  */
 #ifndef INSTRUMENT_CLIENT_PAYLOAD_EVENT_H
 #define INSTRUMENT_CLIENT_PAYLOAD_EVENT_H
@@ -19,9 +19,9 @@
 
 #define PAYLOAD_EVENT_WORDS_MAX 3
 
-/* The payload is words, name and content, one behind the other. */
+/* The payload consists of words, name and content, in this order. */
 struct payload_event {
-        enum thread_ring_loss loss; /* what is counted if the ring has no room */
+        enum thread_ring_loss loss; /* the counter to increase if the ring has no room */
         enum client_abi_event event;
         bool words_uncounted; /* the event's argument is the length of name and content alone */
         unsigned n_words;

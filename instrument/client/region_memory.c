@@ -16,7 +16,10 @@
 #define OPEN_STEP_BYTES \
         CLIENT_ABI_HEADER_ROOM_BYTES /* whole pages of any size, and as much as many programs need */
 
-/* What to try in turn.  A page of an area only exists once it is used: all that large ones cost is addresses. */
+/*
+ * The sizes to try, one after the other.  A page of an area only exists once it is used: all that large ones
+ * cost is addresses.
+ */
 struct size {
         uint32_t n_slots;
         uint32_t area_shift; /* the areas are smaller by this power of two */
@@ -128,7 +131,7 @@ static int map(struct region_memory *m, int fd, const struct client_abi_header *
         base = mmap(NULL, (size_t)h->region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
         if (base == MAP_FAILED)
                 return -errno;
-        /* What follows the slots is opened as it is used. */
+        /* The part after the slots is opened as it is used. */
         if (mprotect(base + h->locations_offset, (size_t)(h->region_bytes - h->locations_offset), PROT_NONE) <
             0) {
                 code = -errno;
@@ -141,7 +144,7 @@ static int map(struct region_memory *m, int fd, const struct client_abi_header *
                 (void)munmap(base, (size_t)h->region_bytes);
                 return code;
         }
-        /* Gigabytes of mostly nothing in a core file help nobody. */
+        /* Gigabytes of mostly nothing are useless in a core file. */
         (void)madvise(base, (size_t)h->region_bytes, MADV_DONTDUMP);
 
         *m = (struct region_memory){
@@ -240,11 +243,10 @@ int region_area_open(struct region_area *area, uint64_t until_bytes)
 }
 
 /*
- * Other threads of the parent may be adding to @from at this moment.  What this
- * process refers to was complete before it was forked; the rest is copied in
- * whatever state it is and never looked at, or not at all if it is not open yet.
- * The count is read first, then the entries, then the strings, so that no copied
- * entry lacks its strings.
+ * Other threads of the parent may be adding to @from at this moment.  Entries that this process refers to
+ * were complete before it was forked; the rest is copied in whatever state it is and never read, or not
+ * copied if it is not open yet.  The count is read first, then the entries, then the strings, so that no
+ * copied entry lacks its strings.
  *
  * A recorder may write into the header as well: its numbers are checked even here.
  */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of a region that no limit makes smaller; fields of struct region_memory say what one has. */
+/* Sizes of a region that no limit makes smaller; the fields of struct region_memory have the actual ones. */
 #define REGION_MEMORY_SLOTS_MAX      4096
 #define REGION_MEMORY_LOCATIONS_MAX  ((UINT32_C(1) << 22) - 1)
 #define REGION_MEMORY_STRINGS_BYTES  (UINT64_C(1) << 30)
@@ -26,14 +26,14 @@
 #define REGION_MEMORY_CHUNK_BYTES    (UINT32_C(1) << 18)
 
 /*
- * A part of the region that can be read and written from its beginning up to what is open.  The rest is not accessible:
- * mlockall() fills all that is with memory.
+ * A part of the region that can be read and written from its beginning up to the open end.  The rest is not
+ * accessible: mlockall() fills all that is with memory.
  */
 struct region_area {
         uint8_t *base;
         uint64_t bytes;      /* all of it */
         uint64_t open_bytes; /* atomic; only grows */
-        uint64_t step_bytes; /* is opened at least; 0 = no less than what is open already */
+        uint64_t step_bytes; /* is opened at least; 0 = no less than is open already */
 };
 
 struct region_memory {
@@ -62,7 +62,7 @@ struct region_memory {
         ino_t fd_inode;
 };
 
-/* What a new region is to hold. */
+/* The sizes of a new region. */
 struct region_options {
         uint64_t ring_bytes;   /* a power of two between the limits above */
         uint32_t clock_kind;   /* enum client_abi_clock */
@@ -83,8 +83,8 @@ struct region_options {
 int region_memory_create(struct region_memory *m, const struct region_options *options, void *control_page);
 
 /*
- * region_memory_copy_locations() - ids and strings of @from stay what they were in @m, which is new
- * Copies what is used, no more.  Returns 0, -ENOSPC if limits have made @m too small for it, or another -errno.
+ * region_memory_copy_locations() - ids and strings of @from keep their values in @m, which is new
+ * Copies only the used part.  Returns 0, -ENOSPC if limits have made @m too small for it, or another -errno.
  */
 int region_memory_copy_locations(struct region_memory *m, const struct region_memory *from);
 
@@ -114,7 +114,7 @@ void region_memory_destroy(struct region_memory *m);
  */
 int region_memory_cover(struct region_memory *m);
 
-/* Puts zeros over @control_page: nobody records.  Returns 0 or -errno. */
+/* Puts zeros over @control_page: no recorder is active.  Returns 0 or -errno. */
 int region_memory_blank_control(void *control_page);
 
 #endif /* INSTRUMENT_CLIENT_REGION_MEMORY_H */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recorder may write anything into the region.  What decides where we write
- * is kept here, in memory of our own, and chunks have numbers below the
- * region's own count of them, so that we write within our rings and chunks
- * whatever the region says.
+ * A recorder may write anything into the region.  The values that decide where we write are kept here, in
+ * memory of our own, and chunk numbers stay below the region's own count of them, so that we write within our
+ * rings and chunks whatever the region says.
  */
 #include "instrument/client/ring_chunks.h"
 
@@ -148,8 +147,9 @@ bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
         p->chunk = next == CLIENT_ABI_CHUNK_IS_RING ? 0 : next;
         p->from_bytes = t->head_bytes;
         /*
-         * What is entered leads nowhere yet: the release below publishes that as well.  Acquire pairs with the release
-         * of the thread that left it last: its words come before ours, also for a checker that cannot see the recorder.
+         * A newly entered place has no successor yet: the release below publishes that as well.  Acquire
+         * pairs with the release of the thread that left it last: its words come before ours, also for a
+         * checker that cannot see the recorder.
          */
         (void)__atomic_exchange_n(&link_of(t, p)->next, 0, __ATOMIC_ACQUIRE);
         __atomic_store_n(&link->at_bytes, t->head_bytes, __ATOMIC_RELAXED);

@@ -87,8 +87,8 @@ static void raise_slots_used(uint32_t n)
 }
 
 /*
- * Takes the first free slot, so that a program with many short threads uses few.
- * What an earlier owner wrote may still be unread; we go on behind it.
+ * Takes the first free slot, so that a program with many short threads uses few.  The words of an earlier
+ * owner may still be unread; new ones are appended after them.
  */
 static bool take_slot(struct thread_ring *t)
 {
@@ -169,7 +169,7 @@ bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_los
         bool ready;
 
         if (!client_self.region.base)
-                return false; /* another copy of this library has the region, or there is none */
+                return false; /* another copy of this library has the region, or no copy has */
         if (!(word & CLIENT_ABI_FAMILIES) || session == 0)
                 return false; /* the recording ended since the caller looked */
         if (state == THREAD_RING_FORKING)
@@ -221,7 +221,7 @@ static bool recorder_lives(uint32_t word)
         return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* What is kept free for the ends of open zones, and for leaving a fiber. */
+/* The room that is kept free for the ends of open zones, and for leaving a fiber. */
 static uint64_t reserved_bytes(const struct thread_ring *t)
 {
         uint64_t n = zone_handle_depth(t->zone_top);
@@ -256,7 +256,7 @@ bool thread_ring_find_room(struct thread_ring *t, uint64_t n_bytes)
         uint32_t word = client_control_word();
         int saved_errno = errno;
         bool found = look_everywhere(t, n_bytes);
-        /* What does not fit into an empty ring will never fit. */
+        /* An event that does not fit into an empty ring will never fit. */
         bool may_wait = client_self.settings.wait_when_full && n_bytes + reserved_bytes(t) <= t->mask + 1;
 
         for (unsigned n = 0; !found && may_wait && recorder_lives(word); n++) {

@@ -33,9 +33,9 @@
 #define THREAD_RING_NAME_BYTES 64
 
 /*
- * What the thread is doing: one of these, or else the control word that its
- * ring is in step with.  Those have a session number and are above 65535.  None
- * is 0, which the control word is as long as nobody ever recorded.
+ * The thread's state: one of these, or else the control word that its ring is in step with.  Those have a
+ * session number and are above 65535.  No state is 0, the value of the control word before the first
+ * recording.
  */
 enum thread_ring_state {
         THREAD_RING_NEW = 1,     /* no session yet */
@@ -58,14 +58,17 @@ enum thread_ring_loss {
 
 /* Bytes of an event with its possible CLIENT_ABI_EVENT_TIME; what an open zone keeps free for its end. */
 #define THREAD_RING_EVENT_BYTES UINT64_C(16)
-/* Of the prefix that thread_ring_put_blob() writes. */
+/* The bytes of the prefix that thread_ring_put_blob() writes. */
 #define THREAD_RING_BLOB_BYTES (THREAD_RING_EVENT_BYTES + UINT64_C(2) * CLIENT_ABI_WORD_BYTES)
 /* A text that is longer goes into the blob area. */
 #define THREAD_RING_TEXT_BYTES_MAX UINT64_C(16384)
 /* A text that fits into any ring without a look at its size: 1/8 of the smallest one. */
 #define THREAD_RING_TEXT_BYTES_SHORT UINT64_C(512)
 
-/* Of what every event runs through: left to themselves, compilers make functions of it, and save registers around them. */
+/*
+ * For functions that every event runs through: without it, compilers make calls of them, and save registers
+ * around them.
+ */
 #define THREAD_RING_INLINE static inline __attribute__((always_inline))
 
 struct name_entry;
@@ -74,7 +77,7 @@ struct thread_ring {
         uint32_t state;       /* see above; shared with signal handlers of the thread */
         uint32_t zone_top;    /* handle of the innermost zone, see zone_handle.h: the fiber's if on one */
         uint32_t session;     /* what the ring's last THREAD event opened; 0 = none */
-        uint64_t last_ticks;  /* of the last event; what is said about an open zone has no time of its own */
+        uint64_t last_ticks;  /* of the last event; an event about an open zone has no time of its own */
         uint64_t head_bytes;  /* ever written */
         uint64_t limit_bytes; /* the head may go up to this, see thread_ring.c; less is fine: then we look */
         uint64_t mask;        /* ring bytes - 1 */
@@ -89,7 +92,7 @@ struct thread_ring {
         bool has_group;
         int32_t group; /* repeated at the begin of each session, like the name */
 
-        uintptr_t stack_low; /* what is known to be readable of the stack, see callstack.c */
+        uintptr_t stack_low; /* the range of the stack that is known to be readable, see callstack.c */
         uintptr_t stack_high;
 
         uint32_t track;             /* of the thread's own zones */
@@ -123,7 +126,7 @@ void thread_ring_forget_zones(struct thread_ring *t, uint32_t session);
 /* Counts an event that is not recorded. */
 void thread_ring_count_loss(struct thread_ring *t, enum thread_ring_loss kind);
 
-/* What @n_bytes of payload take in a ring. */
+/* The room that @n_bytes of payload take in a ring. */
 static inline uint64_t thread_ring_whole_words(uint64_t n_bytes)
 {
         return (n_bytes + CLIENT_ABI_WORD_BYTES - 1) / CLIENT_ABI_WORD_BYTES * CLIENT_ABI_WORD_BYTES;
@@ -153,7 +156,7 @@ THREAD_RING_INLINE bool thread_ring_enter_at_once(struct thread_ring *t, uint32_
 /*
  * thread_ring_enter() - the thread begins to write
  * @word:  client_control_word() of just now
- * @kind:  what is lost if it cannot
+ * @kind: the kind of loss to count if it cannot
  * Returns true, and then thread_ring_leave() must follow; false if nothing may be written.
  */
 static inline bool thread_ring_enter(struct thread_ring *t, uint32_t word, enum thread_ring_loss kind)
@@ -192,7 +195,7 @@ THREAD_RING_INLINE struct thread_ring_word *thread_ring_word_at(uint8_t *bytes, 
         return (struct thread_ring_word *)(void *)(bytes + offset);
 }
 
-/* Puts one word; nobody sees it before thread_ring_publish(). */
+/* Puts one word; the recorder does not see it before thread_ring_publish(). */
 THREAD_RING_INLINE void thread_ring_put_word(struct thread_ring *t, uint64_t word)
 {
         thread_ring_word_at(t->bytes, t->head_bytes & t->mask)->bits = word;

@@ -24,10 +24,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What ticks_read() is to be called with in this process: an enum client_abi_clock.  Reads a file; keeps errno. */
+/* The clock for ticks_read() in this process: an enum client_abi_clock.  Reads a file; keeps errno. */
 uint32_t ticks_choose_kind(void);
 
-/* CLOCK_MONOTONIC_RAW.  Not inline: it needs a stack frame, which those who never come here should not pay for. */
+/*
+ * CLOCK_MONOTONIC_RAW.  Not inline: it needs a stack frame, which callers that never get here should not pay
+ * for.
+ */
 uint64_t ticks_kernel_ns(void);
 
 /* True if ticks_counter() is what ticks_read() reads: without a call, or a reason for one. */

@@ -29,7 +29,7 @@
 #define WORD_EVENT_WORDS_MAX 4
 
 struct word_event {
-        enum thread_ring_loss loss; /* what is counted if it finds no room */
+        enum thread_ring_loss loss; /* the counter to increase if there is no room */
         enum client_abi_event event;
         uint32_t argument;
         bool is_lost; /* what it names has no number: it is only counted */

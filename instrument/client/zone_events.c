@@ -40,7 +40,7 @@ static inline bool is_deepest(const struct thread_ring *t)
         return zone_handle_depth(t->zone_top) == ZONE_HANDLE_DEPTH_MAX;
 }
 
-/* Where to go if the ring cannot be entered: in the copy of the library that has the region, somebody else's. */
+/* The function to call if the ring cannot be entered: that of the copy of the library that has the region. */
 static RARE hyprof_zone begin_elsewhere(struct hyprof_location *location)
 {
         return client_self.other ? client_self.other->zone_begin(location) : 0;
@@ -130,7 +130,7 @@ hyprof_zone hyprof_emit_zone_begin_callstack(struct hyprof_location *location, u
 }
 CLIENT_LINK_OWN(zone_begin_callstack);
 
-/* Ends @zone and the zones inside of it that nobody ended; nothing if it is not open on this track. */
+/* Ends @zone and the open zones inside of it; does nothing if it is not open on this track. */
 static RARE void end_several(struct thread_ring *t, hyprof_zone zone, uint64_t ticks)
 {
         bool is_told = !t->is_astray;
@@ -151,7 +151,7 @@ static RARE void end_several(struct thread_ring *t, hyprof_zone zone, uint64_t t
                 thread_ring_publish(t);
 }
 
-/* A zone of an earlier session, or of another process before a fork, is none of ours. */
+/* A zone of an earlier session, or of another process before a fork, is not ours. */
 static RARE void end_out_of_step(struct thread_ring *t, hyprof_zone zone, uint64_t ticks, uint32_t word)
 {
         if (client_self.other) {

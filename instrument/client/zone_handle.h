@@ -22,7 +22,7 @@
 #define ZONE_HANDLE_SESSION_SHIFT 24
 #define ZONE_HANDLE_SESSIONS      255
 
-/* Of a track on which no zone is open.  @track may be any number. */
+/* The handle for a track without open zones.  @track may be any number. */
 static inline uint32_t zone_handle_of_track(uint32_t session, uint32_t track)
 {
         return (session % ZONE_HANDLE_SESSIONS + 1) << ZONE_HANDLE_SESSION_SHIFT |

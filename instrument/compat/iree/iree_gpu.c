@@ -25,7 +25,7 @@ int64_t iree_tracing_time(void)
 {
         struct timespec now;
 
-        /* Not hyprof_now_ns(): a context that is made while nobody records needs it too. */
+        /* Not hyprof_now_ns(): a context that is made without a recorder needs it too. */
         if (clock_gettime(CLOCK_MONOTONIC_RAW, &now) < 0)
                 return 0;
         return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;

@@ -13,7 +13,7 @@
 #define LOCKS_MAX   65536
 #define N_FREE_BITS 6
 
-/* Nobody touches the memory of places that were never used. */
+/* The memory of unused places is never touched. */
 static struct iree_lock {
         struct hyprof_lock lock;
         uint32_t next_free; /* a place, 0 = the last one */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of plot a name is, and two small things that a macro cannot do. */
+/* The kind of plot of a name, and two small functions that a macro cannot replace. */
 #include <hyprof/compat/iree/iree_calls.h>
 
 #define PLOTS_MAX 1024

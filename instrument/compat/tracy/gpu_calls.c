@@ -2,10 +2,9 @@
 /*
  * instrument/compat/tracy/gpu_calls.c - Tracy's functions for GPUs and other queues with clocks of their own
  *
- * Programs make their contexts once, perhaps long before anybody records.  So
- * what was said of the clocks is kept here, first and last, and said again at
- * the first event of each recording.  A name counts if it comes before the
- * first event that is recorded, as Tracy's own helpers do it.
+ * Programs make their contexts once, perhaps long before anybody records.  So the first and the last facts
+ * about the clocks are kept here, and repeated at the first event of each recording.  A name counts if it
+ * comes before the first event that is recorded, as Tracy's own helpers do it.
  */
 #include "instrument/compat/tracy/source_location.h"
 

@@ -2,8 +2,9 @@
 /*
  * instrument/compat/tracy/lock_calls.c - Tracy's functions for locks
  *
- * They are called around locks that the program takes itself, before each of them too, so a lock costs three events;
- * the classes for C++ tell of a wait only where there is one.  NULL, from a want of memory, is nothing.
+ * They are called around locks that the program takes itself, before each of them too, so a lock costs three
+ * events; the classes for C++ report a wait only where there is one.  NULL, from a want of memory, is
+ * nothing.
  */
 #include "instrument/compat/tracy/source_location.h"
 
@@ -17,7 +18,7 @@ struct __tracy_shared_lockable_context_data {
         struct hyprof_lock lock;
 };
 
-/* What Tracy shows of a lock is the name, else the function, where a wrapper puts its type and variable. */
+/* Tracy shows the name of a lock, else the function, where a wrapper puts its type and variable. */
 static void init(struct hyprof_lock *lock, const struct ___tracy_source_location_data *srcloc)
 {
         const struct hyprof_location location = {

@@ -147,7 +147,7 @@ void ___tracy_end_sampling_profiler(void)
 {
 }
 
-/* Nanoseconds of the clock of recordings, also while nobody records. */
+/* Nanoseconds of the clock of recordings, also without a recorder. */
 int64_t ___tracy_get_time(void)
 {
         struct timespec now = { .tv_sec = 0 };

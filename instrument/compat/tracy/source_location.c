@@ -4,12 +4,11 @@
  * place is taken for an address with one compare and exchange, filled in, and
  * then published; it never changes again and never goes away.
  *
- * After dlclose() another library's data may lie at an address that is known
- * here.  So an entry counts only if it still says the same: the same strings,
- * line and colour.  (A string is compared by its address: that a library which
- * was built anew comes to lie where the old one was, with all addresses alike
- * and other words in them, is not noticed.)  What differs, what somebody is
- * just filling in, and what finds no place, is looked up by content each time.
+ * After dlclose() another library's data may lie at an address that is known here.  So an entry counts only
+ * if it still says the same: the same strings, line and colour.  (A string is compared by its address: that a
+ * library which was built anew comes to lie where the old one was, with all addresses alike and other words
+ * in them, is not noticed.) A location that differs, that another thread is filling in, or that finds no
+ * place, is looked up by content each time.
  */
 #include "instrument/compat/tracy/source_location.h"
 

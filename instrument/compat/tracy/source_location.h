@@ -14,9 +14,9 @@
 #include "instrument/compat/tracy/tracy_api.h"
 
 /*
- * source_location_find() - the location that says the same as @srcloc
- * To be called while somebody records.  About 2 ns once it is known.
- * Returns NULL for NULL, else as hyprof_location_of().
+ * source_location_find() - the location with the contents of @srcloc
+ * To be called while a recorder is active.  About 2 ns once it is known.  Returns NULL for NULL, else as
+ * hyprof_location_of().
  */
 struct hyprof_location *source_location_find(const struct ___tracy_source_location_data *srcloc);
 

@@ -36,8 +36,8 @@ TracyCZoneCtx ___tracy_emit_zone_begin(const struct ___tracy_source_location_dat
 }
 
 /*
- * A location that is made at run time is one of ours, by its content: nothing has to be freed, and it may be used for
- * any number of zones.  The number is its address, 0 while nobody records.
+ * A location that is made at run time is one of ours, by its content: nothing has to be freed, and it may be
+ * used for any number of zones.  The number is its address, 0 without a recorder.
  */
 /* NOLINTNEXTLINE(readability-function-size): Tracy's arguments */
 uint64_t ___tracy_alloc_srcloc_name(uint32_t line, const char *source, size_t source_bytes,

@@ -13,10 +13,9 @@
  * a zone with the number of a query where the work is submitted, and tell with
  * hyprof_device_time() what time it was when the query has its result.
  *
- * All times are ticks of the device.  They are turned into the time of the
- * recording by its calibrations: a line between each two, and the line of the
- * nearest two before the first and behind the last.  With one calibration,
- * `period_ns` is the slope.
+ * All times are ticks of the device.  They are turned into the time of the recording by its calibrations: a
+ * line between each two, and the line of the nearest two before the first and after the last.  With one
+ * calibration, `period_ns` is the slope.
  *
  * Cost while recording: one time stamp and 16 to 40 bytes an event.
  *

@@ -16,9 +16,8 @@
  * Link with -lhyprof.  Nothing has to be started or stopped; `hyprof record`
  * finds the program before or while it runs.
  *
- * Cost.  While nobody records, every call is one relaxed load and a branch.
- * While somebody does, an event is one time stamp and one or two stores of
- * 8 bytes into a ring of the calling thread.
+ * Cost.  Without a recorder, every call is one relaxed load and a branch.  While a recorder is active, an
+ * event is one time stamp and one or two stores of 8 bytes into a ring of the calling thread.
  *
  * Threads and signals.  Everything here may be called from any thread and from
  * signal handlers, and leaves errno alone.  Nothing blocks, allocates, prints,

@@ -24,11 +24,10 @@
  * program's own locks.  The objects belong to the thread that made them, but for
  * locks and devices, which any thread may use.
  *
- * Cost.  While nobody records: a load and a branch for a zone, a frame, a fiber
- * and for each operation of a lock.  While somebody does: what hyprof.h says of
- * the events; a lock that is free costs two of them, obtain and release, and
- * three if a thread had to wait.  An object of a lock is 40 bytes larger than
- * the lock alone.
+ * Cost.  Without a recorder: a load and a branch for a zone, a frame, a fiber and for each operation of a
+ * lock.  While a recorder is active: the cost that hyprof.h states for events; a lock that is free costs two
+ * of them, obtain and release, and three if a thread had to wait.  An object of a lock is 40 bytes larger
+ * than the lock alone.
  *
  * With HYPROF_DISABLE a lock is as large and its machine code the same as the
  * lock's alone, and the rest is nothing.  Files that are compiled with and
@@ -149,10 +148,12 @@ class zone
  * A lock that tells who waits for it and who holds it, and is otherwise as Mutex: for std::lock_guard,
  * std::unique_lock, std::scoped_lock, std::condition_variable_any.
  *
- * While it is recorded, lock() tries first, so that a wait is only told where there is one.  A Mutex without try_lock()
- * is told to be waited for each time.  What try_lock_for() and try_lock_until() wait for is told when they obtain it.
+ * While it is recorded, lock() tries first, so that a wait is only told where there is one.  A Mutex without
+ * try_lock() is told to be waited for each time.  Waits of try_lock_for() and try_lock_until() are recorded
+ * when they obtain the lock.
  *
- * The release is told before the lock is given up: from then on it may belong to somebody else, who may destroy it.
+ * The release is recorded before the lock is given up: from then on it may belong to another thread, which
+ * may destroy it.
  */
 template <class Mutex> class lockable
 {
@@ -213,7 +214,7 @@ template <class Mutex> class lockable
                 mutex_.unlock();
         }
 
-        /* The lock itself.  What is done with it directly is not recorded. */
+        /* The lock itself.  Operations on it directly are not recorded. */
         Mutex &base() noexcept
         {
                 return mutex_;

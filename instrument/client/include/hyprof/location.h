@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hyprof/location.h - is somebody recording, and what events refer to: places in the source and names
+ * hyprof/location.h - whether a recorder is active, and what events refer to: places in the source and names
  *
  * Way of the data:  [location.h] -> every other header of hyprof
  *
@@ -21,7 +21,7 @@ extern "C" {
  * The macros define one; static storage, zero in the last two members.
  */
 struct hyprof_location {
-        const char *name;     /* what is shown; NULL = the function's name */
+        const char *name;     /* the displayed name; NULL = the function's name */
         const char *function; /* may be NULL */
         const char *file;     /* may be NULL */
         uint32_t line;        /* 0 = none */
@@ -58,7 +58,7 @@ struct hyprof_location {
 #define HYPROF_NOT_FOLLOWED_(argument)
 #endif
 
-/* What a recorder asks for; numbers of the shared memory. */
+/* The events that a recorder requests; numbers of the shared memory. */
 #define HYPROF_FAMILY_ZONES_    UINT32_C(0x01)
 #define HYPROF_FAMILY_FRAMES_   UINT32_C(0x02)
 #define HYPROF_FAMILY_MESSAGES_ UINT32_C(0x04)
@@ -93,7 +93,7 @@ HYPROF_API_ struct hyprof_location *hyprof_emit_location_of(const char *name, si
                                                             const char *file, size_t file_bytes,
                                                             uint32_t line, uint32_t color);
 
-/* 1 while somebody records, else 0: guards work that is only done for the recording. */
+/* 1 while a recorder is active, else 0: guards work that is only done for the recording. */
 static inline int hyprof_is_recording(void)
 {
         return HYPROF_WANTED_(HYPROF_FAMILY_ANY_) != 0;

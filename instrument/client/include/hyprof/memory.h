@@ -4,9 +4,8 @@
  *
  * Way of the data:  program -> [memory.h] -> libhyprof -> shared memory -> hyprof record
  *
- * An address is known within its pool: NULL, the main one, or a named one for
- * an allocator of the program's own.  Freeing what was never allocated, or
- * allocating twice, is counted by the reader and harmless.
+ * An address is known within its pool: NULL, the main one, or a named one for an allocator of the program's
+ * own.  Freeing memory that was never allocated, or allocating twice, is counted by the reader and harmless.
  *
  * Cost while recording: one time stamp; 24 bytes for an allocation, 16 for a free.
  *

@@ -28,7 +28,7 @@ enum hyprof_severity {
         HYPROF_SEVERITY_FATAL = 5
 };
 
-/* What the values of a plot are. */
+/* The unit of a plot's values. */
 enum hyprof_plot_format {
         HYPROF_PLOT_NUMBER = 0,
         HYPROF_PLOT_BYTES = 1,   /* of memory: shown as KiB, MiB, GiB */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  program -> [program.h] -> libhyprof -> shared memory -> hyprof record
  *
- * What is said while nobody records is not kept, but for names of threads.
+ * Events without an active recorder are not kept, except names of threads.
  *
  * Included by <hyprof/hyprof.h>.
  */
@@ -31,7 +31,7 @@ HYPROF_API_ uint64_t hyprof_emit_now_ns(void);
 
 /*
  * hyprof_thread_name() - name the calling thread in recordings
- * @name:  ends in NUL; copied, what is longer than 63 bytes is cut; NULL is nothing
+ * @name: ends in NUL; copied, and cut to 63 bytes; NULL is nothing
  * May be called at any time: the name is kept for recordings that begin later.
  */
 static inline void hyprof_thread_name(const char *name)
@@ -100,7 +100,7 @@ static inline void hyprof_code_remove(const void *address, size_t bytes)
                 hyprof_emit_code_remove(address, bytes);
 }
 
-/* Now, in nanoseconds of CLOCK_MONOTONIC_RAW, the clock of recordings; 0 while nobody records. */
+/* Now, in nanoseconds of CLOCK_MONOTONIC_RAW, the clock of recordings; 0 without a recorder. */
 static inline uint64_t hyprof_now_ns(void)
 {
         return HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)) ? hyprof_emit_now_ns() : 0;

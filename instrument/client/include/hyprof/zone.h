@@ -100,7 +100,9 @@ static inline void hyprof_zone_color(hyprof_zone zone, uint32_t color)
 #ifdef __cplusplus
 } /* extern "C" */
 
-/* The object behind HYPROF_ZONE in C++: begins in the constructor, ends in the destructor. */
+/*
+ * The class of the object that HYPROF_ZONE makes in C++: begins in the constructor, ends in the destructor.
+ */
 class hyprof_scoped_zone
 {
       public:

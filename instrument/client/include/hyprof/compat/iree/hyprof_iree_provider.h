@@ -6,9 +6,8 @@
  * Specification:    docs/use/iree.md
  *
  * IREE's iree/base/tracing.h includes this file where it is configured with
- * -DIREE_TRACING_PROVIDER_H=.../hyprof_iree_provider.h, and says before what
- * IREE_TRACING_FEATURES_REQUESTED is.  What a feature that is off leaves open
- * IREE fills with nothing.  C and C++.
+ * -DIREE_TRACING_PROVIDER_H=.../hyprof_iree_provider.h, and says before what IREE_TRACING_FEATURES_REQUESTED
+ * is.  IREE itself replaces the macros of a feature that is off by nothing.  C and C++.
  *
  * Names that IREE keeps for ever (of plots, frames, pools, fibers) are looked
  * up by their content, copied at the first use.
@@ -74,7 +73,7 @@ static inline void hyprof_iree_zone_color_(iree_zone_id_t zone, uint32_t xbgr)
         hyprof_zone_color(zone, (xbgr & 0xff) << 16 | (xbgr & 0xff00) | (xbgr >> 16 & 0xff));
 }
 
-/* The level of a message is its colour: IREE_TRACING_MESSAGE_LEVEL_*, which IREE defines behind this file. */
+/* The level of a message is its colour: IREE_TRACING_MESSAGE_LEVEL_*, which IREE defines after this file. */
 static inline void hyprof_iree_message_(const char *text, size_t text_bytes, uint32_t color)
 {
         hyprof_message(text, text_bytes,
@@ -86,7 +85,7 @@ static inline void hyprof_iree_message_(const char *text, size_t text_bytes, uin
                        color & 0xffffff);
 }
 
-/* Of frames and pools NULL is a name too, and a recording may end at any time. */
+/* For frames and pools NULL is a name too, and a recording may end at any time. */
 static inline struct hyprof_location *hyprof_iree_name_(const char *name)
 {
         struct hyprof_location *location = hyprof_name_of(name);

@@ -37,7 +37,7 @@ typedef enum iree_tracing_gpu_context_type_e {
 extern "C" {
 #endif
 
-/* What has no name, or got one while a recording ended. */
+/* The name of an event without one, or of one that got its name while a recording ended. */
 extern HYPROF_API_ struct hyprof_location hyprof_iree_no_name;
 
 /* @type: of IREE, 0 = number, 1 = memory, 2 = percentage; @color: 0xXXRRGGBB */
@@ -70,7 +70,10 @@ HYPROF_API_ void iree_tracing_gpu_zone_begin_external(uint8_t context, uint16_t 
 HYPROF_API_ void iree_tracing_gpu_zone_end(uint8_t context, uint16_t query);
 HYPROF_API_ void iree_tracing_gpu_zone_notify(uint8_t context, uint16_t query, int64_t gpu_ticks);
 
-/* Returns @ptr, but no compiler knows: it would see a use of what was given to realloc(). */
+/*
+ * Returns @ptr in a way that no compiler sees through: it would warn about a use of memory that was given to
+ * realloc().
+ */
 HYPROF_API_ void *hyprof_iree_obscure_ptr(void *ptr);
 
 #ifdef __cplusplus

@@ -60,8 +60,9 @@
         tracy::ScopedZone var(&HYPROF_JOIN_(hyprof_tracy_location_, __LINE__), (depth), (active))
 
 /*
- * One in a block inside of another is on purpose: what is said there is about the inner one.  g++ takes no pragma inside
- * of a class: a program with a zone in a function there that initialises a member says TRACY_ALLOW_SHADOW_WARNING.
+ * An object in a block inside of another is on purpose: its events are about the inner zone.  g++ takes no
+ * pragma inside of a class: a program with a zone in a function there that initialises a member says
+ * TRACY_ALLOW_SHADOW_WARNING.
  */
 #ifdef TRACY_ALLOW_SHADOW_WARNING
 #define HYPROF_TRACY_SCOPED_(name, color, depth) \
@@ -164,7 +165,10 @@
 #define TracyFreeNS(ptr, depth, name)        hyprof_tracy_free_(HYPROF_TRACY_NAME_(name), ptr, depth)
 #define TracyMemoryDiscardS(name, depth)     hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name))
 
-/* Of Tracy up to 0.13: safe to call before the program's constructors and after its destructors, as all of them here. */
+/*
+ * From Tracy up to 0.13: safe to call before the program's constructors and after its destructors, as all of
+ * them here.
+ */
 #define TracySecureAlloc(ptr, size)                TracyAlloc(ptr, size)
 #define TracySecureFree(ptr)                       TracyFree(ptr)
 #define TracySecureAllocN(ptr, size, name)         TracyAllocN(ptr, size, name)

@@ -102,7 +102,7 @@ struct __tracy_shared_lockable_context_data;
 typedef struct __tracy_lockable_context_data *TracyCLockCtx;
 typedef struct __tracy_shared_lockable_context_data *TracyCSharedLockCtx;
 
-/* Of a device: `context` is the program's number for it, `queryId` for a time stamp, times are its ticks. */
+/* For devices: `context` is the program's number for it, `queryId` for a time stamp, times are its ticks. */
 struct ___tracy_gpu_new_context_data {
         int64_t gpuTime; /* now */
         float period;    /* nanoseconds a tick */
@@ -273,8 +273,8 @@ TRACY_API void ___tracy_custom_name_shared_lockable_ctx(struct __tracy_shared_lo
 /* ------------------------------------------------------ memory: inline here */
 
 /*
- * What the revisions disagree about is compiled into the program, so that it fits to any library of ours.  The
- * library has its own for programs that were compiled with Tracy's header.
+ * The differences between the revisions are compiled into the program, so that it fits to any library of
+ * ours.  The library has its own for programs that were compiled with Tracy's header.
  */
 #ifndef HYPROF_TRACY_MEMORY_API_
 #define HYPROF_TRACY_MEMORY_API_ static inline

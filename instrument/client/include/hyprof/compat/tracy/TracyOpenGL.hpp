@@ -4,10 +4,9 @@
  *
  * Way of the data:  program -> [TracyOpenGL.hpp]
  *
- * They record what a GPU does by asking its driver, which is not done here.
- * Programs that use them compile and run, without zones of that GPU; a program
- * that reads the time stamps itself can tell of them: <hyprof/device.h>, or the
- * functions ___tracy_emit_gpu_*.
+ * They record what a GPU does by asking its driver, which is not done here.  Programs that use them compile
+ * and run, without zones of that GPU; a program that reads the time stamps itself can report them:
+ * <hyprof/device.h>, or the functions ___tracy_emit_gpu_*.
  */
 #ifndef HYPROF_COMPAT_TRACY_OPENGL_HPP
 #define HYPROF_COMPAT_TRACY_OPENGL_HPP

@@ -96,7 +96,7 @@ static inline void hyprof_tracy_plot_double_(struct hyprof_tracy_name_ name, dou
                 hyprof_emit_plot_double(hyprof_tracy_location_(name), value);
 }
 
-/* Kept for recordings that begin later, so it does not ask whether somebody records. */
+/* Kept for recordings that begin later, so it does not check whether a recorder is active. */
 static inline void hyprof_tracy_plot_config_(struct hyprof_tracy_name_ name, uint32_t format, uint32_t flags,
                                              uint32_t color)
 {

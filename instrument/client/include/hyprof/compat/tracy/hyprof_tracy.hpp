@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * hyprof/compat/tracy/hyprof_tracy.hpp - the classes of namespace tracy that programs meet behind Tracy's macros
+ * hyprof/compat/tracy/hyprof_tracy.hpp - the classes of namespace tracy that programs use through Tracy's
+ * macros
  *
  * Way of the data:  program -> Tracy.hpp -> [hyprof_tracy.hpp] -> hyprof.hpp -> libhyprof
  *
- * Included by <tracy/Tracy.hpp> where TRACY_ENABLE is defined.  Names and
- * arguments are Tracy's, so that programs that use them directly compile; what
- * is not written down in docs/use/tracy-compat.md is not for callers.
+ * Included by <tracy/Tracy.hpp> where TRACY_ENABLE is defined.  Names and arguments are Tracy's, so that
+ * programs that use them directly compile; interfaces that docs/use/tracy-compat.md does not describe are not
+ * for callers.
  */
 #ifndef HYPROF_COMPAT_HYPROF_TRACY_HPP
 #define HYPROF_COMPAT_HYPROF_TRACY_HPP
@@ -69,7 +70,7 @@ inline struct hyprof_location *location_of(const SourceLocationData *srcloc)
         return reinterpret_cast<struct hyprof_location *>(const_cast<SourceLocationData *>(srcloc));
 }
 
-/* What Tracy shows of a lock is in the member `function`. */
+/* Tracy shows the member `function` of a lock. */
 constexpr struct hyprof_location lock_location(const SourceLocationData *srcloc)
 {
         return { srcloc->name ? srcloc->name : srcloc->function,
@@ -455,7 +456,7 @@ class SharedLockableCtx : public LockableCtx
 class Profiler
 {
       public:
-        /* Does somebody record? */
+        /* Is a recorder active? */
         bool IsConnected() const
         {
                 return hyprof_is_recording() != 0;
