@@ -99,9 +99,8 @@ reported() { # name, jq's expression
         jq -r "$2" "$TMPDIR/$1.json"
 }
 
-# The samples and events that were lost on the way, as lines "CODE count".  A time that was corrected or estimated, or callers
-# that are missing, are listed by reports too but nothing that can be counted is missing then: how many callstacks
-# are whole is the business of complete_stacks.sh.
+# The samples and events that were lost on the way, as lines "CODE count".  Reports also list times that were corrected or
+# estimated, and callers that are missing, but no event is lost then; complete_stacks.sh counts incomplete call stacks.
 lost() { # name
         reported "$1" '.missing[] | select(.source == "loss") |
                 select(.code != "CLOCK_CORRECTED" and .code != "SWITCHES_UNSEEN") |
